@@ -1,0 +1,76 @@
+"""Advantages: how much better a completion was than what the policy usually does.
+
+Group advantages follow GRPO (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, section 4.1.2). Two choices
+differ from some published code: the standard deviation is the population's (divide by G, as in the paper's
+formula; `torch.std` divides by G - 1), and a group whose rewards are all equal gets exactly 0, so that rounding
+in the mean can never be blown up by a tiny denominator. `notebooks/dots.ipynb` derives `group_advantages`.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+ScaleRewards = Literal["group", "batch", "none"]
+
+
+def group_advantages(
+    rewards: Float[Tensor, "B"],
+    num_generations: int,
+    scale_rewards: ScaleRewards = "group",
+    advantage_eps: float = 1e-4,
+) -> tuple[Float[Tensor, "B"], dict[str, float]]:
+    """Reward relative to the other completions of the same prompt.
+
+        A_i = (r_i - mean(r_group)) / (std(r_group) + advantage_eps)
+
+    Args:
+        rewards: (B,) with B = prompts x G; the G completions of one prompt stand next to each other.
+        num_generations: G, at least 2.
+        scale_rewards: divide by the standard deviation of the "group" (GRPO), of the whole "batch", or by nothing
+            ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783).
+        advantage_eps: added to the standard deviation.
+
+    Returns:
+        (B,) advantages, and metrics: `reward`, `reward_std` (mean over groups) and `frac_reward_zero_std`, the
+        fraction of groups that give no gradient.
+
+    Raises:
+        ValueError: G < 2, B not a multiple of G, a reward that is not finite, or an unknown `scale_rewards`.
+    """
+    if num_generations < 2:
+        raise ValueError(
+            f"num_generations is {num_generations}, but a group needs at least 2 completions: with one, "
+            "the reward equals the group's mean and every advantage is 0."
+        )
+    if rewards.ndim != 1 or rewards.numel() == 0 or rewards.numel() % num_generations:
+        raise ValueError(
+            f"rewards has shape {tuple(rewards.shape)}; expected (B,) with B a positive multiple of "
+            f"num_generations = {num_generations}, one reward for every completion."
+        )
+    rewards = rewards.detach().float()
+    if not rewards.isfinite().all():
+        bad = int((~rewards.isfinite()).nonzero()[0])
+        raise ValueError(f"The reward of completion {bad} is {rewards[bad].item()}; a reward must be a finite number.")
+
+    groups = rewards.view(-1, num_generations)  # (N, G)
+    centred = groups - groups.mean(dim=1, keepdim=True)  # (N, G)
+    group_std = groups.std(dim=1, correction=0, keepdim=True)  # (N, 1)
+    all_equal = (groups == groups[:, :1]).all(dim=1, keepdim=True)  # (N, 1)
+
+    if scale_rewards == "group":
+        advantages = centred / (group_std + advantage_eps)
+    elif scale_rewards == "batch":
+        advantages = centred / (rewards.std(correction=0) + advantage_eps)
+    elif scale_rewards == "none":
+        advantages = centred
+    else:
+        raise ValueError(f'scale_rewards is {scale_rewards!r}; choose "group", "batch" or "none".')
+
+    metrics = {
+        "reward": rewards.mean().item(),
+        "reward_std": group_std.mean().item(),
+        "frac_reward_zero_std": all_equal.float().mean().item(),
+    }
+    return advantages.masked_fill(all_equal, 0.0).view(-1), metrics

@@ -1,0 +1,93 @@
+"""Decoding restricted to a set of allowed answers.
+
+The well-known shortcut keeps, for each position, the set of tokens that any answer has there; with "two pair" and
+"three of a kind" it lets "two of a kind" through. A trie over token ids cannot: what is allowed depends on the
+whole answer so far. EOS stands at every place where an answer ends, so an answer may be a prefix of another.
+
+The constrained policy is pi(y | x) renormalised over the allowed tokens at each step. Its log-probabilities are
+what belongs into the loss, because they are what was sampled. `notebooks/poker.ipynb` uses it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+ROOT = 0
+
+
+@dataclass(frozen=True)
+class AnswerTrie:
+    """The trie as a table: row s lists what may follow in state s.
+
+    token_ids: (S, K) allowed token ids, rows filled up with 0 where `allowed` is False.
+    allowed: (S, K) which entries are real.
+    next_state: (S, K) where each token leads; EOS leads back to the root.
+    """
+
+    token_ids: Int[Tensor, "S K"]
+    allowed: Bool[Tensor, "S K"]
+    next_state: Int[Tensor, "S K"]
+
+    def to(self, device) -> "AnswerTrie":
+        return AnswerTrie(self.token_ids.to(device), self.allowed.to(device), self.next_state.to(device))
+
+    def advance(self, state: Int[Tensor, "R"], token: Int[Tensor, "R"]) -> Int[Tensor, "R"]:
+        """The state after `token`, (R,) to (R,). A token that is not allowed leads to the root."""
+        matches = (self.token_ids[state] == token[:, None]) & self.allowed[state]  # (R, K)
+        return (self.next_state[state] * matches).sum(dim=1)
+
+    def states(self, completion_ids: Int[Tensor, "B C"]) -> Int[Tensor, "B C"]:
+        """The state in which each completion token was chosen, (B, C)."""
+        state = torch.full_like(completion_ids[:, 0], ROOT)
+        visited = []
+        for token in completion_ids.unbind(dim=1):
+            visited.append(state)
+            state = self.advance(state, token)
+        return torch.stack(visited, dim=1)
+
+    def restrict(self, logits: Float[Tensor, "*shape V"], state: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape K"]:
+        """The logits of the allowed tokens only, (*, V) to (*, K), with -inf where a row has fewer than K."""
+        return logits.gather(-1, self.token_ids[state]).masked_fill(~self.allowed[state], -torch.inf)
+
+
+def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = None) -> AnswerTrie:
+    """Build the trie of `answers`, each exactly as it follows the prompt (usually with a leading space).
+
+    Raises:
+        ValueError: no answers, an empty answer, two answers with the same tokens, an answer that contains the
+            EOS token, or a tokenizer without EOS.
+    """
+    eos = tokenizer.eos_token_id if eos_token_id is None else eos_token_id
+    if eos is None:
+        raise ValueError("The tokenizer has no EOS token, so an answer could never end. Give eos_token_id.")
+    if not answers:
+        raise ValueError("answers is empty: at least one allowed answer is needed.")
+    children: list[dict[int, int]] = [{}]
+    for answer in answers:
+        ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
+        if not ids:
+            raise ValueError(f"The answer {answer!r} has no tokens.")
+        if eos in ids:
+            raise ValueError(f"The answer {answer!r} contains the EOS token.")
+        state = ROOT
+        for token in ids:
+            if token not in children[state]:
+                children[state][token] = len(children)
+                children.append({})
+            state = children[state][token]
+        if eos in children[state]:
+            raise ValueError(f"The answer {answer!r} is given twice (or two answers have the same tokens).")
+        children[state][eos] = ROOT
+
+    width = max(len(branch) for branch in children)
+    token_ids = torch.zeros(len(children), width, dtype=torch.long)
+    next_state = torch.zeros(len(children), width, dtype=torch.long)
+    allowed = torch.zeros(len(children), width, dtype=torch.bool)
+    for state, branch in enumerate(children):
+        token_ids[state, : len(branch)] = torch.tensor(list(branch))
+        next_state[state, : len(branch)] = torch.tensor(list(branch.values()))
+        allowed[state, : len(branch)] = True
+    return AnswerTrie(token_ids, allowed, next_state)

@@ -1,0 +1,74 @@
+"""KL divergence between the policy and a frozen reference: three estimators and the exact value.
+
+All are written on `log_r = ref_logps - logps` at tokens y that the policy sampled (Schulman 2020, "Approximating
+KL Divergence"). What an estimator's *value* estimates and what its *gradient* does as a loss are two things
+(Tang and Munos 2025, arXiv:2506.09477), so both stand in each docstring. Gradients are in expectation over y
+from the policy itself. `notebooks/dots.ipynb` derives `k3`.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+KLEstimator = Literal["k1", "k2", "k3"]
+
+
+def k1(logps: Float[Tensor, "*shape"], ref_logps: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """k1 = -log_r = log pi(y) - log pi_ref(y).
+
+    Value: unbiased for KL(pi || pi_ref), high variance, may be negative.
+    Gradient as a loss: its mean is zero (it is the mean score, E[grad log pi]), so it penalises nothing. Use k1
+    inside the reward, never as a loss.
+    """
+    return logps - ref_logps
+
+
+def k2(logps: Float[Tensor, "*shape"], ref_logps: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """k2 = log_r^2 / 2.
+
+    Value: biased, small when the two are close; never negative, low variance.
+    Gradient as a loss: exactly that of KL(pi || pi_ref).
+    """
+    return 0.5 * (ref_logps - logps) ** 2
+
+
+def k3(logps: Float[Tensor, "*shape"], ref_logps: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """k3 = exp(log_r) - 1 - log_r, the penalty of the GRPO paper (equation 4).
+
+    Value: unbiased for KL(pi || pi_ref), never negative, lower variance than k1.
+    Gradient as a loss: that of the *forward* KL(pi_ref || pi), as in distillation; to first order around
+    pi = pi_ref the two agree.
+
+    Some handouts print k3 divided by two. That halves the estimate: its mean is KL / 2 and it amounts to using
+    beta / 2. The half belongs to k2, whose Taylor expansion log_r^2 / 2 is also how k3 begins.
+    """
+    log_r = ref_logps - logps
+    return torch.expm1(log_r) - log_r
+
+
+ESTIMATORS = {"k1": k1, "k2": k2, "k3": k3}
+
+
+def per_token_kl(
+    logps: Float[Tensor, "B C"], ref_logps: Float[Tensor, "B C"], estimator: KLEstimator = "k3"
+) -> Float[Tensor, "B C"]:
+    """The named estimator at every completion token, (B, C). ValueError for an unknown name."""
+    if estimator not in ESTIMATORS:
+        raise ValueError(f"The KL estimator is {estimator!r}; choose one of {', '.join(ESTIMATORS)}.")
+    return ESTIMATORS[estimator](logps, ref_logps)
+
+
+def exact_kl(logits: Float[Tensor, "*shape V"], ref_logits: Float[Tensor, "*shape V"]) -> Float[Tensor, "*shape"]:
+    """KL(pi || pi_ref) summed over the whole vocabulary, from logits (*, V) to (*).
+
+        sum_v pi(v) (log pi(v) - log pi_ref(v))
+
+    Tokens that both distributions forbid (logit -inf) contribute 0. Both the value and the gradient are exact,
+    at the price of keeping (B, C, V) log-probabilities of two models.
+    """
+    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
+    forbidden = logps.isneginf()
+    difference = (logps - ref_logps).masked_fill(forbidden, 0.0)
+    return (logps.exp() * difference).sum(-1)

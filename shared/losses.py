@@ -1,0 +1,166 @@
+"""Policy losses: from log-probabilities and advantages to one number to minimise.
+
+The clipped surrogate is PPO's (Schulman et al. 2017, arXiv:1707.06347, equation 7) with GRPO's group advantages;
+aggregation follows GRPO (DeepSeekMath), DAPO (Yu et al. 2025, arXiv:2503.14476) or Dr. GRPO (arXiv:2503.20783).
+One departure from TRL 1.x: the KL penalty is the published one; TRL multiplies it by the importance ratio unless
+`use_bias_correction_kl=False`. Every function is pure: tensors in, `(value, metrics)` or a tensor out.
+`notebooks/dots.ipynb` derives `grpo_loss`.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from shared.kl import KLEstimator, per_token_kl
+
+LossType = Literal["grpo", "dapo", "dr_grpo"]
+
+
+def masked_mean(values: Float[Tensor, "B C"], mask: Tensor) -> Float[Tensor, ""]:
+    """Mean over the tokens where `mask` (B, C) is 1; what stands under 0 is never read, not even nan."""
+    return values.masked_fill(mask == 0, 0.0).sum() / mask.sum().clamp(min=1)
+
+
+def aggregate(
+    per_token_loss: Float[Tensor, "B C"],
+    completion_mask: Tensor,
+    loss_type: LossType = "grpo",
+    max_completion_length: int | None = None,
+) -> Float[Tensor, ""]:
+    """Reduce (B, C) token losses to one number; numerator and denominator use the same mask.
+
+    grpo     mean over a completion's tokens, then over completions: short completions weigh more per token
+    dapo     one mean over all tokens: every token weighs the same
+    dr_grpo  sum divided by B x max_completion_length, a constant: no length in the denominator
+
+    Raises ValueError for an unknown `loss_type`, and for dr_grpo without `max_completion_length`.
+    """
+    token_losses = per_token_loss.masked_fill(completion_mask == 0, 0.0)  # (B, C)
+    if loss_type == "grpo":
+        lengths = completion_mask.sum(dim=1).clamp(min=1)  # (B,)
+        return (token_losses.sum(dim=1) / lengths).mean()
+    if loss_type == "dapo":
+        return token_losses.sum() / completion_mask.sum().clamp(min=1)
+    if loss_type == "dr_grpo":
+        if not max_completion_length:
+            raise ValueError("dr_grpo divides by a constant length: give max_completion_length (max_new_tokens).")
+        return token_losses.sum() / (len(token_losses) * max_completion_length)
+    raise ValueError(f'loss_type is {loss_type!r}; choose "grpo", "dapo" or "dr_grpo".')
+
+
+def reinforce_loss(
+    logps: Float[Tensor, "B C"], advantages: Float[Tensor, "B"], completion_mask: Tensor
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """REINFORCE with advantages, the handout's plain objective: -mean over completions of A_i x mean_t log pi(y_t)."""
+    loss = aggregate(-advantages.detach()[:, None] * logps, completion_mask)
+    return loss, {"loss": loss.item()}
+
+
+def clipped_surrogate(
+    logps: Float[Tensor, "*shape"],
+    old_logps: Float[Tensor, "*shape"],
+    advantages: Float[Tensor, "*shape"],
+    epsilon: float = 0.2,
+    epsilon_high: float | None = None,
+) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
+    """-min(ratio x A, clip(ratio, 1 - epsilon, 1 + epsilon_high) x A) with ratio = exp(logps - old_logps).
+
+    `old_logps` are those of the policy that sampled, not the reference's. All arguments broadcast against each
+    other, so that (B, 1) advantages serve (B, C) tokens.
+
+    Returns:
+        the loss and a 0/1 tensor of where clipping stopped the gradient, both of the broadcast shape.
+    """
+    epsilon_high = epsilon if epsilon_high is None else epsilon_high
+    ratio = torch.exp(logps - old_logps)
+    free = ratio * advantages
+    clipped = ratio.clamp(1 - epsilon, 1 + epsilon_high) * advantages
+    return -torch.minimum(free, clipped), (clipped < free).float()
+
+
+def grpo_loss(
+    logps: Float[Tensor, "B C"],
+    old_logps: Float[Tensor, "B C"],
+    advantages: Float[Tensor, "B"] | Float[Tensor, "B C"],
+    completion_mask: Tensor,
+    ref_logps: Float[Tensor, "B C"] | None = None,
+    entropy: Float[Tensor, "B C"] | None = None,
+    *,
+    beta: float = 0.0,
+    epsilon: float = 0.2,
+    epsilon_high: float | None = None,
+    kl_estimator: KLEstimator = "k3",
+    entropy_coef: float = 0.0,
+    loss_type: LossType = "grpo",
+    max_completion_length: int | None = None,
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """The GRPO objective, to be minimised:
+
+        aggregate( clipped surrogate + beta x per_token_kl - entropy_coef x entropy )
+
+    Args:
+        logps: (B, C) of the current policy, with gradient.
+        old_logps: (B, C) of the policy that sampled.
+        advantages: (B,), one for all tokens of a completion, or (B, C).
+        completion_mask: (B, C), 1 up to and including the first EOS.
+        ref_logps: (B, C) of the frozen reference; needed when beta is not 0.
+        entropy: (B, C) of the current policy; needed when entropy_coef is not 0.
+
+    Returns:
+        the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given), `clip_ratio` and `ratio`.
+
+    Raises:
+        ValueError: a term is weighted whose tensor is missing.
+    """
+    if beta and ref_logps is None:
+        raise ValueError(f"beta is {beta}, but no ref_logps were given: the KL penalty needs the reference.")
+    if entropy_coef and entropy is None:
+        raise ValueError(f"entropy_coef is {entropy_coef}, but no entropy was given.")
+
+    token_advantages = advantages.detach() if advantages.ndim == 2 else advantages.detach()[:, None]
+    padding = completion_mask == 0
+    # Padding may hold any value, inf and nan included: exp of it must not reach the gradient.
+    logps, old_logps = logps.masked_fill(padding, 0.0), old_logps.masked_fill(padding, 0.0)
+    per_token_loss, was_clipped = clipped_surrogate(logps, old_logps, token_advantages, epsilon, epsilon_high)
+    metrics = {
+        "clip_ratio": masked_mean(was_clipped, completion_mask).item(),
+        "ratio": masked_mean((logps - old_logps).detach().exp(), completion_mask).item(),
+    }
+    if ref_logps is not None:
+        kl = per_token_kl(logps, ref_logps.masked_fill(padding, 0.0), kl_estimator)  # (B, C)
+        metrics["kl"] = masked_mean(kl.detach(), completion_mask).item()
+        if beta:
+            per_token_loss = per_token_loss + beta * kl
+    if entropy is not None:
+        metrics["entropy"] = masked_mean(entropy.detach(), completion_mask).item()
+        if entropy_coef:
+            per_token_loss = per_token_loss - entropy_coef * entropy
+
+    loss = aggregate(per_token_loss, completion_mask, loss_type, max_completion_length)
+    return loss, {"loss": loss.item()} | metrics
+
+
+def sequence_loss(
+    logps: Float[Tensor, "B"],
+    old_logps: Float[Tensor, "B"],
+    advantages: Float[Tensor, "B"],
+    ref_logps: Float[Tensor, "B"] | None = None,
+    *,
+    beta: float = 0.0,
+    epsilon: float = 0.2,
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """The clipped objective on one log-probability per completion, as one handout asks for it:
+
+        -mean_i [ min(ratio_i A_i, clip(ratio_i) A_i) - beta k3_i ]
+
+    The handout's exercise puts the reference where the sampling policy belongs; both arguments may then be the
+    same tensor. Advantages (1.2, -0.4, 0.5, -1.0), new probabilities (0.6, 0.4, 0.7, 0.3), reference
+    (0.5, 0.5, 0.6, 0.4), beta 0.1 and epsilon 0.2 give -0.2233469.
+    """
+    column = torch.ones_like(logps)[:, None]  # a sequence is a completion of one "token"
+    return grpo_loss(
+        logps[:, None], old_logps[:, None], advantages, column,
+        None if ref_logps is None else ref_logps[:, None], beta=beta, epsilon=epsilon,
+    )

@@ -1,0 +1,133 @@
+"""Load a policy, its tokenizer and its frozen reference.
+
+The model is chosen by one setting: the argument `name`, else the environment variable COURSE_MODEL, else the
+small model that the repository carries. Every notebook begins with `load_policy`.
+"""
+
+import copy
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
+LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def best_device() -> torch.device:
+    """The GPU when there is one (CUDA, then Apple's), else the CPU."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+def model_name(name: str | os.PathLike | None = None) -> str:
+    """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model's folder."""
+    return str(name or os.environ.get("COURSE_MODEL") or COURSE_MODEL)
+
+
+def load_policy(
+    name: str | os.PathLike | None = None,
+    *,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype = torch.float32,
+    lora: bool | dict = False,
+    load_in_4bit: bool = False,
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A causal language model ready to be trained, and its tokenizer with left padding.
+
+    Args:
+        name: a folder or a hub name; see `model_name`.
+        device: default `best_device()`.
+        dtype: of the weights; AdamW with small learning rates wants float32.
+        lora: True for LoRA adapters with `LORA_DEFAULTS`, or a dict of `peft.LoraConfig` arguments over them.
+        load_in_4bit: NF4 weights (QLoRA) through bitsandbytes; only makes sense with `lora`.
+
+    Raises:
+        ValueError: the model cannot be found, or 4-bit without LoRA.
+    """
+    if load_in_4bit and not lora:
+        raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
+    name, device = model_name(name), torch.device(device or best_device())
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
+        model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **_quantization(load_in_4bit))
+    except OSError as error:
+        raise ValueError(
+            f"No model could be loaded from {name!r}. Give a folder that holds config.json and the weights, or the "
+            f"name of a model on the hub (which needs the network), as COURSE_MODEL or as the first argument. "
+            f"The loader said: {str(error).splitlines()[0]}"
+        ) from error
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
+    if not load_in_4bit:
+        model = model.to(device)
+    if lora:
+        model = add_lora(model, **(lora if isinstance(lora, dict) else {}))
+    return model.eval(), tokenizer
+
+
+def _quantization(load_in_4bit: bool) -> dict:
+    if not load_in_4bit:
+        return {}
+    from transformers import BitsAndBytesConfig
+
+    return {"quantization_config": BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4")}
+
+
+def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
+    """The model with LoRA adapters (Hu et al. 2021, arXiv:2106.09685); only they are trained."""
+    from peft import LoraConfig, get_peft_model
+
+    return get_peft_model(model, LoraConfig(**(LORA_DEFAULTS | options)))
+
+
+def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
+    """A copy that never changes: the reference of the KL penalty."""
+    return copy.deepcopy(model).requires_grad_(False).eval()
+
+
+@contextmanager
+def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -> Iterator[PreTrainedModel]:
+    """`with reference_model(policy, reference) as ref:` gives the model to score the reference with.
+
+    That is `reference` itself or, when it is None and the policy has LoRA adapters, the policy with its adapters
+    off while the block runs. `disable_adapter()` outside `with` only makes a context manager and throws it away:
+    the adapters stay on and the KL is 0 for ever.
+
+    Raises ValueError when there is neither.
+    """
+    if reference is None and not hasattr(model, "disable_adapter"):
+        raise ValueError("There is no reference: give frozen_copy(model) made before training, or train with LoRA.")
+    with nullcontext() if reference is not None else model.disable_adapter():
+        yield model if reference is None else reference
+
+
+@contextmanager
+def eval_mode(model: torch.nn.Module) -> Iterator[None]:
+    """Dropout off inside the block. Sampling and scoring must agree, so both run like this, gradients included."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
+
+
+def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Every id that ends a completion: the tokenizer's and those of the model's generation settings."""
+    configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    several = configured if isinstance(configured, (list, tuple)) else [configured]
+    return sorted({token for token in [*several, tokenizer.eos_token_id] if token is not None})
+
+
+def parameter_summary(model: torch.nn.Module) -> str:
+    """One line for a notebook: the class, its parameter count, and how many of them are trained."""
+    total = sum(p.numel() for p in model.parameters())
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"{type(model).__name__}: {total:,} parameters, {trained:,} of them trained"

@@ -1,0 +1,300 @@
+"""Sample G completions for each prompt into one `Rollout` record.
+
+`model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor
+exact masks, and prefills every prompt G times. Here each distinct prompt is prefilled once, its cache repeated, and
+rows that have ended are dropped from the batch. What is left out: beams, repetition penalties, streaming.
+`notebooks/dots.ipynb` writes the simple version.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+
+from shared.constrain import ROOT, AnswerTrie
+from shared.models import eos_token_ids, eval_mode
+
+# Dropping ended rows copies the cache of the others; it pays once about a quarter of the rows have ended.
+COMPACT_BELOW = 0.75
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is drawn. The same settings must be used when the tokens are scored.
+
+    max_new_tokens: a completion is cut after so many tokens.
+    temperature: divides the logits; 0 means greedy (the log-probabilities are then those at temperature 1).
+    top_k: keep the k most likely tokens; 0 keeps all.
+    top_p: keep the smallest set of most likely tokens whose probability reaches p; 1.0 keeps all.
+    """
+
+    max_new_tokens: int = 16
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+
+    def __post_init__(self):
+        if self.max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens is {self.max_new_tokens}; at least one token must be sampled.")
+        if not 0 <= self.temperature < float("inf"):
+            raise ValueError(f"temperature is {self.temperature}; it must be 0 (greedy) or positive.")
+        if self.top_k < 0:
+            raise ValueError(f"top_k is {self.top_k}; give 0 to keep all tokens, or a positive number.")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p is {self.top_p}; it must lie in (0, 1].")
+
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """G completions for each of N prompts; B = N x G rows, those of one prompt next to each other.
+
+    prompts: N texts.                          completions: B texts, without EOS.
+    prompt_ids, prompt_mask: (N, P), padded on the left.
+    completion_ids: (B, C), padded on the right, C the longest completion.
+    completion_mask: (B, C), 1 up to and including the first EOS.
+    old_logps: (B, C), log-probabilities under the distribution that was sampled (temperature, top-k, top-p and
+        constraint included), 0 in the padding.
+    truncated: (B,), which completions were cut by max_new_tokens before an EOS.
+    """
+
+    prompts: list[str]
+    completions: list[str]
+    num_generations: int
+    prompt_ids: Int[Tensor, "N P"]
+    prompt_mask: Int[Tensor, "N P"]
+    completion_ids: Int[Tensor, "B C"]
+    completion_mask: Int[Tensor, "B C"]
+    old_logps: Float[Tensor, "B C"]
+    truncated: Bool[Tensor, "B"]
+    sampling: Sampling
+    constraint: AnswerTrie | None = None
+
+    def __len__(self) -> int:
+        return len(self.completion_ids)
+
+    @property
+    def lengths(self) -> Int[Tensor, "B"]:
+        return self.completion_mask.sum(dim=1)
+
+    def repeated(self, column: Sequence) -> list:
+        """A column of the N prompts as a column of the B completions."""
+        return [value for value in column for _ in range(self.num_generations)]
+
+    def take(self, prompts: Sequence[int]) -> "Rollout":
+        """The part of the rollout that belongs to these prompts, for minibatches."""
+        G = self.num_generations
+        chosen = torch.as_tensor(prompts, dtype=torch.long)
+        rows = (chosen[:, None] * G + torch.arange(G)).flatten()
+        width = int(self.lengths[rows].max())
+        return replace(
+            self,
+            prompts=[self.prompts[i] for i in chosen.tolist()],
+            completions=[self.completions[i] for i in rows.tolist()],
+            prompt_ids=self.prompt_ids[chosen],
+            prompt_mask=self.prompt_mask[chosen],
+            completion_ids=self.completion_ids[rows, :width],
+            completion_mask=self.completion_mask[rows, :width],
+            old_logps=self.old_logps[rows, :width],
+            truncated=self.truncated[rows],
+        )
+
+
+def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
+    """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
+    return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+
+
+def length_mask(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "B C"]:
+    """1 for the first `lengths` positions of each row. Masks come from lengths: pad may be the same id as EOS."""
+    return (torch.arange(width, device=lengths.device) < lengths[:, None]).long()
+
+
+def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> Bool[Tensor, "*shape V"]:
+    """Which tokens top-k and then top-p leave, (*, V). At least the most likely one is left."""
+    keep = torch.ones_like(logits, dtype=torch.bool)
+    if 0 < top_k < logits.size(-1):
+        keep &= logits >= logits.topk(top_k, dim=-1).values[..., -1:]
+    if top_p < 1:
+        ordered, order = logits.masked_fill(~keep, -torch.inf).sort(dim=-1, descending=True)
+        probs = ordered.softmax(dim=-1)
+        before = probs.cumsum(dim=-1) - probs  # probability of everything more likely
+        keep &= torch.zeros_like(keep).scatter(-1, order, before < top_p)
+    return keep
+
+
+def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """Token ids and mask of the prompts, (N, P) each, padded on the left whatever the tokenizer's own setting.
+
+    Raises ValueError for no prompts or one without tokens.
+    """
+    if not len(prompts):
+        raise ValueError("There are no prompts to sample from.")
+    rows = tokenizer(list(prompts))["input_ids"]
+    for prompt, ids in zip(prompts, rows):
+        if not ids:
+            raise ValueError(f"The prompt {prompt!r} has no tokens: a completion needs something to follow.")
+    width = max(map(len, rows))
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    ids = torch.tensor([[pad or 0] * (width - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+    return ids, mask
+
+
+@torch.no_grad()
+def sample(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    prompts: Sequence[str],
+    num_generations: int,
+    sampling: Sampling = Sampling(),
+    *,
+    constraint: AnswerTrie | None = None,
+    generator: torch.Generator | None = None,
+) -> Rollout:
+    """Sample `num_generations` completions for each prompt.
+
+    Args:
+        model: any causal language model; dropout is off while it samples.
+        prompts: N texts, duplicates welcome.
+        constraint: restrict every completion to the answers of a trie.
+        generator: on the model's device; makes the draw repeatable.
+
+    Raises:
+        ValueError: no prompts, an empty prompt, or `num_generations` < 1.
+    """
+    if num_generations < 1:
+        raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
+    device = next(model.parameters()).device
+    prompt_ids, prompt_mask = (t.to(device) for t in encode_prompts(tokenizer, prompts))
+    constraint = constraint.to(device) if constraint is not None else None
+    eos = torch.tensor(eos_token_ids(model, tokenizer), device=device)
+
+    B, C = len(prompts) * num_generations, sampling.max_new_tokens
+    completion_ids = torch.full((B, C), tokenizer.pad_token_id or 0, device=device)
+    old_logps = torch.zeros(B, C, device=device)
+    ended_at = torch.full((B,), C, device=device)
+    truncated = torch.ones(B, dtype=torch.bool, device=device)
+
+    with eval_mode(model):
+        logits, cache, mask = _prefill(model, prompts, prompt_ids, prompt_mask, num_generations)
+        alive = torch.arange(B, device=device)  # (R,), the completions still in the batch
+        state = torch.full((B,), ROOT, device=device)
+        for t in range(C):
+            token, logp = _draw(logits, sampling, constraint, state, generator)  # (R,), (R,)
+            completion_ids[alive, t] = token
+            old_logps[alive, t] = logp
+            just_ended = alive[torch.isin(token, eos) & truncated[alive]]
+            ended_at[just_ended] = t + 1
+            truncated[just_ended] = False
+            running = truncated[alive].nonzero().flatten()
+            if t + 1 == C or len(running) == 0:
+                break
+            if constraint is not None:
+                state = constraint.advance(state, token)
+            if len(running) < COMPACT_BELOW * len(alive):
+                cache.batch_select_indices(running)
+                alive, mask, token, state = alive[running], mask[running], token[running], state[running]
+            mask = torch.cat([mask, mask.new_ones(len(alive), 1)], dim=1)
+            logits = model(
+                input_ids=token[:, None],
+                attention_mask=mask,
+                position_ids=mask.sum(dim=1, keepdim=True) - 1,
+                past_key_values=cache,
+                use_cache=True,
+            ).logits[:, -1]
+
+    width = int(ended_at.max())
+    completion_mask = length_mask(ended_at, width)
+    completion_ids = completion_ids[:, :width].masked_fill(completion_mask == 0, tokenizer.pad_token_id or 0)
+    kept = [row[:n] for row, n in zip(completion_ids.tolist(), ended_at.tolist())]
+    return Rollout(
+        prompts=list(prompts),
+        completions=tokenizer.batch_decode(kept, skip_special_tokens=True),
+        num_generations=num_generations,
+        prompt_ids=prompt_ids,
+        prompt_mask=prompt_mask,
+        completion_ids=completion_ids,
+        completion_mask=completion_mask,
+        old_logps=old_logps[:, :width] * completion_mask,
+        truncated=truncated,
+        sampling=sampling,
+        constraint=constraint,
+    )
+
+
+def distribution(
+    logits: Float[Tensor, "*shape V"],
+    sampling: Sampling,
+    constraint: AnswerTrie | None = None,
+    state: Int[Tensor, "*shape"] | None = None,
+    always_keep: Int[Tensor, "*shape"] | None = None,
+) -> Float[Tensor, "*shape K"]:
+    """The logits of the distribution that is sampled: constraint, temperature, top-k, top-p, in this order.
+
+    K is V, or the trie's width under a constraint. `always_keep` (an index into K) is never cut by top-k or top-p:
+    a token that was sampled must keep a finite log-probability when a later policy scores it.
+    """
+    logits = (logits if constraint is None else constraint.restrict(logits, state)).float()
+    if sampling.temperature not in (0, 1):
+        logits = logits / sampling.temperature
+    if sampling.top_k or sampling.top_p < 1:
+        keep = keep_likely(logits.detach(), sampling.top_k, sampling.top_p)
+        if always_keep is not None:
+            keep = keep.scatter(-1, always_keep[..., None], True)
+        logits = logits.masked_fill(~keep, -torch.inf)
+    return logits
+
+
+def _draw(logits, sampling, constraint, state, generator) -> tuple[Tensor, Tensor]:
+    """One token for each row and its log-probability under the sampled distribution, (R,) each."""
+    logits = distribution(logits, sampling, constraint, state)  # (R, K)
+    logps = logits.log_softmax(dim=-1)
+    if sampling.greedy:
+        choice = logps.argmax(dim=-1, keepdim=True)  # (R, 1)
+    else:
+        choice = torch.multinomial(logps.exp(), 1, generator=generator)  # (R, 1)
+    token = choice if constraint is None else constraint.token_ids[state].gather(-1, choice)
+    return token[:, 0], logps.gather(-1, choice)[:, 0]
+
+
+def prefill(
+    model: PreTrainedModel,
+    prompt_ids: Int[Tensor, "N P"],
+    prompt_mask: Int[Tensor, "N P"],
+    rows: Int[Tensor, "B"],
+) -> tuple[Float[Tensor, "B V"], DynamicCache]:
+    """Run each prompt once; the logits of its first completion token and its cache, for `rows` of the prompts.
+
+    With gradients enabled they flow through the repeated cache into the one pass over the prompt.
+    """
+    cache = DynamicCache()
+    logits = model(
+        input_ids=prompt_ids,
+        attention_mask=prompt_mask,
+        position_ids=position_ids(prompt_mask),
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    ).logits[:, -1]
+    cache.batch_select_indices(rows)
+    return logits[rows], cache
+
+
+def _prefill(model, prompts, prompt_ids, prompt_mask, num_generations) -> tuple[Tensor, DynamicCache, Tensor]:
+    """`prefill` over the distinct prompts, repeated for all B completions; with the mask of each row, (B, P)."""
+    first = {}
+    for row, prompt in enumerate(prompts):
+        first.setdefault(prompt, row)
+    distinct = torch.tensor(list(first.values()), device=prompt_ids.device)
+    slot = {prompt: i for i, prompt in enumerate(first)}
+    rows = torch.tensor([slot[prompt] for prompt in prompts], device=prompt_ids.device)
+    rows = rows.repeat_interleave(num_generations)  # (B,)
+    logits, cache = prefill(model, prompt_ids[distinct], prompt_mask[distinct], rows)
+    return logits, cache, prompt_mask[distinct][rows]

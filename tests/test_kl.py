@@ -1,0 +1,81 @@
+"""Oracle: over a vocabulary of 7 tokens every expectation can be summed exactly."""
+
+import pytest
+import torch
+
+from shared.kl import exact_kl, k1, k2, k3, per_token_kl
+
+
+def policies(distance: float = 1.0):
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(7, generator=generator, dtype=torch.float64).requires_grad_()
+    ref_logits = logits.detach() + distance * torch.randn(7, generator=generator, dtype=torch.float64)
+    return logits, ref_logits
+
+
+def expected_loss_gradient(estimator, logits, ref_logits):
+    """Gradient of the estimator as a loss, averaged over tokens from the policy, the sampling itself held fixed."""
+    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
+    expectation = (logps.detach().exp() * estimator(logps, ref_logps)).sum()
+    return torch.autograd.grad(expectation, logits)[0]
+
+
+def test_exact_kl_is_the_textbook_sum_in_the_right_direction():
+    """Catches the reversed KL: torch's kl_div(input, target) computes KL(target || input)."""
+    logits, ref_logits = policies()
+    oracle = torch.distributions.kl_divergence(
+        torch.distributions.Categorical(logits=logits), torch.distributions.Categorical(logits=ref_logits)
+    )
+    torch.testing.assert_close(exact_kl(logits, ref_logits), oracle)
+    assert abs(exact_kl(logits, ref_logits) - exact_kl(ref_logits, logits)) > 0.01
+
+
+def test_exact_kl_ignores_tokens_that_both_forbid():
+    logits = torch.tensor([0.0, 1.0, -torch.inf], requires_grad=True)
+    kl = exact_kl(logits, torch.tensor([1.0, 0.0, -torch.inf]))
+    kl.backward()
+    torch.testing.assert_close(kl, exact_kl(logits[:2], torch.tensor([1.0, 0.0])))
+    assert logits.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("estimator", [k1, k3])
+def test_k1_and_k3_are_unbiased(estimator):
+    """Catches the halved k3 (mean KL / 2) and a flipped sign of log_r (mean of the other KL)."""
+    logits, ref_logits = policies()
+    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
+    mean = (logps.exp() * estimator(logps, ref_logps)).sum()
+    torch.testing.assert_close(mean, exact_kl(logits, ref_logits))
+
+
+def test_k2_and_k3_agree_when_the_policies_are_close():
+    """The half belongs to k2: both begin with log_r^2 / 2."""
+    logits, ref_logits = policies(distance=1e-3)
+    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
+    torch.testing.assert_close(k3(logps, ref_logps), k2(logps, ref_logps), rtol=2e-3, atol=0)
+
+
+def test_k1_as_a_loss_has_no_gradient_on_average():
+    torch.testing.assert_close(expected_loss_gradient(k1, *policies()), torch.zeros(7, dtype=torch.float64))
+
+
+def test_k2_as_a_loss_has_the_gradient_of_the_reverse_kl():
+    logits, ref_logits = policies()
+    oracle = torch.autograd.grad(exact_kl(logits, ref_logits), logits)[0]
+    torch.testing.assert_close(expected_loss_gradient(k2, logits, ref_logits), oracle)
+
+
+def test_k3_as_a_loss_has_the_gradient_of_the_forward_kl():
+    logits, ref_logits = policies()
+    oracle = torch.autograd.grad(exact_kl(ref_logits, logits), logits)[0]
+    torch.testing.assert_close(expected_loss_gradient(k3, logits, ref_logits), oracle)
+
+
+def test_estimators_are_never_negative_but_k1():
+    logps, ref_logps = torch.randn(2, 1000, generator=torch.Generator().manual_seed(0))
+    assert (k2(logps, ref_logps) >= 0).all() and (k3(logps, ref_logps) >= 0).all()
+    assert (k1(logps, ref_logps) < 0).any()
+
+
+def test_unknown_estimator_is_refused():
+    with pytest.raises(ValueError, match="k1, k2, k3"):
+        per_token_kl(torch.zeros(1, 1), torch.zeros(1, 1), "k4")
