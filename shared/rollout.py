@@ -189,7 +189,7 @@ def sample(
         for t in range(C):
             token, logp = _draw(logits, sampling, constraint, state, generator)  # (R,), (R,)
             completion_ids[alive, t] = token
-            old_logps[alive, t] = logp
+            old_logps[alive, t] = logp.float()
             just_ended = alive[torch.isin(token, eos) & truncated[alive]]
             ended_at[just_ended] = t + 1
             truncated[just_ended] = False
@@ -241,7 +241,8 @@ def distribution(
     K is V, or the trie's width under a constraint. `always_keep` (an index into K) is never cut by top-k or top-p:
     a token that was sampled must keep a finite log-probability when a later policy scores it.
     """
-    logits = (logits if constraint is None else constraint.restrict(logits, state)).float()
+    logits = logits if constraint is None else constraint.restrict(logits, state)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # half precision is too coarse for a ratio
     if sampling.temperature not in (0, 1):
         logits = logits / sampling.temperature
     if sampling.top_k or sampling.top_p < 1:

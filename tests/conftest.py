@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 torch.set_num_threads(1)
@@ -14,6 +14,7 @@ def letter_tokenizer(pad_is_eos: bool = False) -> PreTrainedTokenizerFast:
     vocabulary = {"<pad>": 0, "<eos>": 1} | {letter: i + 2 for i, letter in enumerate(LETTERS)}
     backend = Tokenizer(models.WordLevel(vocabulary, unk_token="<pad>"))
     backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    backend.decoder = decoders.Fuse()
     pad = "<eos>" if pad_is_eos else "<pad>"
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<eos>", pad_token=pad)
 
