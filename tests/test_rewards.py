@@ -10,7 +10,7 @@ def length(prompts, completions, **columns):
 
 def test_each_function_gets_a_column():
     rewards = score([length, exact_match], ["p", "p"], ["abc", " B \nnoise"], {"answer": ["x", "b"]})
-    assert rewards.tolist() == [[3.0, 0.0], [10.0, 1.0]]
+    assert rewards.tolist() == [[3.0, 0.0], [9.0, 1.0]]
 
 
 def test_weights_add_up():

@@ -54,7 +54,7 @@ def test_the_ratio_is_exactly_one_before_the_first_update(model, tokenizer, samp
 
 def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_gradient(model, tokenizer):
     """Catches gradients that stop at the prompt's cache, or that count it once instead of once per completion."""
-    model = model.double()  # so that only a mistake, not rounding, can make a difference
+    model = model.double()  # little rounding (Llama normalises in float32 all the same)
     rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
     weight = torch.randn(rollout.old_logps.shape, generator=seeded(1), dtype=torch.float64)
     gradients = []
@@ -62,8 +62,8 @@ def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_grad
         model.zero_grad()
         (logps * weight).sum().backward()
         gradients.append([p.grad.clone() for p in model.parameters()])
-    torch.testing.assert_close(completion_logps(model, rollout)[0], plain_logps(model, rollout), rtol=0, atol=1e-10)
-    torch.testing.assert_close(gradients[0], gradients[1], rtol=0, atol=1e-10)
+    torch.testing.assert_close(completion_logps(model, rollout)[0], plain_logps(model, rollout), rtol=0, atol=1e-5)
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=0, atol=1e-5)
 
 
 def test_poisoned_padding_changes_nothing(model, tokenizer):
