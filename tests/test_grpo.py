@@ -1,0 +1,243 @@
+import copy
+import math
+
+import pytest
+import torch
+
+from shared.constrain import answer_trie
+from shared.grpo import GRPOConfig, NonFiniteTraining, collect, grpo_step, policy_loss, rows_of_step, train
+from shared.kl import k1
+from shared.models import add_lora, frozen_copy
+from tests.conftest import tiny_llama
+
+ROWS = [{"prompt": p, "answer": a} for p, a in [("abc", "a"), ("d", "b"), ("efg", "c"), ("hi", "d")]]
+CONFIG = GRPOConfig(steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, log_every=0)
+
+
+def first_letter(prompts, completions, answer, **columns):
+    """Pays for a completion that begins with the row's answer."""
+    return [float(c.startswith(a)) for c, a in zip(completions, answer)]
+
+
+def longer_is_better(prompts, completions, **columns):
+    return [float(len(c)) for c in completions]
+
+
+def same_for_all(prompts, completions, **columns):
+    return [1.0] * len(completions)
+
+
+def parameters(model):
+    return [p.detach().clone() for p in model.parameters()]
+
+
+def run(model, tokenizer, reward=first_letter, config=CONFIG, **options):
+    return train(model, tokenizer, ROWS, reward, config, progress=False, **options)
+
+
+def test_the_step_shows_its_parts_and_changes_nothing(model, tokenizer):
+    before = parameters(model)
+    loss, experience, metrics = grpo_step(model, tokenizer, ROWS, first_letter, CONFIG)
+    assert experience.advantages.shape == (16,) and experience.rewards_per_func.shape == (16, 1)
+    assert loss.requires_grad and metrics["ratio"] == pytest.approx(1, abs=1e-5)
+    assert all(map(torch.equal, before, parameters(model)))
+
+
+def test_columns_stand_beside_their_own_completions(model, tokenizer):
+    """Catches answers that are not repeated G times and so meet other prompts' completions."""
+    seen = {}
+
+    def spy(prompts, completions, answer, **columns):
+        seen.update(prompts=prompts, answer=answer)
+        return [0.0] * len(completions)
+
+    collect(model, tokenizer, ROWS, spy, CONFIG)
+    truth = {row["prompt"]: row["answer"] for row in ROWS}
+    assert [truth[p] for p in seen["prompts"]] == seen["answer"] and len(seen["answer"]) == 16
+
+
+def test_parameters_move_with_a_signal(model, tokenizer):
+    before = parameters(model)
+    history = run(model, tokenizer, longer_is_better)
+    assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+    assert [record["step"] for record in history] == [1, 2, 3]
+
+
+def test_parameters_stay_bit_equal_without_one(model, tokenizer):
+    """Equal rewards give advantages of exactly 0; with beta 0 and no weight decay nothing may move."""
+    before = parameters(model)
+    history = run(model, tokenizer, same_for_all)
+    assert all(map(torch.equal, before, parameters(model)))
+    assert history[0]["frac_reward_zero_std"] == 1.0
+
+
+def test_training_reaches_the_known_optimum(tokenizer):
+    """Each prompt has one right letter; the optimum is to say it always. Catches anything that breaks learning."""
+    model = tiny_llama(initializer_range=0.02).eval()
+    config = GRPOConfig(steps=60, prompts_per_step=4, num_generations=8, max_new_tokens=1, learning_rate=1e-2, log_every=0)
+    history = run(model, tokenizer, config=config)
+    assert sum(r["reward"] for r in history[:3]) / 3 < 0.4
+    assert sum(r["reward"] for r in history[-10:]) / 10 > 0.95
+
+
+def test_a_constraint_is_respected_in_training(tokenizer):
+    model = tiny_llama().eval()
+    trie = answer_trie(tokenizer, ["a", "ab", "b", "c", "d"])
+    experience = collect(model, tokenizer, ROWS, first_letter, CONFIG, constraint=trie)
+    assert set(experience.rollout.completions) <= {"a", "ab", "b", "c", "d"}
+    _, metrics = policy_loss(model, experience, CONFIG)
+    assert metrics["ratio"] == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("kl_in", ["loss", "reward"])
+def test_a_kl_penalty_holds_the_policy_near_the_reference(kl_in, tokenizer):
+    distance = {}
+    for beta in (1e-6, 3.0):
+        model = tiny_llama().eval()
+        config = GRPOConfig(steps=25, prompts_per_step=4, num_generations=8, max_new_tokens=3, learning_rate=5e-3,
+                            beta=beta, kl_in=kl_in, log_every=0)
+        history = run(model, tokenizer, config=config, reference=frozen_copy(model))
+        distance[beta] = sum(r["kl"] for r in history[-5:]) / 5
+    assert distance[3.0] < 0.5 * distance[1e-6]
+
+
+def test_kl_in_the_reward_is_subtracted_before_normalisation(model, tokenizer):
+    reference = tiny_llama(seed=1).eval()
+    config = GRPOConfig(prompts_per_step=4, num_generations=4, max_new_tokens=5, beta=0.5, kl_in="reward", scale_rewards="none")
+    experience = collect(model, tokenizer, ROWS, first_letter, config, reference=reference)
+    penalty = k1(experience.rollout.old_logps, experience.ref_logps).sum(dim=1)
+    returns = (experience.rewards - 0.5 * penalty).view(4, 4)
+    torch.testing.assert_close(experience.advantages, (returns - returns.mean(1, keepdim=True)).flatten())
+    assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
+
+
+def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
+    """Catches `disable_adapter()` outside `with`: the KL would stay 0 however far the adapters move."""
+    model = add_lora(tiny_llama().eval(), r=4)
+    config = GRPOConfig(steps=8, prompts_per_step=4, num_generations=4, max_new_tokens=4, beta=0.01, learning_rate=2e-2, log_every=0)
+    history = run(model, tokenizer, config=config)
+    assert history[0]["kl"] == pytest.approx(0, abs=1e-6) and history[-1]["kl"] > 1e-3
+    base = {n: p for n, p in model.named_parameters() if not p.requires_grad}
+    assert all(torch.equal(p, dict(tiny_llama().named_parameters())[n.split("base_model.model.")[1].replace(".base_layer", "")])
+               for n, p in base.items())
+
+
+def test_no_reference_is_a_sentence(model, tokenizer):
+    with pytest.raises(ValueError, match="frozen_copy"):
+        grpo_step(model, tokenizer, ROWS, first_letter, GRPOConfig(beta=0.1, max_new_tokens=3))
+
+
+def test_several_epochs_move_the_ratio_and_clip(tokenizer):
+    model = tiny_llama().eval()
+    config = GRPOConfig(steps=2, prompts_per_step=4, num_generations=8, max_new_tokens=4, num_iterations=6,
+                        minibatches=2, learning_rate=2e-2, warmup_steps=0, log_every=0)
+    assert any(record["clip_ratio"] > 0 for record in run(model, tokenizer, config=config))
+
+
+def test_a_step_that_is_not_finite_is_skipped_and_counted(tokenizer, monkeypatch):
+    model = tiny_llama().eval()
+    before = parameters(model)
+    import shared.grpo as grpo
+
+    real, calls = grpo.policy_loss, iter(range(100))
+
+    def sometimes_nan(*args):
+        loss, metrics = real(*args)
+        return (loss * math.nan if next(calls) == 0 else loss), metrics
+
+    monkeypatch.setattr(grpo, "policy_loss", sometimes_nan)
+    history = run(model, tokenizer, longer_is_better)
+    assert [record["skipped"] for record in history] == [1.0, 0.0, 0.0]
+    assert all(p.isfinite().all() for p in model.parameters())
+    assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+
+
+def test_three_in_a_row_stop_with_a_sentence_and_the_last_good_weights(tokenizer, monkeypatch):
+    import shared.grpo as grpo
+
+    model = tiny_llama().eval()
+    before, real = parameters(model), grpo.policy_loss
+    monkeypatch.setattr(grpo, "policy_loss", lambda *args: (real(*args)[0] * math.inf, real(*args)[1]))
+    with pytest.raises(NonFiniteTraining, match="learning_rate") as stopped:
+        run(model, tokenizer, config=GRPOConfig(steps=9, prompts_per_step=2, num_generations=2, max_new_tokens=2, log_every=0))
+    assert len(stopped.value.history) == 3 and all(map(torch.equal, before, parameters(model)))
+
+
+def test_an_interrupt_returns_what_was_learned(tokenizer, capsys):
+    model, calls = tiny_llama().eval(), iter(range(10))
+
+    def interrupted(prompts, completions, **columns):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return [float(len(c)) for c in completions]
+
+    assert len(run(model, tokenizer, interrupted)) == 2
+    assert "Interrupted after 2 of 3" in capsys.readouterr().out
+
+
+def test_resuming_continues_the_same_trajectory_bit_for_bit(tokenizer, tmp_path):
+    """Catches optimiser state, sampling seed or order of prompts that start over."""
+    config = dict(prompts_per_step=3, num_generations=4, max_new_tokens=4, checkpoint_every=2, log_every=0, beta=0.01)
+    whole = tiny_llama().eval()
+    reference = frozen_copy(whole)
+    uninterrupted = run(whole, tokenizer, config=GRPOConfig(steps=6, **config), reference=reference)
+
+    path = tmp_path / "a folder" / "run.pt"
+    run(tiny_llama().eval(), tokenizer, config=GRPOConfig(steps=4, **config), reference=reference, checkpoint_path=path)
+    resumed = tiny_llama(seed=5).eval()  # other weights: all must come from the checkpoint
+    continued = run(resumed, tokenizer, config=GRPOConfig(steps=6, **config), reference=reference, checkpoint_path=path)
+    assert continued == uninterrupted
+    assert all(map(torch.equal, parameters(whole), parameters(resumed)))
+    assert not list(path.parent.glob("*.partial"))
+
+
+def test_a_checkpoint_of_other_settings_is_refused(tokenizer, tmp_path):
+    config = dict(steps=2, prompts_per_step=2, num_generations=2, max_new_tokens=2, checkpoint_every=1, log_every=0)
+    run(tiny_llama().eval(), tokenizer, config=GRPOConfig(**config), checkpoint_path=tmp_path / "run.pt")
+    with pytest.raises(ValueError, match="seed = 0, now it is 1"):
+        run(tiny_llama().eval(), tokenizer, config=GRPOConfig(**config, seed=1), checkpoint_path=tmp_path / "run.pt")
+
+
+def test_the_log_tells_average_reward_and_loss(tokenizer, capsys):
+    run(tiny_llama().eval(), tokenizer, config=GRPOConfig(steps=4, prompts_per_step=2, num_generations=2, max_new_tokens=2,
+                                                         log_every=2, eval_every=2), evaluate=lambda model: 0.25)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and all("average reward" in l and "average loss" in l and "held-out 0.250" in l for l in lines)
+
+
+def test_every_row_is_seen_once_before_any_comes_again():
+    rows = [{"prompt": str(i)} for i in range(6)]
+    seen = [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=0)]
+    assert sorted(seen[:6]) == sorted(seen[6:]) == list("012345") and seen[:6] != seen[6:]
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [({"num_generations": 1}, "num_generations"), ({"learning_rate": 0.0}, "learning_rate"), ({"beta": -1.0}, "beta"),
+     ({"loss_type": "ppo"}, "loss_type"), ({"temperature": 0.0}, "temperature"), ({"minibatches": 99}, "minibatches"),
+     ({"max_new_tokens": 0}, "max_new_tokens")],
+)
+def test_bad_settings_are_refused_with_a_sentence(options, words):
+    with pytest.raises(ValueError, match=words):
+        GRPOConfig(**options)
+
+
+def test_unknown_settings_are_refused():
+    with pytest.raises(TypeError, match="lr"):
+        GRPOConfig(lr=1e-3)
+
+
+def test_nothing_to_train_is_a_sentence(tokenizer):
+    with pytest.raises(ValueError, match="nothing to train"):
+        run(tiny_llama().requires_grad_(False), tokenizer)
+    with pytest.raises(ValueError, match="empty"):
+        train(tiny_llama(), tokenizer, [], first_letter)
+
+
+def test_a_frozen_copy_never_changes(tokenizer):
+    """Catches a reference that shares its weights with the policy: reference equal to policy, KL 0."""
+    model = tiny_llama().eval()
+    reference = frozen_copy(model)
+    before = copy.deepcopy(parameters(reference))
+    run(model, tokenizer, reference=reference)
+    assert all(map(torch.equal, before, parameters(reference)))
