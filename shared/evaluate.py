@@ -1,0 +1,168 @@
+"""Before and after, on examples that training never saw.
+
+`evaluate` measures one model; `compare` prints two measurements of the same rows side by side, as plain text that
+reads alike in a notebook, in a terminal and in the converted Markdown. Every notebook's Cell 7 uses both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from tqdm.auto import tqdm
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared.constrain import AnswerTrie
+from shared.rewards import RewardFunction, add_up, columns_of, score
+from shared.rollout import Sampling, sample
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a model did on a set of rows: prompts, completions and rewards, B each.
+
+    With `num_generations` above 1 the B = N x G completions of one prompt stand next to each other.
+    """
+
+    name: str
+    prompts: list[str]
+    completions: list[str]
+    rewards: Float[Tensor, "B"]
+    rewards_per_func: Float[Tensor, "B F"]
+    num_generations: int = 1
+
+    @property
+    def mean(self) -> float:
+        """The average reward."""
+        return self.rewards.mean().item()
+
+    @property
+    def per_prompt(self) -> Float[Tensor, "N"]:
+        """The average reward of each prompt."""
+        return self.rewards.view(-1, self.num_generations).mean(dim=1)
+
+    @property
+    def frac_reward_zero_std(self) -> float:
+        """The fraction of prompts all of whose completions got the same reward; 1.0 for one completion each."""
+        groups = self.rewards.view(-1, self.num_generations)
+        return (groups == groups[:, :1]).all(dim=1).float().mean().item()
+
+
+def evaluate(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Sequence[dict],
+    reward_funcs: RewardFunction | Sequence[RewardFunction],
+    *,
+    name: str = "",
+    max_new_tokens: int = 16,
+    temperature: float = 0.0,
+    num_generations: int = 1,
+    constraint: AnswerTrie | None = None,
+    reward_weights: Sequence[float] | None = None,
+    batch_size: int = 64,
+    seed: int = 0,
+    progress: bool = False,
+) -> Evaluation:
+    """Complete every row's prompt and reward it.
+
+    Args:
+        rows: the named split, for instance `dots.dataset("eval", 200, seed=1)`.
+        temperature: 0 is greedy; 1 samples from the model as it is.
+        num_generations: completions for each prompt; only useful when sampling.
+        batch_size: prompts at a time.
+
+    Raises ValueError when there are no rows, and what `sample` and `score` refuse.
+    """
+    if not len(rows):
+        raise ValueError("There are no rows to evaluate on.")
+    sampling = Sampling(max_new_tokens, temperature)
+    generator = torch.Generator(device=next(model.parameters()).device).manual_seed(seed)
+    # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
+    by_row: dict[int, list[str]] = {}
+    for start in tqdm(range(0, len(rows), batch_size), desc=f"evaluate {name}".strip(), disable=not progress):
+        batch = order[start : start + batch_size]
+        rollout = sample(
+            model, tokenizer, [rows[i]["prompt"] for i in batch], num_generations, sampling,
+            constraint=constraint, generator=generator,
+        )
+        for place, i in enumerate(batch):
+            by_row[i] = rollout.completions[place * num_generations : (place + 1) * num_generations]
+    completions = [c for i in range(len(rows)) for c in by_row[i]]
+    prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
+    columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
+    rewards_per_func = score(reward_funcs, prompts, completions, columns)
+    return Evaluation(name, prompts, completions, add_up(rewards_per_func, reward_weights), rewards_per_func, num_generations)
+
+
+def bootstrap_interval(
+    values: Float[Tensor, "N"], confidence: float = 0.95, draws: int = 2000, seed: int = 0
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of the mean of `values` (Efron 1979): resample N of N with replacement."""
+    generator = torch.Generator().manual_seed(seed)
+    values = values.float().cpu()
+    picks = torch.randint(len(values), (draws, len(values)), generator=generator)
+    means = values[picks].mean(dim=1)
+    tail = (1 - confidence) / 2
+    low, high = means.quantile(torch.tensor([tail, 1 - tail])).tolist()
+    return low, high
+
+
+def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: bool = True) -> dict[str, float]:
+    """Print baseline against fine-tuned reward with 95 % intervals, and examples (prompt, output, reward).
+
+    Args:
+        before, after: evaluations of the same rows with the same settings.
+        examples: how many rows to show, spread evenly over the set.
+
+    Returns:
+        `baseline`, `fine-tuned`, `gain`, and the interval of the paired gain, `gain_low` and `gain_high`.
+
+    Raises:
+        ValueError: the two were made on different prompts.
+    """
+    if before.prompts != after.prompts:
+        raise ValueError("The two evaluations are of different prompts; evaluate both models on the same rows.")
+    gain = after.per_prompt - before.per_prompt
+    gain_low, gain_high = bootstrap_interval(gain)
+    result = {"baseline": before.mean, "fine-tuned": after.mean, "gain": gain.mean().item(),
+              "gain_low": gain_low, "gain_high": gain_high}
+    if show:
+        print(_summary(before, after, result))
+        print(example_table(before, after, examples))
+    return result
+
+
+def _summary(before: Evaluation, after: Evaluation, result: dict[str, float]) -> str:
+    lines = []
+    for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
+        low, high = bootstrap_interval(evaluation.per_prompt)
+        lines.append(f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
+                     f"{len(evaluation.per_prompt)} held-out prompts)")
+    lines.append(f"{'gain':<18}{result['gain']:+.3f}   (95 % interval {result['gain_low']:+.3f} to {result['gain_high']:+.3f})")
+    return "\n".join(lines)
+
+
+def example_table(before: Evaluation, after: Evaluation, examples: int = 5) -> str:
+    """A few rows with the prompt, and output and reward before and after; line breaks shown as \\n."""
+    count = min(examples, len(before.per_prompt))
+    G = before.num_generations
+    picks = [G * (i * len(before.per_prompt) // count) for i in range(count)]
+    lines = []
+    for number, i in enumerate(picks, 1):
+        lines += [
+            "",
+            f"{number}. prompt  {one_line(before.prompts[i], 90)}",
+            f"   before  {one_line(before.completions[i]):<58} reward {before.rewards[i]:.2f}",
+            f"   after   {one_line(after.completions[i]):<58} reward {after.rewards[i]:.2f}",
+        ]
+    return "\n".join(lines)
+
+
+def one_line(text: str, width: int = 58) -> str:
+    """The text on one line of at most `width` characters, line breaks written as \\n, cut in the middle."""
+    text = text.replace("\n", "\\n")
+    half = (width - 5) // 2
+    return text if len(text) <= width else f"{text[:half]} ... {text[-half:]}"

@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from shared.plots import confusion_matrices, confusion_shares, group_bars, smooth, training_curves
+
+HISTORY = [{"step": i + 1, "reward": i / 10, "entropy": 1.0, "frac_reward_zero_std": 0.5} for i in range(10)]
+
+
+def test_smoothing_never_looks_ahead():
+    """Catches a centred average, which lets step 1 know of the future, and zero padding at the start."""
+    assert smooth([1.0, 3.0, 5.0, 7.0], 2).tolist() == [1.0, 2.0, 4.0, 6.0]
+
+
+def test_a_panel_for_each_recorded_metric():
+    figure = training_curves(HISTORY)
+    assert [axis.get_title() for axis in figure.axes] == ["average reward", "entropy (nats per token)", "groups with equal rewards"]
+
+
+def test_runs_are_named_in_a_legend():
+    legend = training_curves({"beta 0": HISTORY, "beta 0.1": HISTORY}, ["reward"]).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["beta 0", "beta 0.1"]
+
+
+def test_nothing_to_draw_is_a_sentence():
+    with pytest.raises(ValueError, match="empty"):
+        training_curves([])
+    with pytest.raises(ValueError, match="recorded"):
+        training_curves(HISTORY, ["no such metric"])
+
+
+def test_confusion_rows_are_the_truth_and_other_words_are_counted():
+    """Catches a transposed matrix."""
+    shares = confusion_shares(["a", "b"], ["a", "a", "b", "b"], ["a", "b", " b ", "nonsense"])
+    np.testing.assert_allclose(shares, [[0.5, 0.5, 0], [0, 0.5, 0.5]])
+
+
+def test_figures_survive_dollar_signs_and_line_breaks():
+    """matplotlib reads $...$ as mathematics and fails on half of it."""
+    figure = group_bars(["$x", "a\nb $ {"], [0.0, 1.0], [-1.0, 1.0], prompt="costs $5 ^")
+    figure.canvas.draw()
+    confusion_matrices(["a", "b"], ["a"], {"before": ["b"], "after": ["a"]}).canvas.draw()
