@@ -1,0 +1,86 @@
+import pytest
+import torch
+
+from shared import models
+from shared.models import add_lora, eval_mode, frozen_copy, load_policy, model_name, parameter_summary, reference_model
+from tests.conftest import letter_tokenizer, tiny_llama
+
+IDS = torch.tensor([[2, 3, 4]])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A model folder in the Hugging Face format, with a space in its path and a tokenizer without a pad token."""
+    folder = tmp_path / "my model"
+    tiny_llama().save_pretrained(folder)
+    tokenizer = letter_tokenizer()
+    tokenizer.pad_token = None
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_one_setting_chooses_the_model(monkeypatch):
+    monkeypatch.delenv("COURSE_MODEL", raising=False)
+    assert model_name() == str(models.COURSE_MODEL)
+    monkeypatch.setenv("COURSE_MODEL", "some/model")
+    assert model_name() == "some/model" and model_name("another") == "another"
+
+
+def test_loading_pads_on_the_left_and_makes_up_for_a_missing_pad_token(saved):
+    model, tokenizer = load_policy(saved, device="cpu")
+    assert tokenizer.padding_side == "left" and tokenizer.pad_token == tokenizer.eos_token
+    assert not model.training and model.dtype == torch.float32
+    torch.testing.assert_close(model(IDS).logits, tiny_llama()(IDS).logits)
+
+
+def test_a_missing_model_is_a_sentence(tmp_path):
+    with pytest.raises(ValueError, match="COURSE_MODEL"):
+        load_policy(tmp_path / "nothing here")
+
+
+def test_four_bits_without_adapters_are_refused(saved):
+    with pytest.raises(ValueError, match="lora=True"):
+        load_policy(saved, load_in_4bit=True)
+
+
+def test_lora_trains_only_the_adapters(saved):
+    model, _ = load_policy(saved, device="cpu", lora={"r": 2})
+    trained = [name for name, p in model.named_parameters() if p.requires_grad]
+    assert trained and all("lora_" in name for name in trained)
+    assert "trained" in parameter_summary(model)
+
+
+def test_the_reference_under_lora_is_the_base_while_the_block_runs():
+    """Catches `model.disable_adapter()` without `with`, which switches nothing off."""
+    torch.manual_seed(0)
+    model = add_lora(tiny_llama(), r=2, init_lora_weights=False).eval()
+    with_adapters, base = model(IDS).logits, tiny_llama()(IDS).logits
+    with reference_model(model, None) as reference:
+        torch.testing.assert_close(reference(IDS).logits, base)
+    assert not torch.allclose(with_adapters, base)
+    torch.testing.assert_close(model(IDS).logits, with_adapters)
+
+
+def test_an_explicit_reference_wins_and_none_at_all_is_a_sentence():
+    policy, reference = tiny_llama(), tiny_llama(seed=1)
+    with reference_model(policy, reference) as chosen:
+        assert chosen is reference
+    with pytest.raises(ValueError, match="frozen_copy"):
+        with reference_model(policy, None):
+            pass
+
+
+def test_a_frozen_copy_shares_no_memory():
+    model = tiny_llama()
+    copy = frozen_copy(model)
+    assert not {p.data_ptr() for p in model.parameters()} & {p.data_ptr() for p in copy.parameters()}
+    assert not any(p.requires_grad for p in copy.parameters())
+
+
+def test_eval_mode_is_undone_even_after_an_error():
+    model = tiny_llama().train()
+    with pytest.raises(RuntimeError):
+        with eval_mode(model):
+            assert not model.training
+            raise RuntimeError
+    assert model.training
