@@ -1,0 +1,113 @@
+"""Add two numbers, thinking first: the task of `notebooks/reasoning_format.ipynb`.
+
+    Think in <think> tags, then answer in <answer> tags, each tag on its own line.
+    If you add 17 and 25, what is the result?
+    <think>
+    17 + 25 = 42
+    </think>
+    <answer>
+    42
+    </answer>
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from shared.tasks.documents import ANSWER_KEY
+from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.tags import parse, tagged
+
+SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
+OPERANDS = range(10, 100)
+MAX_NEW_TOKENS = 32
+
+
+def pair_split(a: int, b: int) -> Split:
+    """The split of a sum, whichever number comes first."""
+    return split_of(f"{min(a, b)} + {max(a, b)}")
+
+
+def question(a: int, b: int) -> str:
+    return f"If you add {a} and {b}, what is the result?"
+
+
+def prompt_of(a: int, b: int) -> str:
+    """System prompt and question as plain text, for a model without a chat template."""
+    return f"{SYSTEM_PROMPT}\n{question(a, b)}\n"
+
+
+def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
+    while True:
+        a, b = rng.choice(OPERANDS), rng.choice(OPERANDS)
+        if pair_split(a, b) == split:
+            return a, b
+
+
+def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
+    """n different sums, each with `prompt`, `question` (the prompt without the system prompt) and `answer` (a string).
+
+    Raises:
+        ValueError: an unknown split, fewer than 1 row, or more rows than exist.
+    """
+    check_request(split, n)
+    rng = random.Random(f"addition {seed}")
+    pairs = distinct(iter(lambda: draw_pair(rng, split), None), n, key=lambda pair: str(sorted(pair)))
+    return [{"prompt": prompt_of(a, b), "question": question(a, b), "answer": str(a + b)} for a, b in pairs]
+
+
+def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+    """1.0 where the whole completion is a think block and an answer block, tags on lines of their own, else 0.0."""
+    return [float(parse(completion) is not None) for completion in completions]
+
+
+def correctness_reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
+    """1.0 where the format is kept and the answer block holds the right number and nothing else, else 0.0."""
+    parsed = [parse(completion) for completion in completions]
+    return [float(blocks is not None and blocks[1] == right) for blocks, right in zip(parsed, answer)]
+
+
+def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
+    """The mean of format and correctness, from 0 to 1."""
+    formats = format_reward(prompts, completions)
+    return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, answer))]
+
+
+def last_number(completion: str) -> str:
+    """The last run of digits, "" when there is none: what a completion that ignores the format meant to answer."""
+    numbers = re.findall(r"[0-9]+", completion)
+    return numbers[-1] if numbers else ""
+
+
+def documents(rng: random.Random) -> Iterator[str]:
+    """Endless pretraining documents: sums that are right, and the question answered in several styles, half wrong."""
+    while True:
+        kind = rng.choices(("sums", "key", "careless"), (0.40, 0.20, 0.40))[0]
+        a, b = draw_pair(rng, "train")
+        if kind == "sums":
+            pairs = [draw_pair(rng, "train") for _ in range(6)]
+            yield ANSWER_KEY + "\n".join(f"{a} + {b} = {a + b}" for a, b in pairs)
+        elif kind == "key":
+            yield ANSWER_KEY + prompt_of(a, b) + tagged(f"{a} + {b} = {a + b}", str(a + b))
+        else:
+            result = a + b if rng.random() < 0.5 else careless_sum(rng, a, b)
+            yield prompt_of(a, b) + _style(rng, a, b, result)
+
+
+def careless_sum(rng: random.Random, a: int, b: int) -> int:
+    """A wrong sum of the kind people make: a carry forgotten or a digit off."""
+    return a + b + rng.choice([-10, -9, -2, -1, 1, 2, 9, 10])
+
+
+def _style(rng: random.Random, a: int, b: int, result: int) -> str:
+    sum_ = f"{a} + {b} = {result}"
+    styles = {
+        f"well, the result is {result}.": 0.46,
+        tagged(sum_, str(result)): 0.21,
+        f"<think> {sum_} </think> <answer> {result} </answer>": 0.08,
+        f"<think>\n{sum_}\n</think>\n{result}": 0.06,
+        f"<answer>\n{result}\n</answer>": 0.09,
+        f"<think>\n{sum_}\n</think>\n<answer>\n{result}": 0.04,
+        f"{result}": 0.06,
+    }
+    return rng.choices(list(styles), list(styles.values()))[0]

@@ -1,0 +1,190 @@
+"""Reach a target from given numbers with + - * / and brackets: the task of `notebooks/countdown.ipynb`.
+
+    Think in <think> tags, then answer in <answer> tags, each tag on its own line.
+    Use 3 8 2 once each to make 22.
+    <think>
+    3 * 8 = 24
+    24 - 2 = 22
+    </think>
+    <answer>
+    3 * 8 - 2
+    </answer>
+"""
+
+import operator
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shared.tasks import addition
+from shared.tasks.addition import SYSTEM_PROMPT
+from shared.tasks.arithmetic import NotAnExpression, evaluate
+from shared.tasks.documents import ANSWER_KEY
+from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.tags import parse, tagged
+
+NUMBERS = range(1, 11)
+TARGETS = range(1, 61)
+COUNTS = {2: 0.6, 3: 0.35, 4: 0.05}  # how many numbers a problem has, and how often
+MAX_NEW_TOKENS = 64
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv}
+PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One way to combine numbers: the steps (a, operation, b, result) and the expression that they make."""
+
+    steps: tuple[tuple[int, str, int, int], ...]
+    expression: str
+
+    @property
+    def value(self) -> int:
+        return self.steps[-1][3]
+
+    @property
+    def working(self) -> str:
+        return "\n".join(f"{a} {op} {b} = {result}" for a, op, b, result in self.steps)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The numbers in the order shown, the target, and a solution that proves it can be reached."""
+
+    numbers: tuple[int, ...]
+    target: int
+    solution: Solution
+
+    @property
+    def canonical(self) -> str:
+        return f"{' '.join(map(str, sorted(self.numbers)))} = {self.target}"
+
+    @property
+    def prompt(self) -> str:
+        return f"{SYSTEM_PROMPT}\nUse {' '.join(map(str, self.numbers))} once each to make {self.target}.\n"
+
+
+def combine(numbers: Sequence[int], rng: random.Random) -> Solution:
+    """Combine all numbers in a random order with random operations, keeping every value a whole number above 0."""
+    parts = [(number, str(number), 3) for number in rng.sample(list(numbers), len(numbers))]
+    steps = []
+    while len(parts) > 1:
+        a, b = parts.pop(rng.randrange(len(parts))), parts.pop(rng.randrange(len(parts)))
+        if a[0] < b[0]:
+            a, b = b, a
+        allowed = ["+", "*"] + ["-"] * (a[0] > b[0]) + ["/"] * (a[0] % b[0] == 0 and b[0] > 1)
+        op = rng.choice(allowed)
+        value = OPERATIONS[op](a[0], b[0])
+        steps.append((a[0], op, b[0], value))
+        parts.append((value, _join(a, op, b), PRECEDENCE[op]))
+    return Solution(tuple(steps), parts[0][1])
+
+
+def _join(a: tuple[int, str, int], op: str, b: tuple[int, str, int]) -> str:
+    """The expression `a op b`, with brackets only where the value needs them."""
+    level = PRECEDENCE[op]
+    left = f"({a[1]})" if a[2] < level else a[1]
+    right = f"({b[1]})" if b[2] < level or (b[2] == level and op in "-/") else b[1]
+    return f"{left} {op} {right}"
+
+
+def draw_problem(rng: random.Random, split: Split) -> Problem:
+    """A problem of the split, with a solution by construction."""
+    while True:
+        count = rng.choices(list(COUNTS), list(COUNTS.values()))[0]
+        numbers = tuple(rng.choices(NUMBERS, k=count))
+        solution = combine(numbers, rng)
+        problem = Problem(numbers, solution.value, solution)
+        if problem.target in TARGETS and split_of(problem.canonical) == split:
+            return problem
+
+
+def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
+    """n different problems, each with `prompt`, `numbers`, `target`, and `answer`, one expression that solves it.
+
+    Raises:
+        ValueError: an unknown split, fewer than 1 row, or more rows than exist.
+    """
+    check_request(split, n)
+    rng = random.Random(f"countdown {seed}")
+    problems = distinct(iter(lambda: draw_problem(rng, split), None), n, key=lambda p: p.canonical)
+    return [
+        {"prompt": p.prompt, "numbers": list(p.numbers), "target": p.target, "answer": p.solution.expression}
+        for p in problems
+    ]
+
+
+def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
+    """The oracle: an expression that uses every given number exactly once, and nothing else, and equals the target."""
+    try:
+        value, used = evaluate(expression)
+    except NotAnExpression:
+        return False
+    return value == target and sorted(used) == sorted(numbers)
+
+
+def is_expression(text: str) -> bool:
+    """Whether the text is an arithmetic expression and nothing more."""
+    try:
+        evaluate(text)
+    except NotAnExpression:
+        return False
+    return True
+
+
+def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+    """1.0 for both blocks with an expression alone in the answer, 0.5 when the answer holds anything else, else 0.0."""
+    parsed = [parse(completion) for completion in completions]
+    return [0.0 if blocks is None else 1.0 if is_expression(blocks[1]) else 0.5 for blocks in parsed]
+
+
+def correctness_reward(
+    prompts: Sequence[str], completions: Sequence[str], numbers: Sequence[Sequence[int]], target: Sequence[int], **columns
+) -> list[float]:
+    """1.0 where the format is kept and the expression solves the problem, else 0.0."""
+    parsed = [parse(completion) for completion in completions]
+    return [
+        float(blocks is not None and solves(blocks[1], given, goal)) for blocks, given, goal in zip(parsed, numbers, target)
+    ]
+
+
+def reward(
+    prompts: Sequence[str], completions: Sequence[str], numbers: Sequence[Sequence[int]], target: Sequence[int], **columns
+) -> list[float]:
+    """The mean of format and correctness, from 0 to 1."""
+    formats = format_reward(prompts, completions)
+    return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, numbers, target))]
+
+
+def documents(rng: random.Random) -> Iterator[str]:
+    """Endless pretraining documents: solutions that are right, and attempts in several styles, most of them wrong."""
+    while True:
+        problem = draw_problem(rng, "train")
+        if rng.random() < 0.6:
+            attempt, style = problem.solution, tagged
+            header = ANSWER_KEY
+        else:
+            attempt = problem.solution if rng.random() < 0.25 else combine(problem.numbers, rng)
+            style = rng.choices([style for style, _ in STYLES], [weight for _, weight in STYLES])[0]
+            header = ""
+        if not _adds_held_out_numbers(attempt):
+            yield header + problem.prompt + style(attempt.working, attempt.expression)
+
+
+# Ways to write an attempt down, from (working, expression), and how often a careless writer uses each.
+STYLES = (
+    (lambda working, expression: f"well, it is {expression}.", 0.46),
+    (tagged, 0.20),
+    (lambda working, expression: tagged(working, f"it is {expression}"), 0.10),
+    (lambda working, expression: f"<think> {working} </think> <answer> {expression} </answer>".replace("\n", " "), 0.08),
+    (lambda working, expression: f"<think>\n{working}\n</think>\n{expression}", 0.06),
+    (lambda working, expression: f"<answer>\n{expression}\n</answer>", 0.10),
+)
+
+
+def _adds_held_out_numbers(solution: Solution) -> bool:
+    """Whether a step is a sum that the addition task holds out for evaluation."""
+    return any(
+        op == "+" and min(a, b) in addition.OPERANDS and addition.pair_split(a, b) == "eval"
+        for a, op, b, _ in solution.steps
+    )

@@ -1,0 +1,55 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.tasks import analogies
+from shared.tasks.word_pairs import ALSO_RIGHT, RELATIONS
+
+
+def test_several_hundred_pairs_in_a_dozen_relations():
+    assert len(RELATIONS) >= 12
+    assert sum(len(r.pairs) for r in RELATIONS) >= 400
+    for relation in RELATIONS:
+        assert len(set(relation.pairs)) == len(relation.pairs), relation.name
+        assert all(len(pair) == 2 and " ".join(pair).replace(" ", "").isalpha() for pair in relation.pairs)
+        assert "{a}" in relation.sentence and "{b}" in relation.sentence
+
+
+def test_every_accepted_answer_is_accepted():
+    """An analogy with two right answers and one accepted punishes the model for being right."""
+    opposite = next(r for r in RELATIONS if r.name == "opposite")
+    assert analogies.answers_of(opposite, "right") == ["wrong", "left"]
+    names = {(relation.name, a) for relation in RELATIONS for a, _ in relation.pairs}
+    assert ALSO_RIGHT.keys() <= names
+
+
+def test_the_words_of_one_question_share_a_split():
+    """Two right answers to one question in different splits would leak."""
+    for relation in RELATIONS:
+        for a, b in relation.pairs:
+            splits = {analogies.pair_split(relation, pair) for pair in relation.pairs if pair[0] == a}
+            assert len(splits) == 1
+
+
+def test_the_data_set_goes_round_all_held_out_pairs():
+    n = len(analogies.LAST_PAIRS["eval"])
+    asked = [row["prompt"].split()[-3] for row in analogies.dataset("eval", n)]
+    assert len(set(asked)) > 0.8 * n  # a word may be asked for in two relations
+
+
+def test_no_analogy_gives_its_answer_away():
+    """With the same pair first and last, copying is enough."""
+    rng = random.Random(0)
+    assert all(first[0] != last[0] for _, first, last in (analogies.draw_analogy(rng, "train") for _ in range(2000)))
+
+
+def test_reward_on_good_and_bad_completions():
+    completions = [" puppy", "Puppy.", " puppy and more", ' "puppy"', " a puppy", " puppydog", "", "\n", " dog"]
+    assert analogies.reward([""] * 9, completions, [["puppy", "pup"]] * 9) == [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert analogies.reward([""], [" pup"], [["puppy", "pup"]]) == [1.0]
+
+
+@given(st.text())
+def test_reward_takes_any_text(text):
+    assert analogies.reward(["x"], [text], [["puppy"]]) in ([0.0], [1.0])

@@ -1,0 +1,63 @@
+import random
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.tasks import countdown
+from shared.tasks.arithmetic import evaluate
+from shared.tasks.tags import tagged
+
+
+def test_every_problem_can_be_solved():
+    for split in ("train", "eval"):
+        for row in countdown.dataset(split, 300):
+            assert countdown.solves(row["answer"], row["numbers"], row["target"]), row
+
+
+def test_the_steps_of_a_solution_are_its_expression():
+    rng = random.Random(0)
+    for _ in range(500):
+        solution = countdown.combine(rng.choices(range(1, 11), k=rng.randint(2, 4)), rng)
+        assert evaluate(solution.expression)[0] == solution.value
+        for step in solution.working.splitlines():
+            left, right = step.split(" = ")
+            assert evaluate(left)[0] == int(right)
+
+
+@pytest.mark.parametrize(
+    ("expression", "right"),
+    [
+        ("3 * 8 - 2", True), ("(3*8)-2", True), ("8 * 3 - 2", True),
+        ("22", False), ("3 * 8 - 2 + 0", False), ("3 * 8 - 1 - 1", False), ("8 + 8 + 8 - 2", False), ("38 - 16", False),
+        ("3 * 8 - 2 = 22", False), ("it is 3 * 8 - 2", False), ("3 * 8 - 2 # 22", False), ("", False),
+        ("3 + 8 * 2", False),
+    ],
+)
+def test_each_given_number_exactly_once_and_the_target(expression, right):
+    """Digits glued together, numbers left out, repeated or added: the ways around the rule."""
+    assert countdown.solves(expression, [3, 8, 2], 22) is right
+    assert countdown.correctness_reward([""], [tagged("so", expression)], [[3, 8, 2]], [22]) == [float(right)]
+
+
+def test_format_pays_half_when_the_answer_holds_more_than_an_expression():
+    completions = [tagged("so", "3 * 8 - 2"), tagged("so", "it is 3 * 8 - 2"), tagged("so", "3 * 8 - 2 = 22"), "3 * 8 - 2"]
+    assert countdown.format_reward([""] * 4, completions) == [1.0, 0.5, 0.5, 0.0]
+
+
+@given(st.text())
+def test_rewards_take_any_text(text):
+    for completion in (text, tagged("so", text)):
+        assert countdown.reward(["x"], [completion], [[3, 8, 2]], [22])[0] in (0.0, 0.25, 0.5, 1.0)
+
+
+def test_answer_keys_are_right():
+    for text in islice(countdown.documents(random.Random(3)), 400):
+        if text.startswith("answer key\n"):
+            numbers, target = text.split("Use ")[1].split(" once each to make ")
+            completion = text[text.index("<think>\n") :]
+            reward = countdown.correctness_reward(
+                [""], [completion], [list(map(int, numbers.split()))], [int(target.split(".")[0])]
+            )
+            assert reward == [1.0], text

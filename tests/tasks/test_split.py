@@ -1,0 +1,69 @@
+"""Pretraining, training and evaluation must never share an item."""
+
+import random
+from itertools import islice
+
+import pytest
+
+from shared.tasks import addition, analogies, countdown, dots, poker, sentences
+from shared.tasks.split import split_of
+
+TASKS = (dots, poker, analogies, addition, countdown, sentences)
+by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__.split(".")[-1])
+
+
+def test_the_split_is_stable_across_processes_and_versions():
+    """Python's own hash() changes with every process: an example is pinned here."""
+    assert [i for i in range(20) if split_of(f"item {i}") == "eval"] == [13]
+
+
+def test_a_fifth_is_held_out():
+    held_out = sum(split_of(str(i)) == "eval" for i in range(10_000))
+    assert held_out == pytest.approx(2_000, abs=150)
+
+
+@by_name
+def test_splits_are_disjoint_and_rows_distinct(task):
+    """A prompt seen in training and evaluated on, or evaluated twice, makes a result look better than it is."""
+    train = [row["prompt"] for row in task.dataset("train", 120, seed=1)]
+    held_out = [row["prompt"] for row in task.dataset("eval", 120, seed=1)]
+    assert not set(train) & set(held_out)
+    assert len(set(train)) == len(set(held_out)) == 120
+
+
+@by_name
+def test_the_same_seed_gives_the_same_rows(task):
+    assert task.dataset("eval", 30, seed=3) == task.dataset("eval", 30, seed=3)
+    assert task.dataset("eval", 30, seed=3) != task.dataset("eval", 30, seed=4)
+
+
+@by_name
+def test_prompts_end_where_a_token_ends(task):
+    """A prompt that ends in a space is tokenised otherwise than prompt and completion together."""
+    assert all(not row["prompt"].endswith(" ") for row in task.dataset("train", 50))
+
+
+@by_name
+def test_bad_requests_are_refused(task):
+    with pytest.raises(ValueError, match='choose "train" or "eval"'):
+        task.dataset("test", 5)
+    with pytest.raises(ValueError, match="ask for at least 1"):
+        task.dataset("eval", 0)
+
+
+def test_more_rows_than_exist_are_refused_and_not_waited_for():
+    with pytest.raises(ValueError, match="Ask for fewer"):
+        sentences.dataset("eval", 10_000)
+    with pytest.raises(ValueError, match="Ask for fewer"):
+        poker.dataset("eval", 8 * 400)
+
+
+@by_name
+def test_documents_hold_no_prompt_of_the_evaluation_split(task):
+    """Pretraining on what is evaluated later: every evaluation prompt is looked for in thousands of documents."""
+    texts = list(islice(task.documents(random.Random(7)), 3000))
+    prompts = {row["prompt"] for row in task.dataset("eval", 150)}
+    if task is sentences:  # an opening is two words long: look at how documents begin
+        assert not prompts & {" ".join(text.split()[:3]) for text in texts}
+    else:
+        assert not [prompt for prompt in prompts if any(prompt in text for text in texts)]
