@@ -49,7 +49,8 @@ PAD, EOS = "<pad>", "<eos>"
 CONTEXT = 512
 DOCUMENTS_IN_A_POOL = 8192  # documents drawn, sorted by length and cut into batches at a time
 POOLS = 110
-TOKENS_IN_A_BATCH = 8192
+TOKENS_IN_A_PART = 2048  # documents of like length; a batch is several parts, so that it mixes the tasks
+PARTS_IN_A_BATCH = 4
 LEARNING_RATE = 3e-3
 WARMUP_BATCHES = 200
 
@@ -121,30 +122,32 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     )
 
 
-def batches_of_pool(pool: int, tokenizer: PreTrainedTokenizerFast) -> list[list[list[int]]]:
-    """The token ids of one pool of documents, each ending in EOS, cut into batches of similar length.
+Part = list[list[int]]
 
-    The pool's number seeds its documents, so that a resumed run sees what an uninterrupted one sees.
+
+def batches_of_pool(pool: int, tokenizer: PreTrainedTokenizerFast) -> list[list[Part]]:
+    """The token ids of one pool of documents, each ending in EOS, in batches of parts of similar length.
+
+    Without the parts, sorting by length would give every batch to one task. The pool's number seeds its documents,
+    so that a resumed run sees what an uninterrupted one sees.
     """
     rng = random.Random(f"{SEED} {pool}")
     texts = list(islice(documents(rng), DOCUMENTS_IN_A_POOL))
     encoded = sorted((ids + [tokenizer.eos_token_id] for ids in tokenizer(texts)["input_ids"]), key=len)
-    batches, batch = [], []
+    parts = [[]]
     for ids in encoded:
-        if batch and (len(batch) + 1) * len(ids) > TOKENS_IN_A_BATCH:
-            batches.append(batch)
-            batch = []
-        batch.append(ids)
-    batches.append(batch)
-    rng.shuffle(batches)
-    return batches
+        if (len(parts[-1]) + 1) * len(ids) > TOKENS_IN_A_PART:
+            parts.append([])
+        parts[-1].append(ids)
+    rng.shuffle(parts)
+    return [parts[i : i + PARTS_IN_A_BATCH] for i in range(0, len(parts), PARTS_IN_A_BATCH)]
 
 
-def padded(batch: list[list[int]], pad: int) -> tuple[Tensor, Tensor]:
+def padded(part: Part, pad: int) -> tuple[Tensor, Tensor]:
     """Right-padded ids and labels, both (B, T); the label of padding is -100, which the loss ignores."""
-    width = max(map(len, batch))
-    ids = torch.tensor([row + [pad] * (width - len(row)) for row in batch])
-    lengths = torch.tensor([[len(row)] for row in batch])
+    width = max(map(len, part))
+    ids = torch.tensor([row + [pad] * (width - len(row)) for row in part])
+    lengths = torch.tensor([[len(row)] for row in part])
     return ids, ids.masked_fill(torch.arange(width) >= lengths, -100)
 
 
@@ -177,13 +180,7 @@ def train(folder: Path, pools: int = POOLS, progress: bool = True) -> list[float
         for i, batch in enumerate(batches):
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate((pool + i / len(batches)) / pools, len(losses))
-            ids, labels = padded(batch, tokenizer.pad_token_id)
-            loss = model(input_ids=ids, labels=labels, use_cache=False).loss
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
+            losses.append(train_on(model, optimizer, batch, tokenizer.pad_token_id))
         bar.set_postfix(loss=f"{sum(losses[-len(batches):]) / len(batches):.4f}")
         checkpoint.save(
             unfinished,
@@ -192,6 +189,21 @@ def train(folder: Path, pools: int = POOLS, progress: bool = True) -> list[float
     save(folder, model, tokenizer, losses)
     unfinished.unlink(missing_ok=True)
     return losses
+
+
+def train_on(model: LlamaForCausalLM, optimizer: torch.optim.Optimizer, batch: list[Part], pad: int) -> float:
+    """One update on a batch; its mean loss over all predicted tokens."""
+    predicted = sum(len(ids) - 1 for part in batch for ids in part)
+    optimizer.zero_grad(set_to_none=True)
+    total = 0.0
+    for part in batch:
+        ids, labels = padded(part, pad)
+        loss = model(input_ids=ids, labels=labels, num_items_in_batch=predicted, use_cache=False).loss
+        loss.backward()
+        total += loss.item()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return total
 
 
 def _resume(unfinished: Path, model: LlamaForCausalLM, optimizer: torch.optim.Optimizer) -> tuple[list[float], int]:
