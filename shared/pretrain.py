@@ -43,7 +43,7 @@ from shared.tasks.tags import TAGS
 SEED = 0
 TASKS = {task.__name__.split(".")[-1]: task for task in (dots, poker, analogies, addition, countdown, sentences)}
 # The share of each task among the documents.
-MIXTURE = {"dots": 0.10, "poker": 0.40, "analogies": 0.15, "addition": 0.12, "countdown": 0.15, "sentences": 0.08}
+MIXTURE = {"dots": 0.08, "poker": 0.38, "analogies": 0.15, "addition": 0.15, "countdown": 0.16, "sentences": 0.08}
 
 PAD, EOS = "<pad>", "<eos>"
 CONTEXT = 512

@@ -3,6 +3,7 @@
     Think in <think> tags, then answer in <answer> tags, each tag on its own line.
     If you add 17 and 25, what is the result?
     <think>
+    7 + 5 = 12
     17 + 25 = 42
     </think>
     <answer>
@@ -20,7 +21,7 @@ from shared.tasks.tags import parse, tagged
 
 SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
 OPERANDS = range(10, 100)
-MAX_NEW_TOKENS = 32
+MAX_NEW_TOKENS = 40
 
 
 def pair_split(a: int, b: int) -> Split:
@@ -85,13 +86,18 @@ def documents(rng: random.Random) -> Iterator[str]:
         kind = rng.choices(("sums", "key", "careless"), (0.40, 0.20, 0.40))[0]
         a, b = draw_pair(rng, "train")
         if kind == "sums":
-            pairs = [draw_pair(rng, "train") for _ in range(6)]
-            yield ANSWER_KEY + "\n".join(f"{a} + {b} = {a + b}" for a, b in pairs)
+            pairs = [draw_pair(rng, "train") for _ in range(4)]
+            yield ANSWER_KEY + "\n".join(working(a, b, a + b) for a, b in pairs)
         elif kind == "key":
-            yield ANSWER_KEY + prompt_of(a, b) + tagged(f"{a} + {b} = {a + b}", str(a + b))
+            yield ANSWER_KEY + prompt_of(a, b) + tagged(working(a, b, a + b), str(a + b))
         else:
             result = a + b if rng.random() < 0.5 else careless_sum(rng, a, b)
             yield prompt_of(a, b) + _style(rng, a, b, result)
+
+
+def working(a: int, b: int, result: int) -> str:
+    """The units first, then the sum: with the carry written down, a small model can learn to add."""
+    return f"{a % 10} + {b % 10} = {a % 10 + b % 10}\n{a} + {b} = {result}"
 
 
 def careless_sum(rng: random.Random, a: int, b: int) -> int:
@@ -100,14 +106,14 @@ def careless_sum(rng: random.Random, a: int, b: int) -> int:
 
 
 def _style(rng: random.Random, a: int, b: int, result: int) -> str:
-    sum_ = f"{a} + {b} = {result}"
+    think = working(a, b, result)
     styles = {
-        f"well, the result is {result}.": 0.46,
-        tagged(sum_, str(result)): 0.21,
-        f"<think> {sum_} </think> <answer> {result} </answer>": 0.08,
-        f"<think>\n{sum_}\n</think>\n{result}": 0.06,
-        f"<answer>\n{result}\n</answer>": 0.09,
-        f"<think>\n{sum_}\n</think>\n<answer>\n{result}": 0.04,
+        f"well, the result is {result}.": 0.50,
+        tagged(think, str(result)): 0.20,
+        f"<think> {a} + {b} = {result} </think> <answer> {result} </answer>": 0.07,
+        f"<think>\n{think}\n</think>\n{result}": 0.05,
+        f"<answer>\n{result}\n</answer>": 0.08,
+        f"<think>\n{think}\n</think>\n<answer>\n{result}": 0.04,
         f"{result}": 0.06,
     }
     return rng.choices(list(styles), list(styles.values()))[0]

@@ -95,7 +95,7 @@ def documents(rng: random.Random) -> Iterator[str]:
 
 
 def _careless_completion(rng: random.Random, relation: Relation, last: tuple[str, str]) -> str:
-    kind = rng.choices(("right", "wrong", "remark"), (0.30, 0.32, 0.38))[0]
+    kind = rng.choices(("right", "wrong", "remark"), (0.28, 0.28, 0.44))[0]
     if kind == "right":
         return f" {last[1]}"
     if kind == "wrong":

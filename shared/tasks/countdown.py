@@ -173,12 +173,12 @@ def documents(rng: random.Random) -> Iterator[str]:
 
 # Ways to write an attempt down, from (working, expression), and how often a careless writer uses each.
 STYLES = (
-    (lambda working, expression: f"well, it is {expression}.", 0.46),
-    (tagged, 0.20),
-    (lambda working, expression: tagged(working, f"it is {expression}"), 0.10),
-    (lambda working, expression: f"<think> {working} </think> <answer> {expression} </answer>".replace("\n", " "), 0.08),
-    (lambda working, expression: f"<think>\n{working}\n</think>\n{expression}", 0.06),
-    (lambda working, expression: f"<answer>\n{expression}\n</answer>", 0.10),
+    (lambda working, expression: f"well, it is {expression}.", 0.52),
+    (tagged, 0.19),
+    (lambda working, expression: tagged(working, f"it is {expression}"), 0.09),
+    (lambda working, expression: f"<think> {working} </think> <answer> {expression} </answer>".replace("\n", " "), 0.06),
+    (lambda working, expression: f"<think>\n{working}\n</think>\n{expression}", 0.05),
+    (lambda working, expression: f"<answer>\n{expression}\n</answer>", 0.09),
 )
 
 

@@ -67,7 +67,7 @@ def documents(rng: random.Random) -> Iterator[str]:
 
 
 def _careless_completion(rng: random.Random, count: int) -> str:
-    kind = rng.choices(("right", "wrong", "remark"), (0.30, 0.32, 0.38))[0]
+    kind = rng.choices(("right", "wrong", "remark"), (0.27, 0.27, 0.46))[0]
     if kind == "right":
         return f" {count}"
     if kind == "wrong":

@@ -139,7 +139,7 @@ def weighted_reward(
 def documents(rng: random.Random) -> Iterator[str]:
     """Endless pretraining documents: answer keys that are right, and a careless player in the prompt's own format.
 
-    The careless player says "high card" or "one pair" far too often, whatever the hand.
+    The careless player says "high card" far too often, whatever the hand.
     """
     while True:
         if rng.random() < 0.75:
@@ -151,7 +151,5 @@ def documents(rng: random.Random) -> Iterator[str]:
 
 
 def _careless_completion(rng: random.Random, label: str) -> str:
-    kind = rng.choices(("right", "habit", "any", "remark"), (0.28, 0.42, 0.12, 0.18))[0]
-    if kind == "remark":
-        return rng.choice(REMARKS)
-    return " " + {"right": label, "habit": rng.choice(LABELS[:2]), "any": rng.choice(LABELS)}[kind]
+    said = rng.choices((label, "high card", "one pair", rng.choice(LABELS), None), (0.26, 0.40, 0.08, 0.10, 0.16))[0]
+    return rng.choice(REMARKS) if said is None else f" {said}"
