@@ -4,7 +4,7 @@
 
 A check runs the function on probes and compares with the reference in `shared/`. When they differ it looks whether
 the function behaves like one of the known wrong ones (`shared/mistakes/`) and says which, why it matters and where to
-look. It prints a line or two and returns whether the function passed; it never raises.
+look. It prints one verdict and never raises. `judge` returns the verdict instead.
 """
 
 import copy
@@ -61,11 +61,10 @@ class Problem(Exception):
     """Something about a result that can be told without a comparison, as a sentence."""
 
 
-def run(exercise: Exercise, function: Callable) -> bool:
-    """Run an exercise's probes through `function`, print the verdict, return whether it passed."""
+def run(exercise: Exercise, function: Callable) -> None:
+    """Run an exercise's probes through `function` and print the verdict."""
     passed, verdict = judge(exercise, function)
     print(f"{'✓' if passed else '✗'} {exercise.name}: {verdict}")
-    return passed
 
 
 def judge(exercise: Exercise, function: Callable) -> tuple[bool, str]:
@@ -79,7 +78,7 @@ def judge(exercise: Exercise, function: Callable) -> tuple[bool, str]:
         named = _recognise(exercise, probes, function)
         return False, named or str(problem)
     if _agree(found, expected, exercise.tolerance):
-        return True, f"right on all {len(probes)} probes."
+        return True, f"right on {len(probes)} probe{'s' if len(probes) > 1 else ''}."
     named = _recognise(exercise, probes, function)
     return False, named or _difference(probes, found, expected, exercise.tolerance)
 
@@ -353,26 +352,26 @@ REWARD = Exercise(
 EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, REWARD)
 
 
-def group_advantages(function: Callable) -> bool:
+def group_advantages(function: Callable) -> None:
     """Check `f(rewards (B,), num_generations) -> advantages (B,)`."""
-    return run(GROUP_ADVANTAGES, function)
+    run(GROUP_ADVANTAGES, function)
 
 
-def kl(function: Callable) -> bool:
+def kl(function: Callable) -> None:
     """Check `f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`."""
-    return run(KL, function)
+    run(KL, function)
 
 
-def loss(function: Callable) -> bool:
+def loss(function: Callable) -> None:
     """Check `f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`."""
-    return run(LOSS, function)
+    run(LOSS, function)
 
 
-def completion_logps(function: Callable) -> bool:
+def completion_logps(function: Callable) -> None:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P) and (B, C)."""
-    return run(COMPLETION_LOGPS, function)
+    run(COMPLETION_LOGPS, function)
 
 
-def reward(function: Callable) -> bool:
+def reward(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
-    return run(REWARD, function)
+    run(REWARD, function)

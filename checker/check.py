@@ -1,0 +1,109 @@
+"""Check one notebook, or all that a path holds: the verdict and its findings."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from checker import convert
+from checker.findings import Finding
+from checker.layout import SPECS, sections
+from checker.notebook import Unreadable, parse, read
+from checker.results import rewards
+from checker.rules import RULES, Rule, Submission
+
+UNREADABLE = "U001"
+SUBMITTED_TEXT = (".md", ".txt")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the checker has to say about one file.
+
+    name: the file as it was asked for.     status: "pass", "fail" (a finding of level error) or "unreadable".
+    characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not found.
+    """
+
+    name: str
+    status: str
+    findings: tuple[Finding, ...]
+    characters: int = 0
+    limit: int = convert.LIMIT
+    sections_present: int = 0
+    baseline: float | None = None
+    tuned: float | None = None
+    where_they_went: tuple[str, ...] = field(default=(), compare=False)
+
+    def as_dict(self) -> dict:
+        return {
+            "name": self.name, "status": self.status, "characters": self.characters, "limit": self.limit,
+            "sections_present": self.sections_present, "baseline": self.baseline, "fine_tuned": self.tuned,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+def check(
+    path: Path, *, name: str = "", ignore: Iterable[str] = (), max_output: int = convert.MAX_OUTPUT, rules: Iterable[Rule] = RULES
+) -> Report:
+    """Check a notebook, or a submission that is already converted (.md, .txt), of which only the limit is checked.
+
+    Raises nothing: a file that cannot be read gets the status "unreadable" and a finding that says why.
+    """
+    name, ignore = name or str(path), frozenset(ignore)
+    try:
+        if path.suffix.lower() in SUBMITTED_TEXT:
+            return _check_text(path, name)
+        notebook = read(path)
+    except Unreadable as error:
+        return Report(name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),))
+    submission = Submission(notebook, max_output)
+    findings = tuple(f for rule in rules if rule.code not in ignore for f in rule.findings(submission))
+    baseline, tuned = rewards(notebook)
+    return Report(
+        name,
+        "fail" if any(f.level == "error" for f in findings) else "pass",
+        findings,
+        len(submission.markdown),
+        sections_present=sum(spec.number in submission.sections for spec in SPECS),
+        baseline=baseline,
+        tuned=tuned,
+        where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
+    )
+
+
+def _where(submission: Submission) -> list[str]:
+    from checker.rules.limit import bars
+
+    return bars(submission)
+
+
+def _check_text(path: Path, name: str) -> Report:
+    try:
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except OSError as error:
+        raise Unreadable(f"The file cannot be opened: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable("The file is not UTF-8 text. Save it again as UTF-8.") from error
+    over = len(text) - convert.LIMIT
+    findings = ()
+    if over > 0:
+        findings = (Finding("L001", "error", None, f"{len(text):,} characters of {convert.LIMIT:,}, {over:,} too many",
+                            "Shorten it, or convert the notebook again with `checker convert`."),)
+    return Report(name, "fail" if findings else "pass", findings, len(text))
+
+
+def find(path: Path) -> Iterator[Path]:
+    """The notebooks of a folder, recursively and sorted, without checkpoints and hidden folders; a file is itself."""
+    if not path.is_dir():
+        yield path
+        return
+    for folder, folders, files in path.walk() if hasattr(path, "walk") else _walk(path):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "__MACOSX")))
+        yield from (folder / file for file in sorted(files) if file.endswith(".ipynb") and not file.startswith("."))
+
+
+def _walk(path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """`Path.walk` of Python 3.12, without following links."""
+    import os
+
+    for folder, folders, files in os.walk(path):
+        yield Path(folder), folders, files

@@ -1,0 +1,25 @@
+"""What a rule has to say about a notebook."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding.
+
+    code: stable, for `--ignore` and `checker explain`.    level: error makes the check fail.
+    cell: its number in the file, from 0; None for the whole notebook.
+    found: what was found.                                 advice: what to do.
+    """
+
+    code: str
+    level: Level
+    cell: int | None
+    found: str
+    advice: str
+
+    def as_dict(self) -> dict:
+        return asdict(self)

@@ -1,0 +1,64 @@
+"""Which of the nine sections, Cell 0 to Cell 8, each cell of a notebook belongs to.
+
+Labels are recognised as people write them: `# Cell 4: Reward function`, `**Cell 1: Plan**`, `## Cell 3 - Data`,
+`Cell 5. Step`. A cell without a label belongs to the section before it.
+"""
+
+import re
+from dataclasses import dataclass
+
+from checker.notebook import Cell, Notebook
+
+LABEL = re.compile(r"^\s*(?:#+\s*|\*\*|__)?\s*cell\s*#?\s*(\d+)\b\s*[:.)\-–—]?\s*(.*?)(?:\*\*|__)?\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SectionSpec:
+    """What the structure asks of one section."""
+
+    number: int
+    title: str
+    kind: str
+
+
+SPECS = (
+    SectionSpec(0, "Quarto's YAML header", "markdown"),
+    SectionSpec(1, "task definition and plan", "markdown"),
+    SectionSpec(2, "imports, model and tokenizer", "code"),
+    SectionSpec(3, "training and evaluation data", "code"),
+    SectionSpec(4, "reward function", "code"),
+    SectionSpec(5, "one GRPO step", "code"),
+    SectionSpec(6, "training loop", "code"),
+    SectionSpec(7, "evaluation", "code"),
+    SectionSpec(8, "analysis", "markdown"),
+)
+
+
+def label_of(cell: Cell) -> int | None:
+    """The number in a cell's label, read from its first line that is not blank; None without one."""
+    first = next((line for line in cell.source.splitlines() if line.strip()), "")
+    if not cell.is_code and not re.match(r"\s*(#|\*\*|__|cell)", first, re.IGNORECASE):
+        return None
+    if cell.is_code and not first.lstrip().startswith("#"):
+        return None
+    match = LABEL.match(first)
+    return int(match[1]) if match else None
+
+
+def is_header(cell: Cell) -> bool:
+    """Whether the cell looks like Quarto's YAML header, well formed or not."""
+    return not cell.is_code and cell.source.lstrip().startswith("---")
+
+
+def sections(notebook: Notebook) -> dict[int, list[Cell]]:
+    """The cells of each section that occurs, in the order of the file; key -1 holds cells before the first one."""
+    found: dict[int, list[Cell]] = {}
+    current = -1
+    for cell in notebook.cells:
+        if cell.number == 0 and is_header(cell):
+            current = 0
+        else:
+            label = label_of(cell)
+            current = current if label is None else label
+        found.setdefault(current, []).append(cell)
+    return found

@@ -1,0 +1,185 @@
+"""Read a notebook file into one small record, or say in a sentence why it cannot be read.
+
+Only the standard library is needed for format 4; older notebooks are upgraded in memory by nbformat, which is
+imported only then. Whatever the JSON holds, the record's fields have the types they claim.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_FILE_BYTES = 200_000_000
+RICH = ("image/", "text/html", "application/", "video/", "audio/")
+
+
+class Unreadable(Exception):
+    """The file is not a notebook; the message says what it is and what to do."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of a code cell.
+
+    kind: "stream", "result" or "error".    text: what it shows as text, "" for none.
+    data: a result's content by MIME type.
+    """
+
+    kind: str
+    text: str = ""
+    data: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def mime(self) -> str:
+        """The richest type, "" for streams and errors."""
+        rich = [mime for mime in self.data if mime.startswith(RICH)]
+        return rich[0] if rich else next(iter(self.data), "")
+
+    @property
+    def image(self) -> bool:
+        return any(mime.startswith("image/") for mime in self.data)
+
+    @property
+    def size(self) -> int:
+        return max(len(self.text), sum(map(len, self.data.values())))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. `number` counts from 0 in the file; `count` is a code cell's execution count, None when never run."""
+
+    number: int
+    kind: str
+    source: str
+    count: int | None = None
+    outputs: tuple[Output, ...] = field(default=())
+
+    @property
+    def is_code(self) -> bool:
+        return self.kind == "code"
+
+    @property
+    def text_output(self) -> str:
+        return "".join(output.text for output in self.outputs)
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook file: its path and cells."""
+
+    path: Path
+    cells: tuple[Cell, ...]
+
+    @property
+    def code_cells(self) -> Iterator[Cell]:
+        return (cell for cell in self.cells if cell.is_code)
+
+
+def read(path: Path) -> Notebook:
+    """The notebook in a file.
+
+    Raises:
+        Unreadable: it is missing, too large, not UTF-8, not JSON, or not a notebook.
+    """
+    return Notebook(path, tuple(_cells(parse(path))))
+
+
+def parse(path: Path) -> dict:
+    """The notebook's JSON in format 4. Raises Unreadable like `read`."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise Unreadable(
+                f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB. Clear the outputs (Kernel, Restart & Clear "
+                "Output), run again with less printed, and save."
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"The file cannot be opened: {error.strerror or error}.") from error
+    return _upgraded(_decoded(data))
+
+
+def _decoded(data: bytes) -> dict:
+    if not data.strip():
+        raise Unreadable("The file is empty. Save the notebook in Jupyter and hand in that file.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            f"The file is not UTF-8 text (byte {error.start}): it is not a notebook, or an editor saved it in another "
+            "encoding. Save it again in Jupyter."
+        ) from error
+    start = text.lstrip()[:200].lower()
+    if start.startswith(("<!doctype", "<html")):
+        raise Unreadable("This is a web page saved under a notebook's name. Download the .ipynb file itself.")
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise Unreadable("The JSON is nested too deeply to be a notebook.") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        for number, content in enumerate(text.splitlines(), 1):
+            if content.startswith(("<<<<<<< ", ">>>>>>> ")):
+                raise Unreadable(
+                    f"Line {number} is a merge-conflict marker ({content[:20]}...): two versions were merged and not "
+                    "sorted out. Choose one version and save the notebook again."
+                ) from error
+        where = f" (line {line})" if line else ""
+        raise Unreadable(f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter.") from error
+
+
+def _upgraded(content: object) -> dict:
+    if not isinstance(content, dict):
+        raise Unreadable("The file is JSON, but not a notebook. Hand in the .ipynb file that Jupyter saves.")
+    major = content.get("nbformat")
+    if major == 4 and isinstance(content.get("cells"), list):
+        return content
+    if major == 3 and isinstance(content.get("worksheets"), list):
+        import nbformat
+
+        try:
+            return nbformat.convert(nbformat.from_dict(content), 4)
+        except Exception as error:
+            raise Unreadable(f"A notebook of format 3 that cannot be brought to format 4 ({error}).") from error
+    found = f"says it has format {major!r}" if "nbformat" in content else "does not say which notebook format it has"
+    raise Unreadable(f"The file {found} and has no list of cells; expected a notebook of format 3 or 4.")
+
+
+def _cells(content: dict) -> Iterator[Cell]:
+    for number, cell in enumerate(content["cells"]):
+        if not isinstance(cell, dict):
+            raise Unreadable(f"Cell {number} is not a cell but {type(cell).__name__}. Save the notebook again in Jupyter.")
+        kind = cell.get("cell_type")
+        count = cell.get("execution_count")
+        outputs = cell.get("outputs")
+        yield Cell(
+            number,
+            kind if kind in ("code", "markdown") else "raw",
+            joined(cell.get("source")),
+            count if isinstance(count, int) and not isinstance(count, bool) else None,
+            tuple(map(_output, outputs)) if kind == "code" and isinstance(outputs, list) else (),
+        )
+
+
+def joined(text: object) -> str:
+    """Multi-line text as notebooks store it, a string or a list of strings; newlines normalised, surrogates replaced."""
+    if isinstance(text, list):
+        text = "".join(part for part in text if isinstance(part, str))
+    if not isinstance(text, str):
+        return ""
+    return text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
+
+
+def _output(output: object) -> Output:
+    if not isinstance(output, dict):
+        return Output("result")
+    kind = output.get("output_type")
+    if kind == "stream":
+        return Output("stream", joined(output.get("text")))
+    if kind == "error":
+        traceback = output.get("traceback")
+        lines = [line for line in traceback if isinstance(line, str)] if isinstance(traceback, list) else []
+        text = joined("\n".join(lines)) or f"{joined(output.get('ename'))}: {joined(output.get('evalue'))}"
+        return Output("error", text)
+    data = output.get("data")
+    data = {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)} if isinstance(data, dict) else {}
+    return Output("result", data.get("text/plain", ""), data)

@@ -1,0 +1,17 @@
+"""All rules, in the order in which their findings are told. A course adds one by appending it to `RULES`."""
+
+from checker.rules import executed, filled, hygiene, limit, rendering, shown, structure
+from checker.rules.base import Rule, Submission
+
+GROUPS = {
+    "limit": limit.RULES,
+    "structure": structure.RULES,
+    "filled": filled.RULES,
+    "executed": executed.RULES,
+    "shown": shown.RULES,
+    "rendering": rendering.RULES,
+    "hygiene": hygiene.RULES,
+}
+RULES: list[Rule] = [rule for rules in GROUPS.values() for rule in rules]
+
+__all__ = ["GROUPS", "RULES", "Rule", "Submission"]

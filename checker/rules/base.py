@@ -1,0 +1,57 @@
+"""What a rule is, and what it looks at."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from checker import convert, layout
+from checker.findings import Finding, Level
+from checker.notebook import Cell, Notebook
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook with what rules ask about it, worked out once."""
+
+    notebook: Notebook
+    max_output: int = convert.MAX_OUTPUT
+    limit: int = convert.LIMIT
+
+    @cached_property
+    def converted(self) -> list[convert.Section]:
+        return convert.sections(self.notebook, self.max_output)
+
+    @cached_property
+    def markdown(self) -> str:
+        return "\n".join(section.text for section in self.converted)
+
+    @cached_property
+    def sections(self) -> dict[int, list[Cell]]:
+        return layout.sections(self.notebook)
+
+    def output_of(self, number: int) -> str:
+        """What the code cells of a section print, as plain text."""
+        return convert.plain("\n".join(cell.text_output for cell in self.sections.get(number, [])))
+
+
+Remark = tuple[int | None, str, str]  # the cell, what was found, what to do
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: its code and level, its check, and what `checker explain` says about it."""
+
+    code: str
+    level: Level
+    check: Callable[[Submission], Iterator[Remark]]
+    why: str
+    wrong: str
+    right: str
+
+    def findings(self, submission: Submission) -> Iterator[Finding]:
+        return (Finding(self.code, self.level, *remark) for remark in self.check(submission))
+
+
+def rule(code: str, level: Level, *, why: str, wrong: str, right: str) -> Callable[..., Rule]:
+    """Make a rule of a function that yields remarks."""
+    return lambda check: Rule(code, level, check, why, wrong, right)

@@ -1,0 +1,70 @@
+"""Every code cell was run, once, from top to bottom, without an error."""
+
+from collections.abc import Iterator
+
+from checker.convert import plain
+from checker.rules.base import Remark, Submission, rule
+
+RUN_AGAIN = "Restart the kernel, run all cells, and save."
+
+
+def _has_code(source: str) -> bool:
+    return any(line.strip() and not line.strip().startswith("#") for line in source.splitlines())
+
+
+@rule(
+    "X001", "error",
+    why="A cell that was not run has no output: there is nothing to grade.",
+    wrong="In [ ]:",
+    right="In [4]:",
+)
+def not_run(submission: Submission) -> Iterator[Remark]:
+    idle = [cell.number for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
+    if idle:
+        others = f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}" if idle[1:] else ""
+        yield idle[0], f"the cell was not run{others}", RUN_AGAIN
+
+
+@rule(
+    "X002", "error",
+    why="Cells run in another order than they stand in may work only in your session.",
+    wrong="In [7] above In [3]",
+    right="In [1], In [2], In [3], ...",
+)
+def run_out_of_order(submission: Submission) -> Iterator[Remark]:
+    highest = 0
+    for cell in submission.notebook.code_cells:
+        if cell.count is None:
+            continue
+        if cell.count <= highest:
+            yield cell.number, f"In [{cell.count}] stands below In [{highest}]: the cells were not run from top to bottom", RUN_AGAIN
+        highest = max(highest, cell.count)
+
+
+@rule(
+    "X003", "error",
+    why="Below an error the outputs are those of an earlier run, or missing.",
+    wrong="NameError: name 'rewards' is not defined",
+    right="No cell ends in an error.",
+)
+def ended_in_an_error(submission: Submission) -> Iterator[Remark]:
+    for cell in submission.notebook.code_cells:
+        for output in cell.outputs:
+            if output.kind == "error":
+                lines = [line for line in plain(output.text).splitlines() if line.strip()]
+                yield cell.number, f"the cell ended in an error: {lines[-1].strip()[:100] if lines else 'unknown'}", "Mend it. " + RUN_AGAIN
+
+
+@rule(
+    "X004", "error",
+    why="An output under a cell that was emptied was printed by code that is not there any more.",
+    wrong="An empty cell with a table under it.",
+    right="Every output belongs to the code above it.",
+)
+def output_without_code(submission: Submission) -> Iterator[Remark]:
+    for cell in submission.notebook.code_cells:
+        if cell.outputs and not _has_code(cell.source):
+            yield cell.number, "there is an output but no code", RUN_AGAIN
+
+
+RULES = [not_run, run_out_of_order, ended_in_an_error, output_without_code]

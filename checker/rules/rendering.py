@@ -1,0 +1,90 @@
+"""What would break the rendered page."""
+
+import re
+from collections.abc import Iterator
+
+from checker.rules.base import Remark, Submission, rule
+
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)")
+
+
+def _outside_code(source: str) -> tuple[str, int | None]:
+    """The text without fenced blocks, and the line of a fence that is never closed (None when all are)."""
+    kept, fence, opened = [], None, None
+    for number, line in enumerate(source.splitlines(), 1):
+        match = FENCE.match(line)
+        if fence is None and match and not (match[1][0] == "`" and "`" in match[2]):
+            fence, opened = match[1], number
+        elif fence is not None and match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
+            fence = opened = None
+        elif fence is None:
+            kept.append(line)
+    return "\n".join(kept), opened
+
+
+def _markdown(submission: Submission):
+    for cell in submission.notebook.cells:
+        if cell.kind == "markdown" and not (cell.number == 0 and cell.source.lstrip().startswith("---")):
+            yield cell, *_outside_code(cell.source)
+
+
+@rule(
+    "R001", "warning",
+    why="Everything below an open fence is shown as code.",
+    wrong="```python\nx = 1",
+    right="```python\nx = 1\n```",
+)
+def fence_not_closed(submission: Submission) -> Iterator[Remark]:
+    for cell, _, opened in _markdown(submission):
+        if opened is not None:
+            yield cell.number, f"the code fence of line {opened} is not closed", "Add a closing line of the same ticks."
+
+
+@rule(
+    "R002", "warning",
+    why="A formula with one delimiter missing is shown as text, or swallows what follows.",
+    wrong="$$ A_i = r_i - \\bar r",
+    right="$$ A_i = r_i - \\bar r $$",
+)
+def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
+    for cell, text, _ in _markdown(submission):
+        text = CODE_SPAN.sub("", text).replace(r"\$", "")
+        for opening, closing in (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{")):
+            first, second = text.count(opening), text.count(closing)
+            if (opening == closing and first % 2) or first != second:
+                yield cell.number, f"a formula is opened by {opening} and not closed", f"Close it with {closing}."
+
+
+@rule(
+    "R003", "warning",
+    why="A line of --- directly under text makes a heading of it; between two of them text is taken for YAML.",
+    wrong="---\ntitle: Analysis\n---",
+    right="Leave an empty line around ---, and put YAML in Cell 0 only.",
+)
+def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
+    for cell, text, _ in _markdown(submission):
+        if re.match(r"\s*---[ \t]*\n(?:[\w-]+:.*\n)+---", text):
+            yield cell.number, "a block between two lines of --- is read as YAML and not shown", "Put it into Cell 0, or use another kind of line."
+
+
+@rule(
+    "R004", "warning",
+    why="A picture or link to a file on your disk is not there for anyone else.",
+    wrong="![curve](C:/Users/me/curve.png)",
+    right="Draw the picture in a code cell; it is then part of the notebook.",
+)
+def local_file(submission: Submission) -> Iterator[Remark]:
+    for cell, text, _ in _markdown(submission):
+        for target in LINK.findall(CODE_SPAN.sub("", text)):
+            if re.match(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\", target):
+                yield cell.number, f"a link to a local file: {target[:60]}", "Use a web address, or make the picture in a code cell."
+            elif target.startswith("attachment:"):
+                continue
+            elif text and f"![" in text and re.search(re.escape(target), text) and re.search(r"\.(png|jpe?g|gif|svg|webp)$", target) and "://" not in target:
+                if not (submission.notebook.path.parent / target).is_file():
+                    yield cell.number, f"the image {target[:60]} is not there", "Draw it in a code cell, or hand it in beside the notebook."
+
+
+RULES = [fence_not_closed, mathematics_not_closed, yaml_in_the_text, local_file]

@@ -1,0 +1,60 @@
+"""The submission Markdown is what the limit counts."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checker.convert import plain, sections, to_markdown
+from checker.notebook import read
+from tests.checker.conftest import code, markdown
+
+
+def converted(save, cells, **options) -> str:
+    return to_markdown(read(save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})), **options)
+
+
+def test_a_code_cell_is_its_number_its_source_and_its_output(save):
+    text = converted(save, [markdown("# Title"), code("x = 1\nx", "1\n", count=3)])
+    assert text == "# Title\n\nIn [3]:\n\n```python\nx = 1\nx\n```\n\n```text\n1\n```\n"
+
+
+def test_outputs_are_cut_and_the_cut_is_said(save):
+    text = converted(save, [code("print()", "a" * 2500)])
+    assert "a" * 1000 in text and "a" * 1001 not in text
+    assert "(1,501 more characters)" in text
+
+
+def test_a_picture_is_one_short_line(save):
+    cell = code("plot()")
+    cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * 50_000, "text/plain": "<Figure>"}}]
+    text = converted(save, [cell])
+    assert "[image/png]" in text and len(text) < 100
+
+
+def test_fences_inside_do_not_end_the_block(save):
+    text = converted(save, [code('print("```")', "```\n")])
+    assert "````python" in text and "````text" in text
+
+
+def test_colours_and_redrawn_lines_are_gone():
+    assert plain("\x1b[31mred\x1b[0m") == "red"
+    assert plain(" 10%\r 50%\r100%\ndone") == "100%\ndone"
+
+
+def test_source_given_as_lines_is_joined(save):
+    cell = code("")
+    cell["source"] = ["a = 1\n", "b = 2"]
+    assert "a = 1\nb = 2\n" in converted(save, [cell])
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text(), st.text()), max_size=5))
+def test_it_is_deterministic_and_loses_no_source(tmp_path_factory, cells):
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {},
+               "cells": [code(s, o) if is_code else markdown(s) for is_code, s, o in cells]}
+    path = tmp_path_factory.mktemp("n") / "n.ipynb"
+    path.write_text(json.dumps(content))
+    notebook = read(path)
+    assert to_markdown(notebook) == to_markdown(read(path)) == "\n".join(s.text for s in sections(notebook))
+    for cell in notebook.cells:
+        assert cell.source.rstrip("\n") in to_markdown(notebook)

@@ -1,0 +1,198 @@
+"""Each rule on a notebook that breaks it and on one that does not."""
+
+import pytest
+
+from checker.check import check
+from checker.rules import RULES
+from tests.checker.conftest import HEADER, code, markdown
+
+
+def codes(path, **options) -> list[str]:
+    return [finding.code for finding in check(path, **options).findings]
+
+
+def test_a_good_notebook_has_no_finding(good, save):
+    report = check(save(good))
+    assert report.status == "pass" and report.findings == ()
+    assert (report.baseline, report.tuned, report.sections_present) == (0.25, 0.97, 9)
+
+
+def test_every_rule_has_its_own_code_and_explains_itself():
+    assert len({rule.code for rule in RULES}) == len(RULES)
+    assert all(rule.why and rule.wrong and rule.right for rule in RULES)
+
+
+@pytest.mark.parametrize("label", ["# Cell 1: Plan", "**Cell 1: Plan**", "## Cell 1 - Plan", "Cell 1. Plan", "### cell 1", "# Cell 1 – Plan"])
+def test_labels_are_recognised_as_people_write_them(good, save, label):
+    good["cells"][1]["source"] = f"{label}\n\nCount the dots."
+    assert codes(save(good)) == []
+
+
+@pytest.mark.parametrize("label", ["#Cell 4: Reward", "# cell 4 - reward", "# CELL 4"])
+def test_code_labels_are_recognised_as_people_write_them(good, save, label):
+    good["cells"][4]["source"] = f"{label}\nprint(cases)"
+    assert codes(save(good)) == []
+
+
+def test_further_cells_belong_to_the_section_before(good, save):
+    good["cells"].insert(2, markdown("More on the task: in cell 5 we will see."))
+    good["cells"].insert(6, code("# a helper\nx = 1", count=None))
+    good["cells"][6]["execution_count"] = 4
+    for count, cell in enumerate((c for c in good["cells"] if c["cell_type"] == "code"), 1):
+        cell["execution_count"] = count
+    assert codes(save(good)) == []
+
+
+def spoil_header_missing(cells):
+    del cells[0]
+
+
+def spoil_header_later(cells):
+    cells.insert(2, cells.pop(0))
+
+
+def spoil_header_indentation(cells):
+    cells[0]["source"] = "---\nformat:\nhtml:\ncode-fold: true\njupyter: python3\n---"
+
+
+def spoil_header_yaml(cells):
+    cells[0]["source"] = "---\nformat: [html\n---"
+
+
+def spoil_header_open(cells):
+    cells[0]["source"] = "---\nformat:\n  html:\n    code-fold: true"
+
+
+def spoil_header_key(cells):
+    cells[0]["source"] = HEADER.replace("jupyter: python3\n", "")
+
+
+def spoil_section_missing(cells):
+    cells[4]["source"] = "# Reward\nprint(cases)"
+
+
+def spoil_order(cells):
+    cells[4], cells[5] = cells[5], cells[4]
+    cells[4]["execution_count"], cells[5]["execution_count"] = 3, 4
+
+
+def spoil_twice(cells):
+    cells[5]["source"] = cells[5]["source"].replace("Cell 5", "Cell 4")
+
+
+def spoil_ninth(cells):
+    cells.append(markdown("# Cell 9: More"))
+
+
+def spoil_kind(cells):
+    cells[8] = code("# Cell 8: Analysis\n# success, hacking, group size", count=7)
+
+
+def spoil_exercise(cells):
+    cells[4]["source"] += '\nraise NotImplementedError("TODO: reward")'
+
+
+def spoil_answer(cells):
+    cells[8]["source"] += "\n\nYour answer here."
+
+
+def spoil_empty_exercise(cells):
+    cells[4]["source"] += "\n# student code here\n# TODO: reward\npass\n# end student code"
+
+
+def spoil_not_run(cells):
+    cells[4]["execution_count"] = None
+
+
+def spoil_run_order(cells):
+    cells[4]["execution_count"] = 9
+
+
+def spoil_error(cells):
+    cells[4]["outputs"].append({"output_type": "error", "ename": "NameError", "evalue": "x", "traceback": ["\x1b[31mNameError\x1b[0m: x"]})
+
+
+def spoil_orphan_output(cells):
+    cells.insert(4, code("", "left behind", count=None))
+
+
+def spoil_prints(number):
+    def spoil(cells):
+        cells[number]["outputs"] = []
+    return spoil
+
+
+def spoil_analysis(cells):
+    cells[8]["source"] = "# Cell 8: Analysis\nIt worked."
+
+
+def append(text):
+    def spoil(cells):
+        cells[1]["source"] += "\n\n" + text
+    return spoil
+
+
+def add_code(text):
+    def spoil(cells):
+        cells[2]["source"] += "\n" + text
+    return spoil
+
+
+def add_print(text):
+    def spoil(cells):
+        cells[6]["outputs"].append({"output_type": "stream", "name": "stdout", "text": text})
+    return spoil
+
+
+SPOILED = [
+    ("S001", spoil_header_missing), ("S001", spoil_header_later), ("S002", spoil_header_indentation),
+    ("S002", spoil_header_yaml), ("S002", spoil_header_open), ("S002", spoil_header_key), ("S003", spoil_section_missing),
+    ("S004", spoil_order), ("S004", spoil_twice), ("S004", spoil_ninth), ("S005", spoil_kind),
+    ("F001", spoil_exercise), ("F002", spoil_answer), ("F003", spoil_empty_exercise),
+    ("X001", spoil_not_run), ("X002", spoil_run_order), ("X003", spoil_error), ("X004", spoil_orphan_output),
+    *[(f"P00{number}", spoil_prints(number)) for number in range(2, 8)], ("P008", spoil_prints(7)), ("P009", spoil_analysis),
+    ("R001", append("```python\nx = 1")), ("R002", append("$$ x = 1")), ("R002", append(r"\begin{aligned} x")),
+    ("R004", append("![curve](C:/Users/me/curve.png)")), ("R004", append("![curve](missing.png)")),
+    ("R004", append("[data](file:///home/me/x.csv)")),
+    ("H001", add_code('login("hf_' + "a" * 34 + '")')), ("H002", add_print("/home/student/model\n")),
+    ("H003", add_code("!pip install transformers>=4.40")), ("H003", add_code("%pip install -q torch>2 numpy")),
+    ("H004", add_print(" 12%|█▏        | 12/100 [00:03<00:26]\r")), ("H005", add_print("x" * 1_100_000)),
+    ("L001", append("word " * 9000)), ("L002", append("word " * 7600)),
+]
+
+
+@pytest.mark.parametrize(("expected", "spoil"), SPOILED, ids=lambda v: v if isinstance(v, str) else v.__name__)
+def test_a_rule_speaks_when_it_is_broken(good, save, expected, spoil):
+    spoil(good["cells"])
+    report = check(save(good))
+    assert expected in [finding.code for finding in report.findings]
+    assert report.status == ("fail" if any(f.level == "error" for f in report.findings) else "pass")
+    assert all(finding.found and finding.advice for finding in report.findings)
+
+
+HARMLESS = [
+    append("Prices: $5 and $10, and `$$` in code. A formula $x_1$ and $$y = 2$$."),
+    append("```\n$$ not a formula\n```"),
+    append("[paper](https://arxiv.org/abs/2402.03300) and [below](#cell-8)"),
+    add_code('!pip install "transformers>=4.40" torch'),
+    add_code("x = 3 >= 2  # pip install is not called here"),
+    add_print("accuracy 95% and 90%\n"),
+    add_code('raise ValueError("NotImplementedError is another matter")'),
+]
+
+
+@pytest.mark.parametrize("change", HARMLESS)
+def test_a_false_alarm_costs_trust(good, save, change):
+    change(good["cells"])
+    assert codes(save(good)) == []
+
+
+def test_a_finding_can_be_silenced(good, save):
+    spoil_not_run(good["cells"])
+    assert codes(save(good), ignore=["X001", "P004"]) == []
+
+
+def test_the_bars_show_source_and_output_apart(good, save):
+    append("word " * 9000)(good["cells"])
+    bars = check(save(good)).where_they_went
+    assert len(bars) == 9 and "=" * 30 in bars[1]

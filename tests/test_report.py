@@ -1,0 +1,83 @@
+"""`python -m shared.report` on small notebooks, with a real kernel."""
+
+import json
+
+import nbformat
+import pytest
+
+from shared.report import main
+from tests.checker.conftest import GOOD, code
+
+CELLS = {
+    2: "# Cell 2: Model\nimport os, sys, warnings\nprint('parameters', os.path.basename(os.getcwd()))",
+    3: "# Cell 3: Data\nprint('a\\nb\\nc')",
+    4: "# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
+    5: "# Cell 5: One GRPO step\nprint('shape (8,) loss 0.5')",
+    6: "# Cell 6: Training loop\nfrom tqdm.auto import tqdm\nfor i in tqdm(range(5), desc='GRPO'):\n"
+       "    print(f'step {i} reward 0.{i} loss 0.1')\nwarnings.warn('noise')\nprint('debris', file=sys.stderr)",
+    7: "# Cell 7: Evaluation\nprint('baseline reward 0.2\\nfine-tuned reward 0.9')\nfor i in range(5): print('prompt', i)",
+}
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    def write(changes=(), name="my notebook.ipynb"):
+        cells = [GOOD["cells"][0], GOOD["cells"][1], *[code(s, count=None) for s in (CELLS | dict(changes)).values()], GOOD["cells"][-1]]
+        path = tmp_path / "a folder" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(GOOD | {"cells": cells}))
+        return path
+
+    return write
+
+
+def executed(folder, name="my notebook.ipynb"):
+    return nbformat.read(folder / name, as_version=4).cells
+
+
+def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp_path, capsys):
+    path = notebook()
+    before = path.read_bytes()
+    assert main([str(path), "--out", str(tmp_path / "build"), "--require-learning"]) == 0
+    assert path.read_bytes() == before
+    out = capsys.readouterr().out
+    assert "5/6  Cell 6: Training loop" in out
+    assert "baseline reward      0.200" in out and "fine-tuned reward    0.900" in out
+    assert {p.name for p in (tmp_path / "build").iterdir()} == {"my notebook.ipynb", "my notebook.md", "my notebook.html"}
+
+    cells = executed(tmp_path / "build")
+    assert "a folder" in cells[2]["outputs"][0]["text"]
+    training = cells[6]["outputs"]
+    assert len(training) == 1 and training[0]["name"] == "stdout"
+    assert "debris" not in training[0]["text"] and "noise" not in training[0]["text"] and "%" not in training[0]["text"]
+
+
+def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path, capsys):
+    path = notebook({4: "# Cell 4: Reward function\nx = 1\nundefined + x"})
+    assert main([str(path), "--out", str(tmp_path / "build")]) == 1
+    out = capsys.readouterr().out
+    assert "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined" in out
+    assert "undefined + x" in out
+    assert executed(tmp_path / "build")[3]["outputs"]
+
+
+def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path, capsys):
+    path = notebook({7: CELLS[7].replace("0.9", "0.1")})
+    assert main([str(path), "--out", str(tmp_path / "build")]) == 0
+    assert main([str(path), "--out", str(tmp_path / "build"), "--require-learning"]) == 1
+    assert "does not show a fine-tuned reward above its baseline" in capsys.readouterr().out
+
+
+def test_in_place_saves_fresh_outputs_only_when_all_went_well(notebook, tmp_path):
+    good, bad = notebook(), notebook({4: "# Cell 4: Reward\n1 / 0"}, "bad.ipynb")
+    before = bad.read_bytes()
+    main(["--in-place", str(good), str(bad), "--out", str(tmp_path / "build")])
+    assert json.loads(good.read_text())["cells"][7]["outputs"]
+    assert bad.read_bytes() == before
+
+
+def test_what_is_not_a_notebook_is_said(tmp_path, capsys):
+    path = tmp_path / "n.ipynb"
+    path.write_text("nonsense")
+    assert main([str(path), "--out", str(tmp_path / "build")]) == 2
+    assert "not valid JSON" in capsys.readouterr().out
