@@ -1,7 +1,9 @@
-"""The command line: check, convert, render, explain. `python -m checker NOTEBOOK` checks."""
+"""The command line: check, convert, render, grades, explain. `python -m checker NOTEBOOK` checks."""
 
-import json
 import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +12,17 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from checker.check import Report, check, find
+from checker.archive import unpack
+from checker.check import Report, check, find, unreadable
+from checker.formats import as_gradescope, as_json
+from checker.notebook import Unreadable
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False,
     help="Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
     "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]",
 )
-COMMANDS = ("check", "convert", "render", "explain")
+COMMANDS = ("check", "convert", "render", "grades", "explain")
 MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
 FAIL, UNREADABLE = 1, 2
 
@@ -25,6 +30,8 @@ FAIL, UNREADABLE = 1, 2
 class Format(str, Enum):
     text = "text"
     json = "json"
+    html = "html"
+    gradescope = "gradescope"
 
 
 @app.command("check")
@@ -35,12 +42,18 @@ def check_command(
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
 ) -> None:
     """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
-    reports = [check(file, ignore=ignore, max_output=max_output) for path in paths for file in find(path)]
+    reports = [report for path in paths for report in _check_all(path, [*ignore, *configured_ignores()], max_output)]
     if not reports:
         _complain(f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some.")
         raise typer.Exit(UNREADABLE)
     if format is Format.json:
-        print(json.dumps([report.as_dict() for report in reports], indent=2, ensure_ascii=False))
+        print(as_json(reports))
+    elif format is Format.gradescope:
+        print(as_gradescope(reports))
+    elif format is Format.html:
+        from checker.render import index
+
+        print(index([(report, "") for report in reports]))
     else:
         console = Console(highlight=False, soft_wrap=True)
         for report in reports:
@@ -49,6 +62,31 @@ def check_command(
             passed = sum(report.status == "pass" for report in reports)
             console.print(f"{passed} of {len(reports)} notebooks pass.")
     raise typer.Exit(exit_status(reports))
+
+
+def _check_all(path: Path, ignore: list[str], max_output: int) -> Iterator[Report]:
+    """The reports of a file, of a folder's notebooks, or of those in a zip."""
+    if path.suffix.lower() != ".zip":
+        for file in find(path):
+            yield check(file, ignore=ignore, max_output=max_output)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            for name, file in unpack(path, Path(scratch)):
+                yield check(file, name=f"{path}:{name}", ignore=ignore, max_output=max_output)
+                file.unlink()
+        except Unreadable as error:
+            yield unreadable(str(path), error)
+
+
+def configured_ignores() -> list[str]:
+    """The codes that `[tool.checker] ignore = [...]` of the pyproject.toml here silences."""
+    try:
+        settings = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8")).get("tool", {}).get("checker", {})
+    except (OSError, ValueError):
+        return []
+    ignored = settings.get("ignore", []) if isinstance(settings, dict) else []
+    return [code for code in ignored if isinstance(code, str)] if isinstance(ignored, list) else []
 
 
 def exit_status(reports: list[Report]) -> int:
@@ -87,7 +125,7 @@ def convert_command(
     """Turn a notebook into the Markdown that is handed in."""
     from checker.convert import to_markdown
     from checker.files import write_beside
-    from checker.notebook import Unreadable, read
+    from checker.notebook import read
 
     try:
         text = to_markdown(read(notebook), max_output)
@@ -117,18 +155,39 @@ def render_command(
     engine: Annotated[Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")] = Engine.auto,
 ) -> None:
     """Make HTML pages: folded code, a contents list, pictures and mathematics in the file itself."""
-    from checker.notebook import Unreadable
-    from checker.render import render
+    from checker.render import render_folder
 
-    unread = False
+    reports = []
     for path in paths:
-        for file in find(path):
-            try:
-                print(render(file, output, engine.value))
-            except Unreadable as error:
-                _complain(f"{file}: {error}")
-                unread = True
-    raise typer.Exit(UNREADABLE if unread else 0)
+        if path.is_dir():
+            reports += render_folder(path, output / path.name if len(paths) > 1 else output, engine.value)
+        else:
+            reports += render_folder(path, output, engine.value)
+    for report in reports:
+        if report.status == "unreadable":
+            _complain(f"{report.name}: {report.findings[0].advice}")
+    raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report in reports) else 0)
+
+
+@app.command("grades")
+def grades_command(
+    folder: Annotated[Path, typer.Argument(help="Where the forms (*.grades.json) were saved.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the CSV; default: print.")] = None,
+) -> None:
+    """Collect the rubric forms that were filled in on the pages into one CSV."""
+    from checker.files import write_beside
+    from checker.rubric import collect
+
+    try:
+        table = collect(folder)
+    except Unreadable as error:
+        _complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    if output is None:
+        sys.stdout.write(table)
+    else:
+        write_beside(output, table)
+        print(f"{output}: {table.count(chr(10)) - 1} notebooks")
 
 
 @app.command("explain")

@@ -1,13 +1,13 @@
 """Check one notebook, or all that a path holds: the verdict and its findings."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
 from checker.findings import Finding
 from checker.layout import SPECS, sections
-from checker.notebook import Unreadable, parse, read
+from checker.notebook import Unreadable, read
 from checker.results import rewards
 from checker.rules import RULES, Rule, Submission
 
@@ -54,7 +54,7 @@ def check(
             return _check_text(path, name)
         notebook = read(path)
     except Unreadable as error:
-        return Report(name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),))
+        return unreadable(name, error)
     submission = Submission(notebook, max_output)
     findings = tuple(f for rule in rules if rule.code not in ignore for f in rule.findings(submission))
     baseline, tuned = rewards(notebook)
@@ -68,6 +68,11 @@ def check(
         tuned=tuned,
         where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
     )
+
+
+def unreadable(name: str, error: Unreadable) -> Report:
+    """The report on a file that cannot be read."""
+    return Report(name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),))
 
 
 def _where(submission: Submission) -> list[str]:

@@ -2,9 +2,11 @@
 
 Quarto makes the page where it is installed. The built-in renderer needs only Python: Markdown, code and colours go
 through nbconvert's filters, formulas become MathML, and all of it is sanitised, because a report shows what someone
-else wrote. The page has no script, and its content security policy allows none.
+else wrote. The one script of a page saves the rubric's form; its content security policy allows no other.
 """
 
+import base64
+import hashlib
 import html
 import re
 import shutil
@@ -14,11 +16,13 @@ import tempfile
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
-from checker.check import Report, check
+from checker.check import Report, check, find, unreadable
 from checker.files import write_beside
 from checker.layout import SPECS, is_header, label_of
 from checker.notebook import Cell, Notebook, Output, Unreadable, read
+from checker.rubric import evidence, load
 
 HERE = Path(__file__).parent
 FORMULA = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)", re.DOTALL)
@@ -51,6 +55,31 @@ def render(path: Path, folder: Path, engine: str = "auto") -> Path:
     return target
 
 
+def render_folder(path: Path, folder: Path, engine: str = "auto") -> list[Report]:
+    """The pages of a folder's notebooks in the same tree under `folder`, and an index.html; one file is a page alone.
+
+    Prints the path of each page as it is written. A notebook that cannot be rendered is reported and does not stop
+    the rest.
+    """
+    rows: list[tuple[Report, str]] = []
+    for file in find(path):
+        inside = file.relative_to(path).parent if path.is_dir() else Path()
+        report = check(file, name=str(file.relative_to(path)) if path.is_dir() else str(file))
+        link = ""
+        if report.status != "unreadable":
+            try:
+                made = render(file, folder / inside, engine)
+                link = made.relative_to(folder).as_posix()
+                print(made)
+            except Unreadable as error:
+                report = unreadable(report.name, error)
+        rows.append((report, quote(link)))
+    if path.is_dir():
+        write_beside(folder / "index.html", index(rows))
+        print(folder / "index.html")
+    return [report for report, _ in rows]
+
+
 def quarto_command() -> list[str] | None:
     """How to call Quarto: the program on the PATH, or the Python package; None without either."""
     if found := shutil.which("quarto"):
@@ -77,14 +106,29 @@ def page(notebook: Notebook, report: Report) -> str:
     for cell in notebook.cells:
         if cell.number == 0 and is_header(cell):
             continue
+        body.append(f'<a id="cell-{cell.number}"></a>')
         if cell.is_code and (heading := _code_heading(cell)):
             contents.append((f"cell-{cell.number}", heading))
-            body.append(f'<h2 id="cell-{cell.number}">{html.escape(heading)}</h2>')
+            body.append(f"<h2>{html.escape(heading)}</h2>")
         body.append(_code(cell) if cell.is_code else _markdown(cell, contents))
     title = _title(notebook)
     return _template("page.html.j2").render(
-        title=title, body="\n".join(body), contents=contents, report=report, css=_css(), specs=SPECS
+        title=title, body="\n".join(body), contents=contents, report=report, css=_css(), specs=SPECS,
+        rubric=[(criterion, evidence(criterion, notebook, report)) for criterion in load()], **_script("form.js"),
     )
+
+
+def index(rows: list[tuple[Report, str]]) -> str:
+    """The page that lists many notebooks: (report, link to the page or "")."""
+    passed = sum(report.status == "pass" for report, _ in rows)
+    return _template("index.html.j2").render(rows=rows, passed=passed, css=_css(), **_script("index.js"))
+
+
+def _script(name: str) -> dict[str, str]:
+    """A script of ours, and the hash by which the content security policy lets it and no other run."""
+    text = (HERE / name).read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return {"script": text, "script_hash": f"sha256-{digest}"}
 
 
 def _title(notebook: Notebook) -> str:
@@ -171,9 +215,8 @@ def _output(output: Output) -> str:
             encoded = re.sub(r"\s", "", data[mime])
             return f'<img alt="figure" src="data:{mime};base64,{encoded}">'
     if "image/svg+xml" in data:
-        from base64 import b64encode
-
-        return f'<img alt="figure" src="data:image/svg+xml;base64,{b64encode(data["image/svg+xml"].encode()).decode()}">'
+        encoded = base64.b64encode(data["image/svg+xml"].encode()).decode()
+        return f'<img alt="figure" src="data:image/svg+xml;base64,{encoded}">'
     if "text/html" in data:
         return f'<div class="html">{sanitised(data["text/html"])}</div>'
     if "text/markdown" in data:

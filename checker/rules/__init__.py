@@ -1,6 +1,6 @@
 """All rules, in the order in which their findings are told. A course adds one by appending it to `RULES`."""
 
-from checker.rules import executed, filled, hygiene, limit, rendering, shown, structure
+from checker.rules import executed, filled, hygiene, limit, method, rendering, shown, structure
 from checker.rules.base import Rule, Submission
 
 GROUPS = {
@@ -11,6 +11,7 @@ GROUPS = {
     "shown": shown.RULES,
     "rendering": rendering.RULES,
     "hygiene": hygiene.RULES,
+    "method": method.RULES,
 }
 RULES: list[Rule] = [rule for rules in GROUPS.values() for rule in rules]
 

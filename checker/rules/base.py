@@ -7,6 +7,7 @@ from functools import cached_property
 from checker import convert, layout
 from checker.findings import Finding, Level
 from checker.notebook import Cell, Notebook
+from checker.rules.syntax import Code, read_code
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Submission:
     @cached_property
     def sections(self) -> dict[int, list[Cell]]:
         return layout.sections(self.notebook)
+
+    @cached_property
+    def code(self) -> Code:
+        return read_code(self.notebook)
 
     def output_of(self, number: int) -> str:
         """What the code cells of a section print, as plain text."""

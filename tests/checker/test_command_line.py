@@ -1,14 +1,19 @@
 """What is printed, where files go, and the exit status."""
 
 import json
+import os
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
 
 def run(*arguments, cwd=None):
-    done = subprocess.run([sys.executable, "-m", "checker", *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-m", "checker", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
     assert "Traceback" not in done.stderr + done.stdout
     return done
 
@@ -65,3 +70,77 @@ def test_the_checker_starts_without_torch_nbformat_and_nbconvert():
     """They take seconds to import, and a check needs none of them."""
     code = "import sys, checker.__main__, checker.check; print([m for m in ('torch', 'nbformat', 'nbconvert', 'yaml') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def zipped(tmp_path, entries, name="export.zip"):
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content)
+    return path
+
+
+def test_a_zip_is_read_without_trusting_it(good, tmp_path):
+    """Names that climb out, an entry that expands a thousandfold, hidden files: none of it leaves a trace."""
+    export = tmp_path / "export"
+    export.mkdir()
+    path = zipped(export, {
+        "student one/hw.ipynb": json.dumps(good), "../../climbed.ipynb": json.dumps(good),
+        "bomb.ipynb": " " * 50_000_000, "__MACOSX/._hw.ipynb": "x", "readme.pdf": "x",
+    })
+    done = run(path)
+    assert done.returncode == 2
+    assert "1 notebooks pass" not in done.stdout and "2 of 3 notebooks pass." in done.stdout
+    assert "student one/hw.ipynb" in done.stdout and "bomb.ipynb" in done.stdout
+    assert not list(tmp_path.rglob("climbed*")) and [p.name for p in export.iterdir()] == ["export.zip"]
+
+
+def test_what_is_no_zip_is_said(tmp_path):
+    path = tmp_path / "x.zip"
+    path.write_text("no zip")
+    done = run(path)
+    assert done.returncode == 2 and "The zip cannot be read" in done.stdout
+
+
+def test_gradescope_gets_tests_without_points(good, save):
+    del good["cells"][0]
+    results = json.loads(run(save(good), "--format", "gradescope").stdout)
+    assert results["tests"] and all(test["max_score"] == 0 for test in results["tests"])
+    assert "failed" in {test["status"] for test in results["tests"]}
+
+
+def test_a_course_silences_a_rule_in_its_pyproject(good, save, tmp_path):
+    good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
+    save(good)
+    assert "P009" in run("notebook.ipynb", cwd=tmp_path).stdout
+    (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["P009"]\n')
+    assert "P009" not in run("notebook.ipynb", cwd=tmp_path).stdout
+
+
+def test_a_converted_submission_is_counted(tmp_path):
+    path = tmp_path / "hw.md"
+    path.write_text("é" * 40_000)
+    assert run(path).returncode == 0
+    path.write_text("é" * 40_001)
+    assert run(path).returncode == 1
+
+
+def test_a_folder_is_rendered_with_an_index(good, save, tmp_path):
+    (tmp_path / "in" / "group a").mkdir(parents=True)
+    save(good, "in/group a/hw.ipynb"), save("nonsense", "in/broken.ipynb")
+    done = run("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    assert done.returncode == 2
+    assert (tmp_path / "out" / "group a" / "hw.html").is_file()
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert 'href="group%20a/hw.html"' in index and "broken.ipynb" in index and "0.970" in index
+
+
+def test_filled_forms_become_one_table(tmp_path):
+    for name, score in (("a", 4), ("b", None)):
+        form = {"notebook": f"{name}.ipynb", "scores": {"Evaluation": score}, "comment": "=cmd()" if name == "a" else ""}
+        (tmp_path / f"{name}.grades.json").write_text(json.dumps(form))
+    assert run("grades", tmp_path).stdout == "notebook,Evaluation,comment\na.ipynb,4,'=cmd()\nb.ipynb,,\n"
+    (tmp_path / "c.grades.json").write_text("[]")
+    done = run("grades", tmp_path)
+    assert done.returncode == 2 and "c.grades.json is not a saved form" in done.stderr
+    assert run("grades", tmp_path / "nowhere").returncode == 2

@@ -1,0 +1,48 @@
+"""The notebooks in a zip as a learning platform exports it, unpacked without trusting it."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from checker.notebook import MAX_FILE_BYTES, Unreadable
+
+CHECKED = (".ipynb", ".md", ".txt")
+MOST_EXPANSION = 200  # a notebook compresses about tenfold
+SMALL = 1_000_000  # bytes below which any expansion is harmless
+
+
+def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Each notebook's name in the archive, and its file in `folder` under a number of ours.
+
+    Names in the archive are shown and never used as paths, so that an entry such as `../../x.ipynb` goes nowhere. An
+    entry that cannot be unpacked yields a path that does not exist or is empty; the check then says so.
+
+    Raises:
+        Unreadable: the file is not a zip, or what it holds would take too much room.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = [e for e in archive.infolist() if not e.is_dir() and e.filename.lower().endswith(CHECKED) and not _is_hidden(e.filename)]
+            if sum(entry.file_size for entry in entries) > 10 * MAX_FILE_BYTES:
+                raise Unreadable("What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder.")
+            for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
+                target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
+                _write(archive, entry, target)
+                yield entry.filename, target
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+        raise Unreadable(f"The zip cannot be read ({error}). Download it again.") from error
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.split("/"))
+
+
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+    if entry.file_size > max(SMALL, MOST_EXPANSION * entry.compress_size) or entry.file_size > MAX_FILE_BYTES:
+        target.write_text("", encoding="utf-8")
+        return
+    try:
+        with archive.open(entry) as source:
+            target.write_bytes(source.read(entry.file_size + 1)[: entry.file_size])
+    except (RuntimeError, zipfile.BadZipFile, OSError, ValueError):  # encrypted or damaged
+        target.write_text("", encoding="utf-8")
