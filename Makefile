@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test notebooks model clean
+.PHONY: help report test notebooks students model clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -22,6 +22,9 @@ test: $(VENV)/installed-test  ## run the tests
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m shared.report --in-place notebooks/*.ipynb
+
+students: $(VENV)/installed  ## make the blank editions of the worked notebooks again
+	@$(RUN) -m checker assign notebooks/*.ipynb
 
 model: $(VENV)/installed  ## train models/course-lm again from its documents (about an hour)
 	@$(RUN) -m shared.pretrain

@@ -1,4 +1,4 @@
-"""The command line: check, convert, render, grades, explain. `python -m checker NOTEBOOK` checks."""
+"""The command line: check, convert, render, grades, assign, explain. `python -m checker NOTEBOOK` checks."""
 
 import sys
 import tempfile
@@ -22,7 +22,7 @@ app = typer.Typer(
     help="Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
     "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]",
 )
-COMMANDS = ("check", "convert", "render", "grades", "explain")
+COMMANDS = ("check", "convert", "render", "grades", "assign", "explain")
 MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
 FAIL, UNREADABLE = 1, 2
 
@@ -188,6 +188,22 @@ def grades_command(
     else:
         write_beside(output, table)
         print(f"{output}: {table.count(chr(10)) - 1} notebooks")
+
+
+@app.command("assign")
+def assign_command(
+    notebooks: Annotated[list[Path], typer.Argument(help="Worked notebooks.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the blank editions.")] = Path("notebooks/student"),
+) -> None:
+    """Make blank editions of worked notebooks: solutions out, TODOs kept, outputs cleared."""
+    from checker.assign import MarkerError, assign
+
+    for path in notebooks:
+        try:
+            print(assign(path, output))
+        except (Unreadable, MarkerError) as error:
+            _complain(str(error) if isinstance(error, MarkerError) else f"{path}: {error}")
+            raise typer.Exit(UNREADABLE) from None
 
 
 @app.command("explain")

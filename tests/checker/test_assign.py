@@ -1,0 +1,128 @@
+"""Blank editions: nothing of a solution is left, and nothing else is lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.assign import MarkerError, assign, blank, blank_code, blank_markdown, dump, fill, leaked
+from tests.checker.conftest import code, markdown
+
+WORKED = """def loss(x):
+    # student code here
+    # TODO: return the square of x (1 point, 2 minutes)
+    squared = x * x
+    return squared
+    # end student code
+
+
+check.loss(loss)"""
+
+BLANK = """def loss(x):
+    # student code here
+    # TODO: return the square of x (1 point, 2 minutes)
+    raise NotImplementedError("TODO: return the square of x (1 point, 2 minutes)")
+    # end student code
+
+
+check.loss(loss)"""
+
+
+def test_a_solution_becomes_its_todo():
+    assert blank_code(WORKED.split("\n")) == BLANK.split("\n")
+
+
+def test_a_blank_edition_can_be_blanked_again():
+    assert blank_code(BLANK.split("\n")) == BLANK.split("\n")
+
+
+def test_quotes_and_backslashes_in_a_todo_stay_python():
+    lines = ["# student code here", '# TODO: return "a\\n"', "x = 1", "# end student code"]
+    with pytest.raises(NotImplementedError, match=r'TODO: return "a\\n"'):
+        exec("\n".join(blank_code(lines)))
+
+
+def test_an_answer_becomes_a_place_for_one():
+    lines = ["Why?", "", "<!-- student answer -->", "Because.", "Indeed.", "<!-- end student answer -->", "Next."]
+    assert blank_markdown(lines) == ["Why?", "", "Your answer here.", "Next."]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["# student code here", "# TODO: x", "# student code here", "# end student code"], "line 3: .* inside the exercise that begins in line 1"),
+        (["# student code here", "# TODO: x", "x = 1"], "line 1: not closed"),
+        (["x = 1", "# end student code"], "line 2: .* without"),
+        (["# student code here", "x = 1", "# end student code"], "must be `# TODO"),
+        (["# student code here", "# end student code"], "is empty"),
+        (["# Student code here", "# TODO: x", "x = 1", "# end student code"], "looks like a marker"),
+        (["# student code here", "# TODO: x", "x = 1", "# end students code"], "looks like a marker"),
+        (["# student code here.", "# TODO: x"], "looks like a marker"),
+        (["#student code here", "# TODO: x"], "looks like a marker"),
+    ],
+)
+def test_a_slip_in_a_marker_is_an_error_and_leaks_nothing(lines, said):
+    with pytest.raises(MarkerError, match=said):
+        blank_code(lines)
+
+
+@pytest.mark.parametrize("line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"])
+def test_a_slip_in_markdown_is_an_error(line):
+    with pytest.raises(MarkerError, match="looks like a marker"):
+        blank_markdown([line, "secret"])
+
+
+@pytest.fixture
+def worked(good):
+    good["cells"][5] = code(WORKED, "✓ loss: right\n" + "line\n" * 20, 4) | {"id": "five"}
+    good["cells"][8]["source"] += "\n\n<!-- student answer -->\nThe answer.\n<!-- end student answer -->"
+    for number, cell in enumerate(good["cells"]):
+        cell["id"] = f"cell-{number}"
+    return good
+
+
+def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
+    edition = blank(worked, "notebooks/x.ipynb")
+    codes = [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None and cell["metadata"] == {} for cell in codes)
+    assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [c["id"] for c in worked["cells"]]
+    assert "Generated from `notebooks/x.ipynb`" in edition["cells"][1]["source"]
+    assert "The answer." not in json.dumps(edition) and "squared" not in json.dumps(edition)
+
+
+def test_what_an_exercise_should_print_stands_below_it(worked):
+    edition = blank(worked, "x")
+    expected = next(cell for cell in edition["cells"] if cell["id"] == "cell-5-expected")
+    assert "✓ loss: right" in expected["source"] and expected["source"].count("line\n") < 15
+
+
+def test_a_solution_line_that_stands_elsewhere_too_is_an_error(worked):
+    worked["cells"][6]["source"] += "\nreturn squared\nsquared = x * x"
+    with pytest.raises(MarkerError, match="is in the blank edition as well"):
+        blank(worked, "x.ipynb")
+
+
+def test_filling_the_solutions_in_gives_the_worked_notebook(worked):
+    filled = fill(blank(worked, "x"), worked)
+    sources = [c["source"] for c in filled["cells"] if not c["id"].endswith(("-expected", "-generated"))]
+    assert sources == [c["source"] for c in worked["cells"]]
+
+
+def test_nothing_is_written_when_a_marker_is_wrong(worked, save, tmp_path):
+    worked["cells"][5]["source"] += "\n# end student code"
+    with pytest.raises(MarkerError, match="notebook.ipynb, cell 5, line 10"):
+        assign(save(worked), tmp_path / "student")
+    assert not (tmp_path / "student").exists()
+
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_the_committed_editions_are_a_fresh_build(path):
+    """Edited by hand, or built before the worked notebook changed, a blank edition goes stale: run `make students`."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    fresh = blank(content, f"notebooks/{path.name}")
+    committed = path.parent / "student" / path.name
+    assert committed.read_text(encoding="utf-8") == dump(fresh)
+    assert leaked(content, fresh) == []
