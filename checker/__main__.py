@@ -18,7 +18,10 @@ from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
     help="Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
     "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]",
 )
@@ -37,14 +40,20 @@ class Format(str, Enum):
 @app.command("check")
 def check_command(
     paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or converted .md and .txt files.")],
-    ignore: Annotated[list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")] = [],
+    ignore: Annotated[
+        list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
+    ] = [],
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
 ) -> None:
     """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
-    reports = [report for path in paths for report in _check_all(path, [*ignore, *configured_ignores()], max_output)]
+    reports = [
+        report for path in paths for report in _check_all(path, [*ignore, *configured_ignores()], max_output)
+    ]
     if not reports:
-        _complain(f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some.")
+        _complain(
+            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
+        )
         raise typer.Exit(UNREADABLE)
     if format is Format.json:
         print(as_json(reports))
@@ -82,7 +91,11 @@ def _check_all(path: Path, ignore: list[str], max_output: int) -> Iterator[Repor
 def configured_ignores() -> list[str]:
     """The codes that `[tool.checker] ignore = [...]` of the pyproject.toml here silences."""
     try:
-        settings = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8")).get("tool", {}).get("checker", {})
+        settings = (
+            tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+            .get("tool", {})
+            .get("checker", {})
+        )
     except (OSError, ValueError):
         return []
     ignored = settings.get("ignore", []) if isinstance(settings, dict) else []
@@ -97,8 +110,11 @@ def exit_status(reports: list[Report]) -> int:
 
 def show(report: Report, console: Console) -> None:
     """The verdict line and, under it, the findings."""
-    verdict = {"pass": "[bold green]pass[/bold green]", "fail": "[bold red]fail[/bold red]",
-               "unreadable": "[bold red]unreadable[/bold red]"}[report.status]
+    verdict = {
+        "pass": "[bold green]pass[/bold green]",
+        "fail": "[bold red]fail[/bold red]",
+        "unreadable": "[bold red]unreadable[/bold red]",
+    }[report.status]
     line = f"{verdict}  {escape(report.name)}"
     if report.status != "unreadable":
         line += f"  [dim]{report.characters:,} of {report.limit:,} characters"
@@ -111,7 +127,9 @@ def show(report: Report, console: Console) -> None:
     for finding in report.findings:
         where = "" if finding.cell is None else f"cell {finding.cell}: "
         advice = escape(finding.advice).replace("\n", "\n                 ")
-        console.print(f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n               {advice}")
+        console.print(
+            f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n               {advice}"
+        )
     for bar in report.where_they_went:
         console.print(f"  [dim]{escape(bar)}[/dim]")
 
@@ -119,7 +137,9 @@ def show(report: Report, console: Console) -> None:
 @app.command("convert")
 def convert_command(
     notebook: Annotated[Path, typer.Argument(help="The notebook.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; default: print.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write; default: print.")
+    ] = None,
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
 ) -> None:
     """Turn a notebook into the Markdown that is handed in."""
@@ -152,7 +172,9 @@ class Engine(str, Enum):
 def render_command(
     paths: Annotated[list[Path], typer.Argument(help="Notebooks or folders.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
-    engine: Annotated[Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")] = Engine.auto,
+    engine: Annotated[
+        Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
+    ] = Engine.auto,
 ) -> None:
     """Make HTML pages: folded code, a contents list, pictures and mathematics in the file itself."""
     from checker.render import render_folder
@@ -172,7 +194,9 @@ def render_command(
 @app.command("grades")
 def grades_command(
     folder: Annotated[Path, typer.Argument(help="Where the forms (*.grades.json) were saved.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the CSV; default: print.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write the CSV; default: print.")
+    ] = None,
 ) -> None:
     """Collect the rubric forms that were filled in on the pages into one CSV."""
     from checker.files import write_beside
@@ -193,7 +217,9 @@ def grades_command(
 @app.command("assign")
 def assign_command(
     notebooks: Annotated[list[Path], typer.Argument(help="Worked notebooks.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the blank editions.")] = Path("notebooks/student"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the blank editions.")] = Path(
+        "notebooks/student"
+    ),
 ) -> None:
     """Make blank editions of worked notebooks: solutions out, TODOs kept, outputs cleared."""
     from checker.assign import MarkerError, assign
@@ -207,7 +233,9 @@ def assign_command(
 
 
 @app.command("explain")
-def explain_command(code: Annotated[str, typer.Argument(help="A finding's code, for instance S002.")]) -> None:
+def explain_command(
+    code: Annotated[str, typer.Argument(help="A finding's code, for instance S002.")],
+) -> None:
     """What a finding means, why it matters, and an example of wrong and right."""
     from checker.rules import RULES
 
@@ -216,7 +244,9 @@ def explain_command(code: Annotated[str, typer.Argument(help="A finding's code, 
         _complain(f"There is no finding {code}. There are {', '.join(rule.code for rule in RULES)}.")
         raise typer.Exit(UNREADABLE)
     console = Console(highlight=False)
-    console.print(f"[bold]{rule.code}[/bold]  {rule.check.__name__.replace('_', ' ')}  ({rule.level})\n\n{escape(rule.why)}\n")
+    console.print(
+        f"[bold]{rule.code}[/bold]  {rule.check.__name__.replace('_', ' ')}  ({rule.level})\n\n{escape(rule.why)}\n"
+    )
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")
 
 

@@ -22,9 +22,15 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [e for e in archive.infolist() if not e.is_dir() and e.filename.lower().endswith(CHECKED) and not _is_hidden(e.filename)]
+            entries = [
+                e
+                for e in archive.infolist()
+                if not e.is_dir() and e.filename.lower().endswith(CHECKED) and not _is_hidden(e.filename)
+            ]
             if sum(entry.file_size for entry in entries) > 10 * MAX_FILE_BYTES:
-                raise Unreadable("What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder.")
+                raise Unreadable(
+                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder."
+                )
             for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
                 target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
                 _write(archive, entry, target)

@@ -35,14 +35,24 @@ class Report:
 
     def as_dict(self) -> dict:
         return {
-            "name": self.name, "status": self.status, "characters": self.characters, "limit": self.limit,
-            "sections_present": self.sections_present, "baseline": self.baseline, "fine_tuned": self.tuned,
+            "name": self.name,
+            "status": self.status,
+            "characters": self.characters,
+            "limit": self.limit,
+            "sections_present": self.sections_present,
+            "baseline": self.baseline,
+            "fine_tuned": self.tuned,
             "findings": [finding.as_dict() for finding in self.findings],
         }
 
 
 def check(
-    path: Path, *, name: str = "", ignore: Iterable[str] = (), max_output: int = convert.MAX_OUTPUT, rules: Iterable[Rule] = RULES
+    path: Path,
+    *,
+    name: str = "",
+    ignore: Iterable[str] = (),
+    max_output: int = convert.MAX_OUTPUT,
+    rules: Iterable[Rule] = RULES,
 ) -> Report:
     """Check a notebook, or a submission that is already converted (.md, .txt), of which only the limit is checked.
 
@@ -66,13 +76,17 @@ def check(
         sections_present=sum(spec.number in submission.sections for spec in SPECS),
         baseline=baseline,
         tuned=tuned,
-        where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
+        where_they_went=tuple(_where(submission))
+        if any(f.code in ("L001", "L002") for f in findings)
+        else (),
     )
 
 
 def unreadable(name: str, error: Unreadable) -> Report:
     """The report on a file that cannot be read."""
-    return Report(name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),))
+    return Report(
+        name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),)
+    )
 
 
 def _where(submission: Submission) -> list[str]:
@@ -91,8 +105,15 @@ def _check_text(path: Path, name: str) -> Report:
     over = len(text) - convert.LIMIT
     findings = ()
     if over > 0:
-        findings = (Finding("L001", "error", None, f"{len(text):,} characters of {convert.LIMIT:,}, {over:,} too many",
-                            "Shorten it, or convert the notebook again with `checker convert`."),)
+        findings = (
+            Finding(
+                "L001",
+                "error",
+                None,
+                f"{len(text):,} characters of {convert.LIMIT:,}, {over:,} too many",
+                "Shorten it, or convert the notebook again with `checker convert`.",
+            ),
+        )
     return Report(name, "fail" if findings else "pass", findings, len(text))
 
 
@@ -103,7 +124,9 @@ def find(path: Path) -> Iterator[Path]:
         return
     for folder, folders, files in path.walk() if hasattr(path, "walk") else _walk(path):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "__MACOSX")))
-        yield from (folder / file for file in sorted(files) if file.endswith(".ipynb") and not file.startswith("."))
+        yield from (
+            folder / file for file in sorted(files) if file.endswith(".ipynb") and not file.startswith(".")
+        )
 
 
 def _walk(path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:

@@ -13,16 +13,35 @@ def as_gradescope(reports: list[Report]) -> str:
     """One test for each finding, none of them worth points: the checker says what is wrong, a person grades."""
     tests = [
         {
-            "name": f"{report.name}: {finding.code}" + ("" if finding.cell is None else f" in cell {finding.cell}"),
+            "name": f"{report.name}: {finding.code}"
+            + ("" if finding.cell is None else f" in cell {finding.cell}"),
             "status": "failed" if finding.level == "error" else "passed",
-            "score": 0, "max_score": 0,
+            "score": 0,
+            "max_score": 0,
             "output": f"{finding.found}. {finding.advice}",
         }
-        for report in reports for finding in report.findings
+        for report in reports
+        for finding in report.findings
     ]
     tests += [
-        {"name": report.name, "status": "passed", "score": 0, "max_score": 0, "output": f"{report.characters:,} of {report.limit:,} characters."}
-        for report in reports if not report.findings
+        {
+            "name": report.name,
+            "status": "passed",
+            "score": 0,
+            "max_score": 0,
+            "output": f"{report.characters:,} of {report.limit:,} characters.",
+        }
+        for report in reports
+        if not report.findings
     ]
     passed = sum(report.status == "pass" for report in reports)
-    return json.dumps({"score": 0, "output": f"{passed} of {len(reports)} notebooks pass.", "visibility": "visible", "tests": tests}, indent=2, ensure_ascii=False)
+    return json.dumps(
+        {
+            "score": 0,
+            "output": f"{passed} of {len(reports)} notebooks pass.",
+            "visibility": "visible",
+            "tests": tests,
+        },
+        indent=2,
+        ensure_ascii=False,
+    )

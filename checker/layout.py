@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from checker.notebook import Cell, Notebook
 
-LABEL = re.compile(r"^\s*(?:#+\s*|\*\*|__)?\s*cell\s*#?\s*(\d+)\b\s*[:.)\-–—]?\s*(.*?)(?:\*\*|__)?\s*$", re.IGNORECASE)
+LABEL = re.compile(
+    r"^\s*(?:#+\s*|\*\*|__)?\s*cell\s*#?\s*(\d+)\b\s*[:.)\-–—]?\s*(.*?)(?:\*\*|__)?\s*$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,9 @@ def _decoded(data: bytes) -> dict:
                     "sorted out. Choose one version and save the notebook again."
                 ) from error
         where = f" (line {line})" if line else ""
-        raise Unreadable(f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter.") from error
+        raise Unreadable(
+            f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter."
+        ) from error
 
 
 def _upgraded(content: object) -> dict:
@@ -139,15 +141,23 @@ def _upgraded(content: object) -> dict:
         try:
             return nbformat.convert(nbformat.from_dict(content), 4)
         except Exception as error:
-            raise Unreadable(f"A notebook of format 3 that cannot be brought to format 4 ({error}).") from error
-    found = f"says it has format {major!r}" if "nbformat" in content else "does not say which notebook format it has"
+            raise Unreadable(
+                f"A notebook of format 3 that cannot be brought to format 4 ({error})."
+            ) from error
+    found = (
+        f"says it has format {major!r}"
+        if "nbformat" in content
+        else "does not say which notebook format it has"
+    )
     raise Unreadable(f"The file {found} and has no list of cells; expected a notebook of format 3 or 4.")
 
 
 def _cells(content: dict) -> Iterator[Cell]:
     for number, cell in enumerate(content["cells"]):
         if not isinstance(cell, dict):
-            raise Unreadable(f"Cell {number} is not a cell but {type(cell).__name__}. Save the notebook again in Jupyter.")
+            raise Unreadable(
+                f"Cell {number} is not a cell but {type(cell).__name__}. Save the notebook again in Jupyter."
+            )
         kind = cell.get("cell_type")
         count = cell.get("execution_count")
         outputs = cell.get("outputs")
@@ -181,5 +191,9 @@ def _output(output: object) -> Output:
         text = joined("\n".join(lines)) or f"{joined(output.get('ename'))}: {joined(output.get('evalue'))}"
         return Output("error", text)
     data = output.get("data")
-    data = {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)} if isinstance(data, dict) else {}
+    data = (
+        {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)}
+        if isinstance(data, dict)
+        else {}
+    )
     return Output("result", data.get("text/plain", ""), data)

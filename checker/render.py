@@ -25,12 +25,41 @@ from checker.notebook import Cell, Notebook, Output, Unreadable, read
 from checker.rubric import evidence, load
 
 HERE = Path(__file__).parent
-FORMULA = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)", re.DOTALL)
-CODE = re.compile(r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(`+)(?:(?!\3).)+?\3(?!`))", re.DOTALL | re.MULTILINE)
+FORMULA = re.compile(
+    r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
+    re.DOTALL,
+)
+CODE = re.compile(
+    r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(`+)(?:(?!\3).)+?\3(?!`))",
+    re.DOTALL | re.MULTILINE,
+)
 MATHML = {
-    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded",
-    "mphantom", "menclose", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd",
-    "semantics", "annotation",
+    "math",
+    "mrow",
+    "mi",
+    "mn",
+    "mo",
+    "ms",
+    "mtext",
+    "mspace",
+    "mfrac",
+    "msqrt",
+    "mroot",
+    "mstyle",
+    "mpadded",
+    "mphantom",
+    "menclose",
+    "msub",
+    "msup",
+    "msubsup",
+    "munder",
+    "mover",
+    "munderover",
+    "mtable",
+    "mtr",
+    "mtd",
+    "semantics",
+    "annotation",
 }
 
 
@@ -47,7 +76,9 @@ def render(path: Path, folder: Path, engine: str = "auto") -> Path:
     target = folder / f"{path.stem}.html"
     quarto = quarto_command() if engine in ("auto", "quarto") else None
     if engine == "quarto" and quarto is None:
-        raise Unreadable("Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin.")
+        raise Unreadable(
+            "Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin."
+        )
     if quarto:
         _with_quarto(quarto, path, target)
     else:
@@ -92,8 +123,18 @@ def _with_quarto(quarto: list[str], path: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch, "notebook.ipynb")
         shutil.copyfile(path, copy)
-        options = ["--to", "html", "--no-execute", "-M", "embed-resources:true", "-M", "html-math-method:mathml"]
-        done = subprocess.run([*quarto, "render", copy.name, *options], cwd=scratch, capture_output=True, text=True)
+        options = [
+            "--to",
+            "html",
+            "--no-execute",
+            "-M",
+            "embed-resources:true",
+            "-M",
+            "html-math-method:mathml",
+        ]
+        done = subprocess.run(
+            [*quarto, "render", copy.name, *options], cwd=scratch, capture_output=True, text=True
+        )
         made = copy.with_suffix(".html")
         if done.returncode or not made.is_file():
             raise Unreadable(f"Quarto could not render it: {done.stderr.strip()[-500:]}")
@@ -113,8 +154,14 @@ def page(notebook: Notebook, report: Report) -> str:
         body.append(_code(cell) if cell.is_code else _markdown(cell, contents))
     title = _title(notebook)
     return _template("page.html.j2").render(
-        title=title, body="\n".join(body), contents=contents, report=report, css=_css(), specs=SPECS,
-        rubric=[(criterion, evidence(criterion, notebook, report)) for criterion in load()], **_script("form.js"),
+        title=title,
+        body="\n".join(body),
+        contents=contents,
+        report=report,
+        css=_css(),
+        specs=SPECS,
+        rubric=[(criterion, evidence(criterion, notebook, report)) for criterion in load()],
+        **_script("form.js"),
     )
 
 
@@ -230,18 +277,36 @@ def sanitised(fragment: str) -> str:
     """HTML that can do nothing but be looked at: no script, no style, no address but links and embedded pictures."""
     import nh3
 
-    tags = (nh3.ALLOWED_TAGS | MATHML | {"section", "figure", "figcaption"})
+    tags = nh3.ALLOWED_TAGS | MATHML | {"section", "figure", "figcaption"}
     attributes = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
     attributes["*"] = {"class", "id", "title"}
     attributes["math"] = {"display", "xmlns"}
     for tag in MATHML - {"math"}:
-        attributes[tag] = {"mathvariant", "stretchy", "fence", "form", "separator", "accent", "columnalign", "lspace",
-                           "rspace", "width", "linethickness", "minsize", "maxsize", "displaystyle"}
+        attributes[tag] = {
+            "mathvariant",
+            "stretchy",
+            "fence",
+            "form",
+            "separator",
+            "accent",
+            "columnalign",
+            "lspace",
+            "rspace",
+            "width",
+            "linethickness",
+            "minsize",
+            "maxsize",
+            "displaystyle",
+        }
     attributes["td"] = attributes["th"] = {"align", "colspan", "rowspan"}
     attributes["details"] = {"open"}
     return nh3.clean(
-        fragment, tags=tags, attributes=attributes, url_schemes={"http", "https", "mailto", "data"},
-        attribute_filter=_only_embedded_pictures, link_rel="noopener noreferrer",
+        fragment,
+        tags=tags,
+        attributes=attributes,
+        url_schemes={"http", "https", "mailto", "data"},
+        attribute_filter=_only_embedded_pictures,
+        link_rel="noopener noreferrer",
     )
 
 
@@ -256,7 +321,9 @@ def _only_embedded_pictures(tag: str, attribute: str, value: str) -> str | None:
 def _template(name: str):
     from jinja2 import Environment, FileSystemLoader
 
-    return Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(name)
+    return Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    ).get_template(name)
 
 
 @lru_cache

@@ -8,7 +8,9 @@ from checker.notebook import Notebook
 
 NUMBER = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(%?)"
 GAP = r"[^\d\n+-]{0,40}?"
-BASELINE = re.compile(rf"\b(?:baseline|base model|base|before|untrained|pretrained)\b{GAP}{NUMBER}", re.IGNORECASE)
+BASELINE = re.compile(
+    rf"\b(?:baseline|base model|base|before|untrained|pretrained)\b{GAP}{NUMBER}", re.IGNORECASE
+)
 TUNED = re.compile(rf"\b(?:fine-?\s?tuned|tuned|after|trained)\b{GAP}{NUMBER}", re.IGNORECASE)
 
 

@@ -35,11 +35,18 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
         return [
-            Criterion(e["name"], tuple(e.get("sections", ())), tuple(e.get("rules", ())), {int(k): v for k, v in e["levels"].items()})
+            Criterion(
+                e["name"],
+                tuple(e.get("sections", ())),
+                tuple(e.get("rules", ())),
+                {int(k): v for k, v in e["levels"].items()},
+            )
             for e in entries
         ]
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unreadable(f"{path} is not a rubric: a list of entries with `name` and `levels` ({error}).") from error
+        raise Unreadable(
+            f"{path} is not a rubric: a list of entries with `name` and `levels` ({error})."
+        ) from error
 
 
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> list[tuple[str, str]]:
@@ -52,14 +59,18 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> list[t
             pictures = sum(output.image for cell in cells for output in cell.outputs)
             parts = [f"{printed} printed output{'s' if printed != 1 else ''}"] if printed else []
             parts += [f"{pictures} picture{'s' if pictures != 1 else ''}"] if pictures else []
-            found.append((f"Cell {number}" + (f": {', '.join(parts)}" if parts else ""), f"cell-{cells[0].number}"))
+            found.append(
+                (f"Cell {number}" + (f": {', '.join(parts)}" if parts else ""), f"cell-{cells[0].number}")
+            )
         else:
             found.append((f"Cell {number} is missing", ""))
     if 7 in criterion.sections and report.baseline is not None and report.tuned is not None:
         found.append((f"reward {report.baseline:.3f} before, {report.tuned:.3f} after", ""))
     for finding in report.findings:
         if finding.code in criterion.rules:
-            found.append((f"{finding.code}: {finding.found}", "" if finding.cell is None else f"cell-{finding.cell}"))
+            found.append(
+                (f"{finding.code}: {finding.found}", "" if finding.cell is None else f"cell-{finding.cell}")
+            )
     return found
 
 
@@ -75,10 +86,14 @@ def collect(folder: Path) -> str:
             form = json.loads(path.read_text(encoding="utf-8"))
             scores = {str(name): score for name, score in form["scores"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Unreadable(f"{path} is not a saved form ({error!r}). Save it again from its page.") from error
+            raise Unreadable(
+                f"{path} is not a saved form ({error!r}). Save it again from its page."
+            ) from error
         forms.append((str(form.get("notebook", path.name)), scores, str(form.get("comment", ""))))
     if not forms:
-        raise Unreadable(f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there.")
+        raise Unreadable(
+            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there."
+        )
     names = list(dict.fromkeys(name for _, scores, _ in forms for name in scores))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

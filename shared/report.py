@@ -48,7 +48,9 @@ class Run:
     @property
     def learned(self) -> bool:
         """Whether the notebook prints a fine-tuned reward above its baseline."""
-        return None not in (self.report.baseline, self.report.tuned) and self.report.tuned > self.report.baseline
+        return (
+            None not in (self.report.baseline, self.report.tuned) and self.report.tuned > self.report.baseline
+        )
 
 
 class ShowingClient(NotebookClient):
@@ -67,7 +69,9 @@ class ShowingClient(NotebookClient):
         return super().output(outs, msg, display_id, cell_index)
 
 
-def execute(path: Path, live: Callable[[str], None], before_cell: Callable[[int, int, str], None]) -> tuple[nbformat.NotebookNode, str]:
+def execute(
+    path: Path, live: Callable[[str], None], before_cell: Callable[[int, int, str], None]
+) -> tuple[nbformat.NotebookNode, str]:
     """The notebook with fresh outputs, and a sentence on what stopped it ("" when nothing did).
 
     Args:
@@ -88,8 +92,13 @@ def execute(path: Path, live: Callable[[str], None], before_cell: Callable[[int,
             before_cell(code_cells.index(cell_index) + 1, len(code_cells), _first_line(cell.source))
 
     client = ShowingClient(
-        notebook, timeout=CELL_TIME_LIMIT, kernel_name="python3", resources={"metadata": {"path": str(path.parent.resolve())}},
-        on_cell_start=starting, store_widget_state=False, record_timing=False,
+        notebook,
+        timeout=CELL_TIME_LIMIT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent.resolve())}},
+        on_cell_start=starting,
+        store_widget_state=False,
+        record_timing=False,
         extra_arguments=["--IPKernelApp.log_level=50"],
     )
     client.live = live
@@ -101,7 +110,10 @@ def execute(path: Path, live: Callable[[str], None], before_cell: Callable[[int,
     except CellTimeoutError:
         return notebook, f"A cell ran for more than {CELL_TIME_LIMIT // 60} minutes and was stopped."
     except DeadKernelError:
-        return notebook, "The kernel died. Most often the machine ran out of memory: try a smaller model or batch."
+        return (
+            notebook,
+            "The kernel died. Most often the machine ran out of memory: try a smaller model or batch.",
+        )
     return notebook, ""
 
 
@@ -109,8 +121,11 @@ class _environment:
     """Settings of the kernel's process: few threads, no tokenizer forks, plain progress bars, no chatter."""
 
     WANTED = {
-        "OMP_NUM_THREADS": "2", "TOKENIZERS_PARALLELISM": "false", "TRANSFORMERS_VERBOSITY": "error",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONWARNINGS": "ignore",
+        "OMP_NUM_THREADS": "2",
+        "TOKENIZERS_PARALLELISM": "false",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "PYTHONWARNINGS": "ignore",
     }
 
     def __enter__(self):
@@ -136,7 +151,9 @@ def _what_stopped(notebook) -> str:
             if output.output_type == "error":
                 # The traceback quotes each frame; the last arrow within the notebook's own cells is where to look.
                 own = re.split(r"^(?=File |Cell )", plain("\n".join(output.traceback)), flags=re.MULTILINE)
-                arrows = re.findall(r"^-+> (\d+) +(.*)$", "".join(f for f in own if f.startswith("Cell ")), re.MULTILINE)
+                arrows = re.findall(
+                    r"^-+> (\d+) +(.*)$", "".join(f for f in own if f.startswith("Cell ")), re.MULTILINE
+                )
                 where = f" in line {arrows[-1][0]}, `{arrows[-1][1].strip()}`" if arrows else ""
                 return f"Cell {index} of the file ({_first_line(cell.source)}) stopped with {output.ename}: {output.evalue}{where}"
     return "A cell stopped with an error."
@@ -174,7 +191,11 @@ def _cleaned(notebook):
     for cell in notebook.cells:
         outputs = []
         for output in cell.get("outputs", []):
-            if outputs and output.output_type == outputs[-1].output_type == "stream" and output.name == outputs[-1].name:
+            if (
+                outputs
+                and output.output_type == outputs[-1].output_type == "stream"
+                and output.name == outputs[-1].name
+            ):
                 outputs[-1].text += output.text
             else:
                 outputs.append(output)
@@ -210,7 +231,11 @@ def summary(done: Run, console: Console) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
     table.add_row("characters", f"{report.characters:,} of {report.limit:,}")
     errors = [finding for finding in report.findings if finding.level == "error"]
-    table.add_row("structure", f"{report.sections_present} of 9 cells" + (f", [red]{len(errors)} errors[/red]" if errors else ", all in order"))
+    table.add_row(
+        "structure",
+        f"{report.sections_present} of 9 cells"
+        + (f", [red]{len(errors)} errors[/red]" if errors else ", all in order"),
+    )
     table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
     table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
     table.add_row("time", f"{done.seconds:.0f} s")
@@ -228,12 +253,28 @@ def failed(done: Run, require_learning: bool) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m shared.report", description="Run notebooks in a fresh kernel, check them and render them to HTML."
+        prog="python -m shared.report",
+        description="Run notebooks in a fresh kernel, check them and render them to HTML.",
     )
-    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help="is read only, unless --in-place is given")
-    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for the executed copy and the page (default: build)")
-    parser.add_argument("--in-place", action="store_true", help="save the fresh outputs in the notebook itself when it ran to its end")
-    parser.add_argument("--require-learning", action="store_true", help="fail unless the fine-tuned reward is above the baseline")
+    parser.add_argument(
+        "notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help="is read only, unless --in-place is given"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("build"),
+        help="folder for the executed copy and the page (default: build)",
+    )
+    parser.add_argument(
+        "--in-place",
+        action="store_true",
+        help="save the fresh outputs in the notebook itself when it ran to its end",
+    )
+    parser.add_argument(
+        "--require-learning",
+        action="store_true",
+        help="fail unless the fine-tuned reward is above the baseline",
+    )
     options = parser.parse_args(arguments)
     console, status = Console(highlight=False, soft_wrap=True), 0
     for path in options.notebooks:
@@ -245,7 +286,9 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         summary(done, console)
         if options.require_learning and not done.learned and not done.error:
-            console.print(f"[red]error[/red]  {escape(str(path))} does not show a fine-tuned reward above its baseline.\n")
+            console.print(
+                f"[red]error[/red]  {escape(str(path))} does not show a fine-tuned reward above its baseline.\n"
+            )
         if failed(done, options.require_learning):
             status = max(status, 1)
     return status

@@ -14,7 +14,7 @@ CELLS = {
     4: "# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
     5: "# Cell 5: One GRPO step\nprint('shape (8,) loss 0.5')",
     6: "# Cell 6: Training loop\nfrom tqdm.auto import tqdm\nfor i in tqdm(range(5), desc='GRPO'):\n"
-       "    print(f'step {i} reward 0.{i} loss 0.1')\nwarnings.warn('noise')\nprint('debris', file=sys.stderr)",
+    "    print(f'step {i} reward 0.{i} loss 0.1')\nwarnings.warn('noise')\nprint('debris', file=sys.stderr)",
     7: "# Cell 7: Evaluation\nprint('baseline reward 0.2\\nfine-tuned reward 0.9')\nfor i in range(5): print('prompt', i)",
 }
 
@@ -22,7 +22,12 @@ CELLS = {
 @pytest.fixture
 def notebook(tmp_path):
     def write(changes=(), name="my notebook.ipynb"):
-        cells = [GOOD["cells"][0], GOOD["cells"][1], *[code(s, count=None) for s in (CELLS | dict(changes)).values()], GOOD["cells"][-1]]
+        cells = [
+            GOOD["cells"][0],
+            GOOD["cells"][1],
+            *[code(s, count=None) for s in (CELLS | dict(changes)).values()],
+            GOOD["cells"][-1],
+        ]
         path = tmp_path / "a folder" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(GOOD | {"cells": cells}))
@@ -43,20 +48,31 @@ def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp
     out = capsys.readouterr().out
     assert "5/6  Cell 6: Training loop" in out
     assert "baseline reward      0.200" in out and "fine-tuned reward    0.900" in out
-    assert {p.name for p in (tmp_path / "build").iterdir()} == {"my notebook.ipynb", "my notebook.md", "my notebook.html"}
+    assert {p.name for p in (tmp_path / "build").iterdir()} == {
+        "my notebook.ipynb",
+        "my notebook.md",
+        "my notebook.html",
+    }
 
     cells = executed(tmp_path / "build")
     assert "a folder" in cells[2]["outputs"][0]["text"]
     training = cells[6]["outputs"]
     assert len(training) == 1 and training[0]["name"] == "stdout"
-    assert "debris" not in training[0]["text"] and "noise" not in training[0]["text"] and "%" not in training[0]["text"]
+    assert (
+        "debris" not in training[0]["text"]
+        and "noise" not in training[0]["text"]
+        and "%" not in training[0]["text"]
+    )
 
 
 def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path, capsys):
     path = notebook({4: "# Cell 4: Reward function\nx = 1\nundefined + x"})
     assert main([str(path), "--out", str(tmp_path / "build")]) == 1
     out = capsys.readouterr().out
-    assert "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined" in out
+    assert (
+        "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined"
+        in out
+    )
     assert "undefined + x" in out
     assert executed(tmp_path / "build")[3]["outputs"]
 

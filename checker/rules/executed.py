@@ -13,20 +13,30 @@ def _has_code(source: str) -> bool:
 
 
 @rule(
-    "X001", "error",
+    "X001",
+    "error",
     why="A cell that was not run has no output: there is nothing to grade.",
     wrong="In [ ]:",
     right="In [4]:",
 )
 def not_run(submission: Submission) -> Iterator[Remark]:
-    idle = [cell.number for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
+    idle = [
+        cell.number
+        for cell in submission.notebook.code_cells
+        if cell.count is None and _has_code(cell.source)
+    ]
     if idle:
-        others = f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}" if idle[1:] else ""
+        others = (
+            f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}"
+            if idle[1:]
+            else ""
+        )
         yield idle[0], f"the cell was not run{others}", RUN_AGAIN
 
 
 @rule(
-    "X002", "error",
+    "X002",
+    "error",
     why="Cells run in another order than they stand in may work only in your session.",
     wrong="In [7] above In [3]",
     right="In [1], In [2], In [3], ...",
@@ -37,12 +47,17 @@ def run_out_of_order(submission: Submission) -> Iterator[Remark]:
         if cell.count is None:
             continue
         if cell.count <= highest:
-            yield cell.number, f"In [{cell.count}] stands below In [{highest}]: the cells were not run from top to bottom", RUN_AGAIN
+            yield (
+                cell.number,
+                f"In [{cell.count}] stands below In [{highest}]: the cells were not run from top to bottom",
+                RUN_AGAIN,
+            )
         highest = max(highest, cell.count)
 
 
 @rule(
-    "X003", "error",
+    "X003",
+    "error",
     why="Below an error the outputs are those of an earlier run, or missing.",
     wrong="NameError: name 'rewards' is not defined",
     right="No cell ends in an error.",
@@ -52,11 +67,16 @@ def ended_in_an_error(submission: Submission) -> Iterator[Remark]:
         for output in cell.outputs:
             if output.kind == "error":
                 lines = [line for line in plain(output.text).splitlines() if line.strip()]
-                yield cell.number, f"the cell ended in an error: {lines[-1].strip()[:100] if lines else 'unknown'}", "Mend it. " + RUN_AGAIN
+                yield (
+                    cell.number,
+                    f"the cell ended in an error: {lines[-1].strip()[:100] if lines else 'unknown'}",
+                    "Mend it. " + RUN_AGAIN,
+                )
 
 
 @rule(
-    "X004", "error",
+    "X004",
+    "error",
     why="An output under a cell that was emptied was printed by code that is not there any more.",
     wrong="An empty cell with a table under it.",
     right="Every output belongs to the code above it.",

@@ -7,11 +7,15 @@ from checker.rules.base import Remark, Submission, rule
 
 BLANK_ANSWER = re.compile(r"^\s*\*?_?your answer here\.?_?\*?\s*$", re.IGNORECASE | re.MULTILINE)
 BLANK_CODE = re.compile(r"^\s*raise\s+NotImplementedError\b.*$", re.MULTILINE)
-BEGIN, END = re.compile(r"^\s*#\s*student code here\s*$", re.MULTILINE), re.compile(r"^\s*#\s*end student code\s*$", re.MULTILINE)
+BEGIN, END = (
+    re.compile(r"^\s*#\s*student code here\s*$", re.MULTILINE),
+    re.compile(r"^\s*#\s*end student code\s*$", re.MULTILINE),
+)
 
 
 @rule(
-    "F001", "error",
+    "F001",
+    "error",
     why="An exercise that still raises NotImplementedError stops everything below it.",
     wrong='raise NotImplementedError("TODO: the group advantages")',
     right="return (groups - mean) / (std + 1e-4)",
@@ -20,11 +24,16 @@ def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         for match in BLANK_CODE.finditer(cell.source):
             line = cell.source[: match.start()].count("\n") + 1
-            yield cell.number, f"an exercise is not filled in (line {line}): {match[0].strip()[:70]}", "Replace the line by your code."
+            yield (
+                cell.number,
+                f"an exercise is not filled in (line {line}): {match[0].strip()[:70]}",
+                "Replace the line by your code.",
+            )
 
 
 @rule(
-    "F002", "error",
+    "F002",
+    "error",
     why="The written questions count as much as the code.",
     wrong="Your answer here.",
     right="A sentence of your own.",
@@ -32,11 +41,16 @@ def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
 def answer_not_written(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.cells:
         if not cell.is_code and (count := len(BLANK_ANSWER.findall(cell.source))):
-            yield cell.number, f"{count} question{'s are' if count > 1 else ' is'} not answered (Your answer here.)", "Write your answer in its place."
+            yield (
+                cell.number,
+                f"{count} question{'s are' if count > 1 else ' is'} not answered (Your answer here.)",
+                "Write your answer in its place.",
+            )
 
 
 @rule(
-    "F003", "error",
+    "F003",
+    "error",
     why="Between the markers of an exercise there has to be code.",
     wrong="# student code here\n# TODO: the loss\n# end student code",
     right="# student code here\n# TODO: the loss\nloss = ...\n# end student code",
@@ -49,7 +63,11 @@ def exercise_empty(submission: Submission) -> Iterator[Remark]:
             lines = [line.strip() for line in body.splitlines()]
             if all(not line or line.startswith("#") or line in ("pass", "...") for line in lines):
                 number = cell.source[: begin.start()].count("\n") + 1
-                yield cell.number, f"an exercise is empty (line {number})", "Write your code between the two marker lines."
+                yield (
+                    cell.number,
+                    f"an exercise is empty (line {number})",
+                    "Write your code between the two marker lines.",
+                )
 
 
 RULES = [exercise_not_filled, answer_not_written, exercise_empty]

@@ -15,13 +15,16 @@ SECRETS = {
     "a Weights & Biases key": re.compile(r"wandb\S*\s*[=(]\s*(?:key\s*=\s*)?['\"][0-9a-f]{40}['\"]"),
 }
 PATHS = re.compile(r"(?:/home/|/Users/|/root/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]+|/content/drive/[\w./-]+")
-REDIRECTION = re.compile(r"^\s*[!%]\s*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+", re.MULTILINE)
+REDIRECTION = re.compile(
+    r"^\s*[!%]\s*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+", re.MULTILINE
+)
 PROGRESS = re.compile(r"\r|\d+%\|[█▉▊▋▌▍▎▏ #-]*\||(?:\d+%.*){4,}")
 LARGE_OUTPUT = 1_000_000
 
 
 @rule(
-    "H001", "warning",
+    "H001",
+    "warning",
     why="A notebook is copied and shown: whoever sees a key can use it.",
     wrong='login(token="hf_...")',
     right="Read the key from the environment, and revoke the one that was shown.",
@@ -30,11 +33,16 @@ def secret(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.cells:
         for name, pattern in SECRETS.items():
             if pattern.search(cell.source) or pattern.search(cell.text_output):
-                yield cell.number, f"the cell shows {name}", "Take it out, clear the output, and revoke it where it was made."
+                yield (
+                    cell.number,
+                    f"the cell shows {name}",
+                    "Take it out, clear the output, and revoke it where it was made.",
+                )
 
 
 @rule(
-    "H002", "warning",
+    "H002",
+    "warning",
     why="A path of your machine works nowhere else and tells your name.",
     wrong="/home/me/model",
     right="models/course-lm",
@@ -42,11 +50,16 @@ def secret(submission: Submission) -> Iterator[Remark]:
 def machine_path(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.cells:
         if match := PATHS.search(cell.source if cell.kind != "raw" else "") or PATHS.search(cell.text_output):
-            yield cell.number, f"the cell shows a path of your machine: {match[0][:60]}", "Use a path relative to the notebook."
+            yield (
+                cell.number,
+                f"the cell shows a path of your machine: {match[0][:60]}",
+                "Use a path relative to the notebook.",
+            )
 
 
 @rule(
-    "H003", "warning",
+    "H003",
+    "warning",
     why="The shell reads `>` as a redirection: the version is ignored and a file named `=4.40` is made.",
     wrong="!pip install transformers>=4.40",
     right='!pip install "transformers>=4.40"',
@@ -54,11 +67,16 @@ def machine_path(submission: Submission) -> Iterator[Remark]:
 def unquoted_redirection(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         if match := REDIRECTION.search(cell.source):
-            yield cell.number, f"a version is not quoted: {match[0].strip()[:80]}", "Put quotes around each requirement that has < or >."
+            yield (
+                cell.number,
+                f"a version is not quoted: {match[0].strip()[:80]}",
+                "Put quotes around each requirement that has < or >.",
+            )
 
 
 @rule(
-    "H004", "warning",
+    "H004",
+    "warning",
     why="Redrawn progress bars fill pages with nothing.",
     wrong="12%|█▏        | 12/100 [00:03<00:26]",
     right="One line every ten steps.",
@@ -66,11 +84,16 @@ def unquoted_redirection(submission: Submission) -> Iterator[Remark]:
 def progress_debris(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         if any(output.kind == "stream" and PROGRESS.search(output.text[:20_000]) for output in cell.outputs):
-            yield cell.number, "the output holds the remains of a progress bar", "Use `tqdm.auto`, or print an average every N steps, and clear the output."
+            yield (
+                cell.number,
+                "the output holds the remains of a progress bar",
+                "Use `tqdm.auto`, or print an average every N steps, and clear the output.",
+            )
 
 
 @rule(
-    "H005", "warning",
+    "H005",
+    "warning",
     why="Huge outputs make a notebook slow to open, to send and to render.",
     wrong="print(logits.tolist())",
     right="print(logits.shape)",
@@ -78,7 +101,11 @@ def progress_debris(submission: Submission) -> Iterator[Remark]:
 def large_output(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         if (size := sum(output.size for output in cell.outputs)) > LARGE_OUTPUT:
-            yield cell.number, f"the outputs of the cell take {size / 1e6:.1f} MB", "Print less; save pictures at a lower resolution."
+            yield (
+                cell.number,
+                f"the outputs of the cell take {size / 1e6:.1f} MB",
+                "Print less; save pictures at a lower resolution.",
+            )
 
 
 RULES = [secret, machine_path, unquoted_redirection, progress_debris, large_output]

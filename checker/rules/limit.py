@@ -8,7 +8,8 @@ ALMOST = 0.9
 
 
 @rule(
-    "L001", "error",
+    "L001",
+    "error",
     why="Submissions are read by people and by tools that accept 40,000 characters. What is beyond them is not read.",
     wrong="A training loop that prints every step.",
     right="A training loop that prints an average every 10 steps.",
@@ -16,11 +17,16 @@ ALMOST = 0.9
 def over_the_limit(submission: Submission) -> Iterator[Remark]:
     used = len(submission.markdown)
     if used > submission.limit:
-        yield None, f"{used:,} characters of {submission.limit:,}, {used - submission.limit:,} too many", _what_to_cut(submission)
+        yield (
+            None,
+            f"{used:,} characters of {submission.limit:,}, {used - submission.limit:,} too many",
+            _what_to_cut(submission),
+        )
 
 
 @rule(
-    "L002", "note",
+    "L002",
+    "note",
     why="A last run that prints a little more would go over the limit.",
     wrong="39,500 of 40,000 characters.",
     right="Below 36,000 characters.",
@@ -33,7 +39,9 @@ def near_the_limit(submission: Submission) -> Iterator[Remark]:
 
 def _what_to_cut(submission: Submission) -> str:
     largest = max(submission.converted, key=lambda section: section.characters)
-    part, size = max(("output", len(largest.output)), ("source", len(largest.source)), key=lambda pair: pair[1])
+    part, size = max(
+        ("output", len(largest.output)), ("source", len(largest.source)), key=lambda pair: pair[1]
+    )
     return f"Begin with cell {largest.cell.number}: its {part} alone has {size:,} characters."
 
 
@@ -45,7 +53,9 @@ def bars(submission: Submission, width: int = 40) -> list[str]:
         source = round(width * len(section.source) / most)
         output = round(width * len(section.output) / most)
         bar = "=" * source + "-" * output
-        lines.append(f"cell {section.cell.number:3d} {bar:<{width + 1}} {len(section.source):6,} + {len(section.output):6,}")
+        lines.append(
+            f"cell {section.cell.number:3d} {bar:<{width + 1}} {len(section.source):6,} + {len(section.output):6,}"
+        )
     return lines
 
 

@@ -17,7 +17,13 @@ def _outside_code(source: str) -> tuple[str, int | None]:
         match = FENCE.match(line)
         if fence is None and match and not (match[1][0] == "`" and "`" in match[2]):
             fence, opened = match[1], number
-        elif fence is not None and match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
+        elif (
+            fence is not None
+            and match
+            and match[1][0] == fence[0]
+            and len(match[1]) >= len(fence)
+            and not match[2].strip()
+        ):
             fence = opened = None
         elif fence is None:
             kept.append(line)
@@ -31,7 +37,8 @@ def _markdown(submission: Submission):
 
 
 @rule(
-    "R001", "warning",
+    "R001",
+    "warning",
     why="Everything below an open fence is shown as code.",
     wrong="```python\nx = 1",
     right="```python\nx = 1\n```",
@@ -39,11 +46,16 @@ def _markdown(submission: Submission):
 def fence_not_closed(submission: Submission) -> Iterator[Remark]:
     for cell, _, opened in _markdown(submission):
         if opened is not None:
-            yield cell.number, f"the code fence of line {opened} is not closed", "Add a closing line of the same ticks."
+            yield (
+                cell.number,
+                f"the code fence of line {opened} is not closed",
+                "Add a closing line of the same ticks.",
+            )
 
 
 @rule(
-    "R002", "warning",
+    "R002",
+    "warning",
     why="A formula with one delimiter missing is shown as text, or swallows what follows.",
     wrong="$$ A_i = r_i - \\bar r",
     right="$$ A_i = r_i - \\bar r $$",
@@ -54,11 +66,16 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
         for opening, closing in (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{")):
             first, second = text.count(opening), text.count(closing)
             if (opening == closing and first % 2) or first != second:
-                yield cell.number, f"a formula is opened by {opening} and not closed", f"Close it with {closing}."
+                yield (
+                    cell.number,
+                    f"a formula is opened by {opening} and not closed",
+                    f"Close it with {closing}.",
+                )
 
 
 @rule(
-    "R003", "warning",
+    "R003",
+    "warning",
     why="A line of --- directly under text makes a heading of it; between two of them text is taken for YAML.",
     wrong="---\ntitle: Analysis\n---",
     right="Leave an empty line around ---, and put YAML in Cell 0 only.",
@@ -66,11 +83,16 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
 def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
         if re.match(r"\s*---[ \t]*\n(?:[\w-]+:.*\n)+---", text):
-            yield cell.number, "a block between two lines of --- is read as YAML and not shown", "Put it into Cell 0, or use another kind of line."
+            yield (
+                cell.number,
+                "a block between two lines of --- is read as YAML and not shown",
+                "Put it into Cell 0, or use another kind of line.",
+            )
 
 
 @rule(
-    "R004", "warning",
+    "R004",
+    "warning",
     why="A picture or link to a file on your disk is not there for anyone else.",
     wrong="![curve](C:/Users/me/curve.png)",
     right="Draw the picture in a code cell; it is then part of the notebook.",
@@ -79,12 +101,26 @@ def local_file(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
         for target in LINK.findall(CODE_SPAN.sub("", text)):
             if re.match(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\", target):
-                yield cell.number, f"a link to a local file: {target[:60]}", "Use a web address, or make the picture in a code cell."
+                yield (
+                    cell.number,
+                    f"a link to a local file: {target[:60]}",
+                    "Use a web address, or make the picture in a code cell.",
+                )
             elif target.startswith("attachment:"):
                 continue
-            elif text and f"![" in text and re.search(re.escape(target), text) and re.search(r"\.(png|jpe?g|gif|svg|webp)$", target) and "://" not in target:
+            elif (
+                text
+                and f"![" in text
+                and re.search(re.escape(target), text)
+                and re.search(r"\.(png|jpe?g|gif|svg|webp)$", target)
+                and "://" not in target
+            ):
                 if not (submission.notebook.path.parent / target).is_file():
-                    yield cell.number, f"the image {target[:60]} is not there", "Draw it in a code cell, or hand it in beside the notebook."
+                    yield (
+                        cell.number,
+                        f"the image {target[:60]} is not there",
+                        "Draw it in a code cell, or hand it in beside the notebook.",
+                    )
 
 
 RULES = [fence_not_closed, mathematics_not_closed, yaml_in_the_text, local_file]

@@ -21,29 +21,45 @@ def _at(submission: Submission, number: int) -> int:
 
 
 @rule(
-    "P002", "warning",
+    "P002",
+    "warning",
     why="A reader wants to know which model this is.",
     wrong="Cell 2 prints nothing.",
     right="LlamaForCausalLM: 1,554,560 parameters",
 )
 def model_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 2) and not re.search(r"param|layer|ForCausalLM|Model\(", submission.output_of(2), re.IGNORECASE):
-        yield _at(submission, 2), "Cell 2 does not print the architecture or the number of parameters", "Print `parameter_summary(model)` or the model."
+    if _present(submission, 2) and not re.search(
+        r"param|layer|ForCausalLM|Model\(", submission.output_of(2), re.IGNORECASE
+    ):
+        yield (
+            _at(submission, 2),
+            "Cell 2 does not print the architecture or the number of parameters",
+            "Print `parameter_summary(model)` or the model.",
+        )
 
 
 @rule(
-    "P003", "warning",
+    "P003",
+    "warning",
     why="Three prompts show at a glance what the task is.",
     wrong="Cell 3 prints the size of the data set.",
     right="Cell 3 prints three prompts.",
 )
 def prompts_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 3) and len([line for line in submission.output_of(3).splitlines() if line.strip()]) < 3:
-        yield _at(submission, 3), "Cell 3 does not print three example prompts", "Print the prompts of three rows."
+    if (
+        _present(submission, 3)
+        and len([line for line in submission.output_of(3).splitlines() if line.strip()]) < 3
+    ):
+        yield (
+            _at(submission, 3),
+            "Cell 3 does not print three example prompts",
+            "Print the prompts of three rows.",
+        )
 
 
 @rule(
-    "P004", "warning",
+    "P004",
+    "warning",
     why="A reward that was never tried on a good and a bad case pays for something, and nobody knows for what.",
     wrong="Cell 4 only defines the function.",
     right="prompt '...'  response ' 3'  reward 1.0",
@@ -53,11 +69,16 @@ def rewards_not_tried(submission: Submission) -> Iterator[Remark]:
         numbers = set(re.findall(r"\b\d+(?:\.\d+)?\b", submission.output_of(4)))
         lines = [line for line in submission.output_of(4).splitlines() if re.search(r"\d", line)]
         if len(lines) < 2 or len(numbers) < 2:
-            yield _at(submission, 4), "Cell 4 does not print hand-made good and bad cases with their rewards", "Score a few responses, right, wrong and odd ones, and print prompt, response and reward."
+            yield (
+                _at(submission, 4),
+                "Cell 4 does not print hand-made good and bad cases with their rewards",
+                "Score a few responses, right, wrong and odd ones, and print prompt, response and reward.",
+            )
 
 
 @rule(
-    "P005", "warning",
+    "P005",
+    "warning",
     why="The shape of the advantages and the first loss show that a step works before minutes go into training.",
     wrong="Cell 5 defines functions and prints nothing.",
     right="advantages (32,), initial loss 0.0012",
@@ -66,24 +87,38 @@ def step_not_shown(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 5):
         text = submission.output_of(5)
         if not SHAPE.search(text):
-            yield _at(submission, 5), "Cell 5 does not print the shape of the advantages", "Print `tuple(advantages.shape)`."
+            yield (
+                _at(submission, 5),
+                "Cell 5 does not print the shape of the advantages",
+                "Print `tuple(advantages.shape)`.",
+            )
         if not re.search(rf"loss\D{{0,20}}{NUMBER}", text, re.IGNORECASE):
-            yield _at(submission, 5), "Cell 5 does not print the initial loss", "Print `loss.item()` of one batch, before any optimiser step."
+            yield (
+                _at(submission, 5),
+                "Cell 5 does not print the initial loss",
+                "Print `loss.item()` of one batch, before any optimiser step.",
+            )
 
 
 @rule(
-    "P006", "warning",
+    "P006",
+    "warning",
     why="Average reward and loss over the steps are how a reader sees that training works.",
     wrong="Only the last reward is printed.",
     right="step  10  average reward 0.41  average loss 0.003",
 )
 def log_not_shown(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 6) and len(LOG_LINE.findall(submission.output_of(6))) < 3:
-        yield _at(submission, 6), "Cell 6 prints fewer than three log lines with average reward and loss", "Print both every N steps."
+        yield (
+            _at(submission, 6),
+            "Cell 6 prints fewer than three log lines with average reward and loss",
+            "Print both every N steps.",
+        )
 
 
 @rule(
-    "P007", "warning",
+    "P007",
+    "warning",
     why="Whether training helped is a comparison on the same held-out examples.",
     wrong="final reward 0.97",
     right="baseline reward 0.120\nfine-tuned reward 0.970",
@@ -93,24 +128,40 @@ def comparison_not_shown(submission: Submission) -> Iterator[Remark]:
         baseline, tuned = rewards(submission.notebook)
         if baseline is None or tuned is None:
             missing = "baseline" if baseline is None else "fine-tuned"
-            yield _at(submission, 7), f"Cell 7 does not print the {missing} reward", "Print `baseline reward ...` and `fine-tuned reward ...` on the held-out set."
+            yield (
+                _at(submission, 7),
+                f"Cell 7 does not print the {missing} reward",
+                "Print `baseline reward ...` and `fine-tuned reward ...` on the held-out set.",
+            )
 
 
 @rule(
-    "P008", "warning",
+    "P008",
+    "warning",
     why="Examples show what a number cannot: what the model really says.",
     wrong="Only averages.",
     right="Five times prompt, output and reward.",
 )
 def examples_not_shown(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 7):
-        count = len(re.findall(r"^.*\b(?:prompt|output|after|response|completion)\b.*$", submission.output_of(7), re.IGNORECASE | re.MULTILINE))
+        count = len(
+            re.findall(
+                r"^.*\b(?:prompt|output|after|response|completion)\b.*$",
+                submission.output_of(7),
+                re.IGNORECASE | re.MULTILINE,
+            )
+        )
         if count < 5:
-            yield _at(submission, 7), "Cell 7 does not print five examples", "Print prompt, output and reward of five held-out rows."
+            yield (
+                _at(submission, 7),
+                "Cell 7 does not print five examples",
+                "Print prompt, output and reward of five held-out rows.",
+            )
 
 
 @rule(
-    "P009", "warning",
+    "P009",
+    "warning",
     why="The analysis is asked for in three parts.",
     wrong="It worked.",
     right="Success; dynamics and reward hacking; group size.",
@@ -127,8 +178,20 @@ def analysis_incomplete(submission: Submission) -> Iterator[Remark]:
     }
     missing = [topic for topic, pattern in topics.items() if not re.search(pattern, text)]
     if missing:
-        yield cells[0].number, f"the analysis does not speak of: {', '.join(missing)}", "Write a paragraph on each, with numbers from the outputs above."
+        yield (
+            cells[0].number,
+            f"the analysis does not speak of: {', '.join(missing)}",
+            "Write a paragraph on each, with numbers from the outputs above.",
+        )
 
 
-RULES = [model_not_shown, prompts_not_shown, rewards_not_tried, step_not_shown, log_not_shown, comparison_not_shown,
-         examples_not_shown, analysis_incomplete]
+RULES = [
+    model_not_shown,
+    prompts_not_shown,
+    rewards_not_tried,
+    step_not_shown,
+    log_not_shown,
+    comparison_not_shown,
+    examples_not_shown,
+    analysis_incomplete,
+]

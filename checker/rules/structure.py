@@ -10,7 +10,8 @@ HEADER_EXAMPLE = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n
 
 
 @rule(
-    "S001", "error",
+    "S001",
+    "error",
     why="Quarto reads how to render the page from a YAML header in the first cell.",
     wrong="The notebook begins with its title.",
     right=HEADER_EXAMPLE,
@@ -22,13 +23,22 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
     elif not is_header(cells[0]):
         place = next((cell.number for cell in cells[1:] if is_header(cell)), None)
         if place is not None:
-            yield place, f"the YAML header stands in cell {place}", "Move it to the very beginning: Quarto reads it only there."
+            yield (
+                place,
+                f"the YAML header stands in cell {place}",
+                "Move it to the very beginning: Quarto reads it only there.",
+            )
         else:
-            yield 0, "there is no YAML header (Cell 0)", f"Make the first cell a Markdown cell with:\n{HEADER_EXAMPLE}"
+            yield (
+                0,
+                "there is no YAML header (Cell 0)",
+                f"Make the first cell a Markdown cell with:\n{HEADER_EXAMPLE}",
+            )
 
 
 @rule(
-    "S002", "error",
+    "S002",
+    "error",
     why="A header that is not valid YAML, or lacks a key, is ignored or shown as text, and the code is not folded.",
     wrong="---\nformat:\nhtml:\ncode-fold: true\n---",
     right=HEADER_EXAMPLE,
@@ -41,7 +51,11 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     match = re.fullmatch(r"---[ \t]*\n(.*?)\n?(?:---|\.\.\.)[ \t]*", text, re.DOTALL)
     if match is None:
         closed = re.search(r"\n(?:---|\.\.\.)[ \t]*(?:\n|$)", text)
-        problem = "there is more than the header in its cell" if closed else "the header is not closed by a line ---"
+        problem = (
+            "there is more than the header in its cell"
+            if closed
+            else "the header is not closed by a line ---"
+        )
         yield 0, problem, "Cell 0 holds the YAML header alone, between two lines of ---."
         return
     import yaml
@@ -57,7 +71,11 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
         yield 0, "the header is not a list of `key: value` lines", f"Write:\n{HEADER_EXAMPLE}"
         return
     if "code-fold" in header or "html" in header:
-        yield 0, "the header has lost its indentation", f"`html` belongs under `format`, and `code-fold` under `html`:\n{HEADER_EXAMPLE}"
+        yield (
+            0,
+            "the header has lost its indentation",
+            f"`html` belongs under `format`, and `code-fold` under `html`:\n{HEADER_EXAMPLE}",
+        )
         return
     html = header["format"].get("html") if isinstance(header.get("format"), dict) else None
     if not isinstance(html, dict) or "code-fold" not in html:
@@ -67,7 +85,8 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
 
 
 @rule(
-    "S003", "error",
+    "S003",
+    "error",
     why="Reader, grader and page look for each part under its label.",
     wrong="# Reward",
     right="# Cell 4: Reward function",
@@ -75,12 +94,19 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
 def section_missing(submission: Submission) -> Iterator[Remark]:
     for spec in SPECS[1:]:
         if spec.number not in submission.sections:
-            form = f"# Cell {spec.number}: ..." + (" as a heading" if spec.kind == "markdown" else " as a comment")
-            yield None, f"Cell {spec.number} ({spec.title}) is missing", f"Begin it with the line `{form.split(' as')[0]}`{' as' + form.split(' as')[1]}."
+            form = f"# Cell {spec.number}: ..." + (
+                " as a heading" if spec.kind == "markdown" else " as a comment"
+            )
+            yield (
+                None,
+                f"Cell {spec.number} ({spec.title}) is missing",
+                f"Begin it with the line `{form.split(' as')[0]}`{' as' + form.split(' as')[1]}.",
+            )
 
 
 @rule(
-    "S004", "error",
+    "S004",
+    "error",
     why="The parts build on each other: data before reward, reward before step, step before training.",
     wrong="Cell 5 before Cell 4.",
     right="Cell 0, 1, 2, ..., 8.",
@@ -92,17 +118,30 @@ def out_of_order(submission: Submission) -> Iterator[Remark]:
         if number is None:
             continue
         if number > 8:
-            yield cell.number, f"there is a Cell {number}", "The structure has Cell 0 to Cell 8; put it into one of them."
+            yield (
+                cell.number,
+                f"there is a Cell {number}",
+                "The structure has Cell 0 to Cell 8; put it into one of them.",
+            )
         elif number < highest:
-            yield cell.number, f"Cell {number} comes after Cell {highest}", f"Move it before cell {highest_at} of the file."
+            yield (
+                cell.number,
+                f"Cell {number} comes after Cell {highest}",
+                f"Move it before cell {highest_at} of the file.",
+            )
         elif number == highest:
-            yield cell.number, f"there is a second Cell {number}", "Label each part once; a further cell needs no label."
+            yield (
+                cell.number,
+                f"there is a second Cell {number}",
+                "Label each part once; a further cell needs no label.",
+            )
         if highest < number <= 8:
             highest, highest_at = number, cell.number
 
 
 @rule(
-    "S005", "error",
+    "S005",
+    "error",
     why="Text in a code cell does not render, and code in a Markdown cell does not run.",
     wrong="Cell 8 is a code cell of comments.",
     right="Cell 8 is a Markdown cell.",
@@ -114,7 +153,11 @@ def wrong_kind(submission: Submission) -> Iterator[Remark]:
             continue
         wanted = SPECS[number].kind
         if cell.kind != wanted:
-            yield cell.number, f"Cell {number} is a {cell.kind} cell", f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command mode)."
+            yield (
+                cell.number,
+                f"Cell {number} is a {cell.kind} cell",
+                f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command mode).",
+            )
 
 
 RULES = [header_missing, header_wrong, section_missing, out_of_order, wrong_kind]

@@ -42,7 +42,12 @@ class Code:
 
     def walk(self, *kinds: type) -> Iterator[tuple[int, ast.AST]]:
         """Every node of these kinds with its cell's number."""
-        return ((tree.cell, node) for tree in self.trees for node in ast.walk(tree.module) if isinstance(node, kinds))
+        return (
+            (tree.cell, node)
+            for tree in self.trees
+            for node in ast.walk(tree.module)
+            if isinstance(node, kinds)
+        )
 
     def resolve(self, node: ast.expr, depth: int = 3) -> ast.expr:
         """What a name stands for when it is assigned exactly once, else the node itself."""
@@ -70,12 +75,20 @@ def called(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
     function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return (
+        function.attr
+        if isinstance(function, ast.Attribute)
+        else function.id
+        if isinstance(function, ast.Name)
+        else ""
+    )
 
 
 def names(node: ast.AST) -> set[str]:
     """Every name and attribute that occurs in an expression."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
+    }
 
 
 def mentions(node: ast.AST, pattern: str) -> bool:

@@ -12,8 +12,14 @@ CODE = {
     3: ("# Cell 3: Data\nprint(rows)", "Count the dots: . *\nCount the dots: . .\nCount the dots: * *\n"),
     4: ("# Cell 4: Reward function\nprint(cases)", "response ' 3' reward 1.0\nresponse ' 4' reward 0.0\n"),
     5: ("# Cell 5: One GRPO step\nprint(loss)", "advantages (32,), initial loss 0.0012\n"),
-    6: ("# Cell 6: Training loop\ntrain()", "".join(f"step {i} average reward 0.{i} average loss 0.01\n" for i in (1, 2, 3))),
-    7: ("# Cell 7: Evaluation\ncompare()", "baseline reward 0.250\nfine-tuned reward 0.970\n" + "prompt 'x' output ' 3' reward 1\n" * 5),
+    6: (
+        "# Cell 6: Training loop\ntrain()",
+        "".join(f"step {i} average reward 0.{i} average loss 0.01\n" for i in (1, 2, 3)),
+    ),
+    7: (
+        "# Cell 7: Evaluation\ncompare()",
+        "baseline reward 0.250\nfine-tuned reward 0.970\n" + "prompt 'x' output ' 3' reward 1\n" * 5,
+    ),
 }
 
 
@@ -23,11 +29,19 @@ def markdown(source: str) -> dict:
 
 def code(source: str, printed: str = "", count: int | None = 1) -> dict:
     outputs = [{"output_type": "stream", "name": "stdout", "text": printed}] if printed else []
-    return {"cell_type": "code", "id": f"c{hash(source) % 10**8}", "metadata": {}, "execution_count": count, "source": source, "outputs": outputs}
+    return {
+        "cell_type": "code",
+        "id": f"c{hash(source) % 10**8}",
+        "metadata": {},
+        "execution_count": count,
+        "source": source,
+        "outputs": outputs,
+    }
 
 
 GOOD = {
-    "nbformat": 4, "nbformat_minor": 5,
+    "nbformat": 4,
+    "nbformat_minor": 5,
     "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     "cells": [
         markdown(HEADER),

@@ -31,7 +31,11 @@ def test_one_bad_file_does_not_stop_the_rest(good, save, tmp_path):
     save(good, "c.ipynb")
     done = run(tmp_path)
     assert done.returncode == 2
-    assert [line.split()[0] for line in done.stdout.splitlines() if ".ipynb" in line] == ["pass", "unreadable", "fail"]
+    assert [line.split()[0] for line in done.stdout.splitlines() if ".ipynb" in line] == [
+        "pass",
+        "unreadable",
+        "fail",
+    ]
     assert "1 of 3 notebooks pass." in done.stdout
     assert run(tmp_path / "c.ipynb").returncode == 1
 
@@ -84,10 +88,16 @@ def test_a_zip_is_read_without_trusting_it(good, tmp_path):
     """Names that climb out, an entry that expands a thousandfold, hidden files: none of it leaves a trace."""
     export = tmp_path / "export"
     export.mkdir()
-    path = zipped(export, {
-        "student one/hw.ipynb": json.dumps(good), "../../climbed.ipynb": json.dumps(good),
-        "bomb.ipynb": " " * 50_000_000, "__MACOSX/._hw.ipynb": "x", "readme.pdf": "x",
-    })
+    path = zipped(
+        export,
+        {
+            "student one/hw.ipynb": json.dumps(good),
+            "../../climbed.ipynb": json.dumps(good),
+            "bomb.ipynb": " " * 50_000_000,
+            "__MACOSX/._hw.ipynb": "x",
+            "readme.pdf": "x",
+        },
+    )
     done = run(path)
     assert done.returncode == 2
     assert "1 notebooks pass" not in done.stdout and "2 of 3 notebooks pass." in done.stdout
@@ -137,7 +147,11 @@ def test_a_folder_is_rendered_with_an_index(good, save, tmp_path):
 
 def test_filled_forms_become_one_table(tmp_path):
     for name, score in (("a", 4), ("b", None)):
-        form = {"notebook": f"{name}.ipynb", "scores": {"Evaluation": score}, "comment": "=cmd()" if name == "a" else ""}
+        form = {
+            "notebook": f"{name}.ipynb",
+            "scores": {"Evaluation": score},
+            "comment": "=cmd()" if name == "a" else "",
+        }
         (tmp_path / f"{name}.grades.json").write_text(json.dumps(form))
     assert run("grades", tmp_path).stdout == "notebook,Evaluation,comment\na.ipynb,4,'=cmd()\nb.ipynb,,\n"
     (tmp_path / "c.grades.json").write_text("[]")

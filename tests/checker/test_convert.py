@@ -11,7 +11,9 @@ from tests.checker.conftest import code, markdown
 
 
 def converted(save, cells, **options) -> str:
-    return to_markdown(read(save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})), **options)
+    return to_markdown(
+        read(save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})), **options
+    )
 
 
 def test_a_code_cell_is_its_number_its_source_and_its_output(save):
@@ -27,7 +29,13 @@ def test_outputs_are_cut_and_the_cut_is_said(save):
 
 def test_a_picture_is_one_short_line(save):
     cell = code("plot()")
-    cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * 50_000, "text/plain": "<Figure>"}}]
+    cell["outputs"] = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {"image/png": "A" * 50_000, "text/plain": "<Figure>"},
+        }
+    ]
     text = converted(save, [cell])
     assert "[image/png]" in text and len(text) < 100
 
@@ -50,8 +58,12 @@ def test_source_given_as_lines_is_joined(save):
 
 @given(st.lists(st.tuples(st.booleans(), st.text(), st.text()), max_size=5))
 def test_it_is_deterministic_and_loses_no_source(tmp_path_factory, cells):
-    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {},
-               "cells": [code(s, o) if is_code else markdown(s) for is_code, s, o in cells]}
+    content = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": [code(s, o) if is_code else markdown(s) for is_code, s, o in cells],
+    }
     path = tmp_path_factory.mktemp("n") / "n.ipynb"
     path.write_text(json.dumps(content))
     notebook = read(path)

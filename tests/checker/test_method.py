@@ -11,14 +11,30 @@ LEFT = 'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
 
 WRONG = [
     ("M001", PAD_IS_EOS + "mask = (completion_ids != tokenizer.pad_token_id).float()"),
-    ("M001", "tokenizer.pad_token_id = tokenizer.eos_token_id\nm = output_ids.ne(0) if 0 else output_ids != tokenizer.pad_token_id"),
-    ("M002", LEFT + "lengths = inputs.attention_mask.sum(dim=1)\nfor i in range(4):\n    c = out[i, lengths[i]:]"),
-    ("M002", LEFT + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\nc = out[0][n[0]:]"),
-    ("M003", "out = model.generate(**x)\ntext = tokenizer.decode(out[0], skip_special_tokens=True)\nr = reward_fn(text, answer)"),
+    (
+        "M001",
+        "tokenizer.pad_token_id = tokenizer.eos_token_id\nm = output_ids.ne(0) if 0 else output_ids != tokenizer.pad_token_id",
+    ),
+    (
+        "M002",
+        LEFT + "lengths = inputs.attention_mask.sum(dim=1)\nfor i in range(4):\n    c = out[i, lengths[i]:]",
+    ),
+    (
+        "M002",
+        LEFT
+        + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\nc = out[0][n[0]:]",
+    ),
+    (
+        "M003",
+        "out = model.generate(**x)\ntext = tokenizer.decode(out[0], skip_special_tokens=True)\nr = reward_fn(text, answer)",
+    ),
     ("M003", "out = model.generate(**x)\ntexts = tokenizer.batch_decode(out)\nr = compute_rewards(texts)"),
     ("M003", "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\ncompletion = text[len(prompt):]"),
     ("M004", "model.disable_adapter()\nref = logps(model)"),
-    ("M005", "ratio = torch.exp(logps - ref_logps)\ns = torch.min(ratio * A, torch.clamp(ratio, 0.8, 1.2) * A)"),
+    (
+        "M005",
+        "ratio = torch.exp(logps - ref_logps)\ns = torch.min(ratio * A, torch.clamp(ratio, 0.8, 1.2) * A)",
+    ),
     ("M005", "d = new_logps - ref_log_probs\nratio = d.exp()\ns = ratio.clamp(0.8, 1.2) * A"),
     ("M006", "log_r = ref_logps - logps\nkl = 0.5 * (torch.exp(log_r) - log_r - 1)"),
     ("M006", "kl = (torch.exp(ref - lp) - (ref - lp) - 1) / 2"),
@@ -29,17 +45,26 @@ WRONG = [
     ("M009", "adv = (rewards - rewards.mean()) / rewards.std()"),
     ("M009", "std = group_rewards.std()\nadv = (group_rewards - group_rewards.mean()) / std"),
     ("M010", "std = rewards.view(-1, G).std(dim=1, keepdim=True)"),
-    ("M011", "grouped_rewards = rewards.view(-1, G)\nadv = (grouped_rewards - grouped_rewards.mean()) / (grouped_rewards.std() + 1e-6)"),
+    (
+        "M011",
+        "grouped_rewards = rewards.view(-1, G)\nadv = (grouped_rewards - grouped_rewards.mean()) / (grouped_rewards.std() + 1e-6)",
+    ),
     ("M012", "num_generations = 1"),
     ("M012", "config = GRPOConfig(num_generations=1)"),
     ("M013", "value = eval(completion)"),
     ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
     ("M014", "train_data = load()\ntest_data = train_data"),
     ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
-    ("M016", "def step(model):\n    model.eval()\n    out = model.generate(**x)\n    model.train()\n    return model(out).logits.log_softmax(-1)"),
+    (
+        "M016",
+        "def step(model):\n    model.eval()\n    out = model.generate(**x)\n    model.train()\n    return model(out).logits.log_softmax(-1)",
+    ),
     ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
     ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
-    ("M019", "def rollout(model, ids):\n    for _ in range(8):\n        p = model(ids).logits[:, -1].softmax(-1)\n        ids = torch.cat([ids, torch.multinomial(p, 1)], 1)\n    return ids"),
+    (
+        "M019",
+        "def rollout(model, ids):\n    for _ in range(8):\n        p = model(ids).logits[:, -1].softmax(-1)\n        ids = torch.cat([ids, torch.multinomial(p, 1)], 1)\n    return ids",
+    ),
     ("M020", "for _ in range(num_generations):\n    outs.append(model.generate(**x))"),
     ("M020", "outs = [model.generate(**x) for _ in range(G)]"),
 ]
@@ -110,7 +135,19 @@ def test_a_cell_that_is_not_python_does_not_hide_the_others(good, save):
 def test_own_examples_of_the_rules(good, save):
     """`checker explain` shows a wrong and a right example: the wrong one must be found and the right one not."""
     for rule in method.RULES:
-        if rule.code in ("M001", "M004", "M005", "M007", "M008", "M010", "M012", "M013", "M014", "M017", "M018"):
+        if rule.code in (
+            "M001",
+            "M004",
+            "M005",
+            "M007",
+            "M008",
+            "M010",
+            "M012",
+            "M013",
+            "M014",
+            "M017",
+            "M018",
+        ):
             cells = [dict(cell) for cell in good["cells"]]
             for source, expected in ((rule.wrong, True), (rule.right, False)):
                 cells[5] = code(good["cells"][5]["source"] + "\n" + source, "advantages (8,) loss 0.1", 4)

@@ -44,10 +44,27 @@ def test_wrong_encoding_and_missing_files(tmp_path):
 
 
 def test_format_3_is_upgraded_in_memory(save):
-    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"metadata": {}, "cells": [
-        {"cell_type": "heading", "level": 1, "metadata": {}, "source": "Title"},
-        {"cell_type": "code", "language": "python", "metadata": {}, "input": "x = 1", "outputs": [], "prompt_number": 2},
-    ]}]}
+    old = {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {},
+        "worksheets": [
+            {
+                "metadata": {},
+                "cells": [
+                    {"cell_type": "heading", "level": 1, "metadata": {}, "source": "Title"},
+                    {
+                        "cell_type": "code",
+                        "language": "python",
+                        "metadata": {},
+                        "input": "x = 1",
+                        "outputs": [],
+                        "prompt_number": 2,
+                    },
+                ],
+            }
+        ],
+    }
     path = save(old)
     before = path.read_bytes()
     cells = read(path).cells
@@ -60,15 +77,39 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=12,
 )
-cell_like = st.fixed_dictionaries({}, optional={
-    "cell_type": st.sampled_from(["code", "markdown", "raw", "heading"]) | anything,
-    "source": st.sampled_from(["# Cell 4: x", "---\na: 1\n---", "---\nformat:\n  html: 3\n---", "!pip install a>=1", "$$ x", "```"]) | anything,
-    "execution_count": anything,
-    "outputs": st.lists(st.fixed_dictionaries({}, optional={
-        "output_type": st.sampled_from(["stream", "error", "display_data"]) | anything,
-        "text": anything, "traceback": anything, "ename": anything, "data": anything,
-    }) | anything, max_size=3) | anything,
-})
+cell_like = st.fixed_dictionaries(
+    {},
+    optional={
+        "cell_type": st.sampled_from(["code", "markdown", "raw", "heading"]) | anything,
+        "source": st.sampled_from(
+            [
+                "# Cell 4: x",
+                "---\na: 1\n---",
+                "---\nformat:\n  html: 3\n---",
+                "!pip install a>=1",
+                "$$ x",
+                "```",
+            ]
+        )
+        | anything,
+        "execution_count": anything,
+        "outputs": st.lists(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "output_type": st.sampled_from(["stream", "error", "display_data"]) | anything,
+                    "text": anything,
+                    "traceback": anything,
+                    "ename": anything,
+                    "data": anything,
+                },
+            )
+            | anything,
+            max_size=3,
+        )
+        | anything,
+    },
+)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -80,13 +121,21 @@ def test_no_json_brings_the_checker_down(tmp_path_factory, cells):
 
 
 def test_lone_surrogates_and_null_bytes_pass_through(save):
-    path = save('{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'\\ud800\\u0000\'", "outputs": []}]}')
+    path = save(
+        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'\\ud800\\u0000\'", "outputs": []}]}'
+    )
     check(path)
     read(path).cells[0].source.encode()
 
 
 def test_many_cells_and_a_large_output(save):
     cells = [{"cell_type": "markdown", "source": "x"}] * 100_000
-    cells.append({"cell_type": "code", "source": "x", "execution_count": 1,
-                  "outputs": [{"output_type": "stream", "text": "y" * 20_000_000}]})
+    cells.append(
+        {
+            "cell_type": "code",
+            "source": "x",
+            "execution_count": 1,
+            "outputs": [{"output_type": "stream", "text": "y" * 20_000_000}],
+        }
+    )
     assert check(save({"nbformat": 4, "cells": cells})).status == "fail"

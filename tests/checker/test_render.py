@@ -39,7 +39,13 @@ def test_mathematics_needs_no_network(page):
 
 def test_figures_are_in_the_page(page):
     cell = code("plot()")
-    cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"image/png": PIXEL, "text/plain": "<Figure>"}}]
+    cell["outputs"] = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {"image/png": PIXEL, "text/plain": "<Figure>"},
+        }
+    ]
     assert f'src="data:image/png;base64,{PIXEL}"' in page(cell)
 
 
@@ -57,7 +63,7 @@ HOSTILE = [
     "<svg onload=alert(1)></svg>",
     "<style>@import 'https://example.com/x.css';</style>",
     '<form action="https://example.com"><input></form>',
-    '<math><mtext><img src=x onerror=alert(1)></mtext></math>',
+    "<math><mtext><img src=x onerror=alert(1)></mtext></math>",
     '<object data="https://example.com"></object><embed src="https://example.com">',
     '<div style="background:url(https://example.com)">x</div>',
     "$\\text{<script>alert(1)</script>}$",
@@ -100,7 +106,9 @@ def test_quarto_gets_a_copy_and_does_not_execute_it(good, save, tmp_path, monkey
     """A stand-in for Quarto that writes down how it was called."""
     quarto = tmp_path / "bin" / "quarto"
     quarto.parent.mkdir()
-    quarto.write_text('#!/bin/sh\necho "$@" > ../called.txt 2>/dev/null || true\necho "<html>$@</html>" > notebook.html\n')
+    quarto.write_text(
+        '#!/bin/sh\necho "$@" > ../called.txt 2>/dev/null || true\necho "<html>$@</html>" > notebook.html\n'
+    )
     quarto.chmod(0o755)
     monkeypatch.setenv("PATH", f"{quarto.parent}{os.pathsep}{os.environ['PATH']}")
     path = save(good)

@@ -22,7 +22,17 @@ def test_every_rule_has_its_own_code_and_explains_itself():
     assert all(rule.why and rule.wrong and rule.right for rule in RULES)
 
 
-@pytest.mark.parametrize("label", ["# Cell 1: Plan", "**Cell 1: Plan**", "## Cell 1 - Plan", "Cell 1. Plan", "### cell 1", "# Cell 1 – Plan"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "# Cell 1: Plan",
+        "**Cell 1: Plan**",
+        "## Cell 1 - Plan",
+        "Cell 1. Plan",
+        "### cell 1",
+        "# Cell 1 – Plan",
+    ],
+)
 def test_labels_are_recognised_as_people_write_them(good, save, label):
     good["cells"][1]["source"] = f"{label}\n\nCount the dots."
     assert codes(save(good)) == []
@@ -109,7 +119,14 @@ def spoil_run_order(cells):
 
 
 def spoil_error(cells):
-    cells[4]["outputs"].append({"output_type": "error", "ename": "NameError", "evalue": "x", "traceback": ["\x1b[31mNameError\x1b[0m: x"]})
+    cells[4]["outputs"].append(
+        {
+            "output_type": "error",
+            "ename": "NameError",
+            "evalue": "x",
+            "traceback": ["\x1b[31mNameError\x1b[0m: x"],
+        }
+    )
 
 
 def spoil_orphan_output(cells):
@@ -119,6 +136,7 @@ def spoil_orphan_output(cells):
 def spoil_prints(number):
     def spoil(cells):
         cells[number]["outputs"] = []
+
     return spoil
 
 
@@ -129,39 +147,66 @@ def spoil_analysis(cells):
 def append(text):
     def spoil(cells):
         cells[1]["source"] += "\n\n" + text
+
     return spoil
 
 
 def add_code(text):
     def spoil(cells):
         cells[2]["source"] += "\n" + text
+
     return spoil
 
 
 def add_print(text):
     def spoil(cells):
         cells[6]["outputs"].append({"output_type": "stream", "name": "stdout", "text": text})
+
     return spoil
 
 
 SPOILED = [
-    ("S001", spoil_header_missing), ("S001", spoil_header_later), ("S002", spoil_header_indentation),
-    ("S002", spoil_header_yaml), ("S002", spoil_header_open), ("S002", spoil_header_key), ("S003", spoil_section_missing),
-    ("S004", spoil_order), ("S004", spoil_twice), ("S004", spoil_ninth), ("S005", spoil_kind),
-    ("F001", spoil_exercise), ("F002", spoil_answer), ("F003", spoil_empty_exercise),
-    ("X001", spoil_not_run), ("X002", spoil_run_order), ("X003", spoil_error), ("X004", spoil_orphan_output),
-    *[(f"P00{number}", spoil_prints(number)) for number in range(2, 8)], ("P008", spoil_prints(7)), ("P009", spoil_analysis),
-    ("R001", append("```python\nx = 1")), ("R002", append("$$ x = 1")), ("R002", append(r"\begin{aligned} x")),
-    ("R004", append("![curve](C:/Users/me/curve.png)")), ("R004", append("![curve](missing.png)")),
+    ("S001", spoil_header_missing),
+    ("S001", spoil_header_later),
+    ("S002", spoil_header_indentation),
+    ("S002", spoil_header_yaml),
+    ("S002", spoil_header_open),
+    ("S002", spoil_header_key),
+    ("S003", spoil_section_missing),
+    ("S004", spoil_order),
+    ("S004", spoil_twice),
+    ("S004", spoil_ninth),
+    ("S005", spoil_kind),
+    ("F001", spoil_exercise),
+    ("F002", spoil_answer),
+    ("F003", spoil_empty_exercise),
+    ("X001", spoil_not_run),
+    ("X002", spoil_run_order),
+    ("X003", spoil_error),
+    ("X004", spoil_orphan_output),
+    *[(f"P00{number}", spoil_prints(number)) for number in range(2, 8)],
+    ("P008", spoil_prints(7)),
+    ("P009", spoil_analysis),
+    ("R001", append("```python\nx = 1")),
+    ("R002", append("$$ x = 1")),
+    ("R002", append(r"\begin{aligned} x")),
+    ("R004", append("![curve](C:/Users/me/curve.png)")),
+    ("R004", append("![curve](missing.png)")),
     ("R004", append("[data](file:///home/me/x.csv)")),
-    ("H001", add_code('login("hf_' + "a" * 34 + '")')), ("H002", add_print("/home/student/model\n")),
-    ("H003", add_code("!pip install transformers>=4.40")), ("H003", add_code("%pip install -q torch>2 numpy")),
-    ("H004", add_print(" 12%|█▏        | 12/100 [00:03<00:26]\r")), ("H005", add_print("x" * 1_100_000)),
-    ("L001", append("word " * 9000)), ("L002", append("word " * 7600)),
+    ("H001", add_code('login("hf_' + "a" * 34 + '")')),
+    ("H002", add_print("/home/student/model\n")),
+    ("H003", add_code("!pip install transformers>=4.40")),
+    ("H003", add_code("%pip install -q torch>2 numpy")),
+    ("H004", add_print(" 12%|█▏        | 12/100 [00:03<00:26]\r")),
+    ("H005", add_print("x" * 1_100_000)),
+    ("L001", append("word " * 9000)),
+    ("L002", append("word " * 7600)),
 ]
 
 
-@pytest.mark.parametrize(("expected", "spoil"), SPOILED, ids=lambda v: v if isinstance(v, str) else v.__name__)
+@pytest.mark.parametrize(
+    ("expected", "spoil"), SPOILED, ids=lambda v: v if isinstance(v, str) else v.__name__
+)
 def test_a_rule_speaks_when_it_is_broken(good, save, expected, spoil):
     spoil(good["cells"])
     report = check(save(good))
