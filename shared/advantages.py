@@ -74,3 +74,55 @@ def group_advantages(
         "frac_reward_zero_std": all_equal.float().mean().item(),
     }
     return advantages.masked_fill(all_equal, 0.0).view(-1), metrics
+
+
+def gae(
+    rewards: Float[Tensor, "B C"], values: Float[Tensor, "B C"], completion_mask: Tensor, lam: float = 0.95
+) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"]]:
+    """Generalised advantage estimates (Schulman et al. 2016, arXiv:1506.02438, equation 16) without discount.
+
+        delta_t = r_t + V(s_{t+1}) - V(s_t),   A_t = delta_t + lam A_{t+1}
+
+    The state after the last token is terminal: its value is 0, whatever the completion was cut by.
+
+    Args:
+        rewards: (B, C), the reward of each token; at the end of a completion for most tasks.
+        values: (B, C), the critic's value of the state *before* each token.
+        completion_mask: (B, C), 1 up to and including the last token.
+        lam: 0 is the one-step form, 1 the whole return minus the value.
+
+    Returns:
+        (B, C) advantages and (B, C) returns, the critic's targets A + V; both 0 in the padding.
+
+    Raises:
+        ValueError: shapes that differ, or lam outside of [0, 1].
+    """
+    if not rewards.shape == values.shape == completion_mask.shape:
+        raise ValueError(
+            f"rewards {tuple(rewards.shape)}, values {tuple(values.shape)} and mask {tuple(completion_mask.shape)} "
+            "must all be (B, C): one entry for each token, none for the state after the last."
+        )
+    if not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}; it must lie in [0, 1].")
+    mask = completion_mask.to(values.dtype)
+    rewards, values = rewards.detach() * mask, values.detach() * mask
+    following = torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1)  # 0 after the last token
+    deltas = (rewards + following - values) * mask
+    advantages, running = torch.zeros_like(values), torch.zeros_like(values[:, 0])
+    for t in reversed(range(values.size(1))):
+        running = deltas[:, t] + lam * running
+        advantages[:, t] = running
+    return advantages * mask, (advantages + values) * mask
+
+
+def one_step_advantages(
+    rewards: Float[Tensor, "B C"], values: Float[Tensor, "B C"], completion_mask: Tensor
+) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"]]:
+    """A = Q - V where Q of a token is its reward plus the value of the next state, (B, C): `gae` with lam = 0."""
+    return gae(rewards, values, completion_mask, lam=0.0)
+
+
+def whiten(values: Float[Tensor, "B C"], mask: Tensor, eps: float = 1e-8) -> Float[Tensor, "B C"]:
+    """Mean 0 and standard deviation 1 over the real tokens only, (B, C); padding comes out 0."""
+    real = values[mask.bool()]
+    return ((values - real.mean()) / (real.std(correction=0) + eps)).masked_fill(mask == 0, 0.0)

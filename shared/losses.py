@@ -164,3 +164,25 @@ def sequence_loss(
         logps[:, None], old_logps[:, None], advantages, column,
         None if ref_logps is None else ref_logps[:, None], beta=beta, epsilon=epsilon,
     )
+
+
+def clipped_value_loss(
+    values: Float[Tensor, "B C"],
+    old_values: Float[Tensor, "B C"],
+    returns: Float[Tensor, "B C"],
+    completion_mask: Tensor,
+    epsilon: float = 0.2,
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """PPO's value loss (Schulman et al. 2017, as in its reference implementation):
+
+        mean over tokens of max( (V - R)^2, (clip(V, V_old - epsilon, V_old + epsilon) - R)^2 ) / 2
+
+    `epsilon` is in units of the return. Returns the loss and the metrics `value_loss` and `value_clip_ratio`.
+    """
+    padding = completion_mask == 0
+    values, old_values, returns = (v.masked_fill(padding, 0.0) for v in (values, old_values.detach(), returns.detach()))
+    clipped = old_values + (values - old_values).clamp(-epsilon, epsilon)
+    free_error, clipped_error = (values - returns) ** 2, (clipped - returns) ** 2
+    loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
+    ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
+    return loss, {"value_loss": loss.item(), "value_clip_ratio": ratio.item()}

@@ -1,0 +1,230 @@
+"""PPO: advantages against hand-worked and enumerated cases, the value head's alignment, and the objective's parts."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared import ppo
+from shared.advantages import gae, one_step_advantages, whiten
+from shared.logps import completion_logps, token_logps
+from shared.losses import clipped_value_loss
+from shared.models import frozen_copy
+from shared.ppo import ActorCritic, PPOConfig
+from shared.rollout import Sampling, sample
+
+ROWS = [{"prompt": "ab"}, {"prompt": "abcab"}, {"prompt": "c"}, {"prompt": "bca"}]
+
+
+def count_a(prompts, completions, **columns):
+    return [float(c.count("a")) for c in completions]
+
+
+@pytest.fixture
+def rollout(model, tokenizer):
+    return sample(model, tokenizer, [row["prompt"] for row in ROWS], 2, Sampling(6), generator=torch.Generator().manual_seed(0))
+
+
+# --- advantages
+
+
+def test_a_trajectory_worked_by_hand():
+    """Values 0.5, 0.6, 0.9 and a reward of 1 at the end; lam 0.5: deltas 0.1, 0.3, 0.1."""
+    rewards, values, mask = torch.tensor([[0, 0, 1.0, 7]]), torch.tensor([[0.5, 0.6, 0.9, 9]]), torch.tensor([[1, 1, 1, 0]])
+    advantages, returns = gae(rewards, values, mask, lam=0.5)
+    assert advantages.tolist() == [pytest.approx([0.1 + 0.5 * 0.35, 0.3 + 0.5 * 0.1, 0.1, 0.0])]
+    assert returns.tolist() == [pytest.approx([0.775, 0.95, 1.0, 0.0])]
+
+
+def test_the_one_step_form_is_next_value_minus_value_and_the_reward_at_the_end():
+    rewards, values = torch.tensor([[0, 0, 1.0]]), torch.tensor([[0.5, 0.6, 0.9]])
+    advantages, _ = one_step_advantages(rewards, values, torch.ones(1, 3))
+    assert advantages.tolist() == [pytest.approx([0.1, 0.3, 0.1])]
+    assert advantages.shape == values.shape  # published code has one column too many
+
+
+def test_lam_one_is_return_minus_value():
+    rewards, values = torch.rand(3, 5), torch.rand(3, 5)
+    advantages, _ = gae(rewards, values, torch.ones(3, 5), lam=1.0)
+    assert torch.allclose(advantages, rewards.flip(1).cumsum(1).flip(1) - values)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.floats(0, 1))
+def test_true_values_make_advantages_that_average_to_zero(seed, lam):
+    """Finite-horizon enumeration: three binary choices, every path with its probability, exact values by recursion."""
+    generator = torch.Generator().manual_seed(seed)
+    p = 0.1 + 0.8 * torch.rand(7, generator=generator)  # P(choose 1) in each of the 7 inner nodes of the tree
+    reward_of_leaf = torch.rand(8, generator=generator)
+
+    def value(node, depth):
+        if depth == 3:
+            return reward_of_leaf[node - 7]
+        return (1 - p[node]) * value(2 * node + 1, depth + 1) + p[node] * value(2 * node + 2, depth + 1)
+
+    expected = torch.zeros(3)
+    for choices in itertools.product((0, 1), repeat=3):
+        node, probability, values = 0, 1.0, []
+        for depth, choice in enumerate(choices):
+            values.append(value(node, depth))
+            probability = probability * (p[node] if choice else 1 - p[node])
+            node = 2 * node + 1 + choice
+        rewards = torch.tensor([[0, 0, float(reward_of_leaf[node - 7])]])
+        expected += probability * gae(rewards, torch.stack(values)[None], torch.ones(1, 3), lam)[0][0]
+    assert torch.allclose(expected, torch.zeros(3), atol=1e-5)
+
+
+def test_padding_changes_nothing():
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    rewards, values = torch.rand(2, 3), torch.rand(2, 3)
+    poisoned = [t.masked_fill(mask == 0, 1e6) for t in (rewards, values)]
+    for one, other in zip(gae(rewards, values, mask), gae(*poisoned, mask)):
+        assert torch.equal(one, other)
+    assert torch.equal(whiten(poisoned[0], mask)[0, :2], whiten(rewards, mask)[0, :2])
+
+
+def test_whitening_is_over_real_tokens():
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    white = whiten(torch.rand(2, 3), mask)
+    assert white[mask.bool()].mean().abs() < 1e-6 and white[mask.bool()].std(correction=0) == pytest.approx(1, abs=1e-5)
+    assert white[0, 2] == 0
+
+
+def test_shapes_and_lam_are_checked():
+    with pytest.raises(ValueError, match="none for the state after the last"):
+        gae(torch.zeros(2, 3), torch.zeros(2, 4), torch.ones(2, 3))
+    with pytest.raises(ValueError, match="lam is 1.5"):
+        gae(torch.zeros(2, 3), torch.zeros(2, 3), torch.ones(2, 3), lam=1.5)
+
+
+def test_the_value_loss_is_the_worse_of_free_and_clipped():
+    values, old, returns = torch.tensor([[1.0, 0.1]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]])
+    loss, metrics = clipped_value_loss(values, old, returns, torch.ones(1, 2), epsilon=0.2)
+    assert loss.item() == pytest.approx(((0.2 - 1) ** 2 + 0.1**2) / 2 / 2)
+    assert metrics["value_clip_ratio"] == 0.5
+    poisoned = clipped_value_loss(torch.tensor([[1.0, 1e9]]), old, returns, torch.tensor([[1, 0]]))[0]
+    assert poisoned.item() == pytest.approx(0.32)
+
+
+# --- the policy with a value head
+
+
+def test_the_rewards_stand_at_the_last_token():
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1], [1, 0, 0]])
+    assert ppo.token_rewards(torch.tensor([2.0, 3.0, 4.0]), mask).tolist() == [[0, 2, 0], [0, 0, 3], [4, 0, 0]]
+
+
+def test_logits_are_those_of_the_core(model, rollout):
+    logits, _ = ActorCritic(model)(rollout)
+    logps = token_logps(logits, rollout.completion_ids) * rollout.completion_mask
+    assert torch.allclose(logps, completion_logps(model, rollout)[0], atol=1e-5)
+    assert torch.allclose(logps, rollout.old_logps, atol=1e-5)
+
+
+def test_a_value_sees_the_tokens_before_it_and_not_its_own(model, rollout):
+    """A value that sees the token it judges has seen the answer."""
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    _, values = policy(rollout)
+    changed = rollout.completion_ids.clone()
+    changed[:, 2] = (changed[:, 2] + 1) % 5 + 2
+    _, after = policy(replace(rollout, completion_ids=changed))
+    assert torch.allclose(values[:, :3], after[:, :3], atol=1e-5)
+    long_rows = rollout.lengths > 3
+    assert long_rows.any() and not torch.allclose(values[long_rows, 3], after[long_rows, 3], atol=1e-5)
+
+
+def test_values_do_not_depend_on_the_padding_around_them(model, tokenizer):
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    together = sample(model, tokenizer, ["c", "abcabcab"], 1, Sampling(4), generator=torch.Generator().manual_seed(1))
+    alone = together.take([0])
+    real = int(together.prompt_mask[0].sum())
+    trimmed = replace(alone, prompt_ids=alone.prompt_ids[:, -real:], prompt_mask=alone.prompt_mask[:, -real:])
+    width = alone.completion_ids.size(1)
+    assert torch.allclose(policy(together)[1][:1, :width], policy(trimmed)[1], atol=1e-5)
+
+
+def test_the_value_head_is_saved_and_loaded_with_the_model(model, tmp_path, rollout):
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    policy.save_pretrained(tmp_path)
+    loaded = ActorCritic.from_pretrained(tmp_path, type(model).from_pretrained(tmp_path))
+    assert torch.allclose(policy(rollout)[1], loaded(rollout)[1], atol=1e-5)
+    with pytest.raises(ValueError, match="holds no value_head.pt"):
+        ActorCritic.from_pretrained(tmp_path / "nowhere", model)
+
+
+# --- the step
+
+
+def experience_of(model, tokenizer, config):
+    policy = ActorCritic(model)
+    experience = ppo.collect(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, torch.Generator().manual_seed(0))
+    return policy, experience
+
+
+CONFIG = PPOConfig(steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, minibatches=2, epochs=2, log_every=0)
+
+
+@pytest.mark.parametrize("kl_in", ["loss", "reward"])
+def test_before_the_first_update_nothing_has_moved_and_the_kl_is_zero(model, tokenizer, kl_in):
+    policy, experience = experience_of(model, tokenizer, replace(CONFIG, kl_in=kl_in))
+    _, metrics = ppo.ppo_loss(policy, experience, CONFIG)
+    assert metrics["moved"] == pytest.approx(0, abs=1e-6) and metrics["clip_ratio"] == 0
+    assert experience.metrics["kl"] == pytest.approx(0, abs=1e-6)
+
+
+def test_policy_and_head_move(model, tokenizer):
+    policy = ActorCritic(model)
+    before = [p.detach().clone() for p in policy.parameters()]
+    history = ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, CONFIG, progress=False)
+    moved = [not torch.equal(a, b) for a, b in zip(before, policy.parameters())]
+    assert all(moved) and len(history) == 3
+
+
+def test_without_the_policy_term_and_the_value_term_the_policy_stays(model, tokenizer):
+    """At the reference the gradient of the KL is 0: what a loop without policy gradient learns is nothing."""
+    config = replace(CONFIG, policy_coef=0.0, value_coef=0.0, beta=1.0)
+    policy = ActorCritic(model)
+    _, experience = experience_of(model, tokenizer, config)
+    loss, _ = ppo.ppo_loss(policy, experience, config)
+    loss.backward()
+    assert max(p.grad.abs().max() for p in policy.model.parameters() if p.grad is not None) < 1e-5
+
+
+def test_it_learns_to_say_a(model, tokenizer):
+    policy = ActorCritic(model)
+    config = replace(CONFIG, steps=25, num_generations=8, learning_rate=3e-3, beta=0.0)
+    history = ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, progress=False)
+    assert sum(r["reward"] for r in history[-5:]) > 1.8 * sum(r["reward"] for r in history[:5])
+
+
+def test_a_policy_that_has_moved_far_ends_its_epochs(model, tokenizer):
+    policy, experience = experience_of(model, tokenizer, CONFIG)
+    optimizer = torch.optim.SGD(policy.parameters(), lr=50.0)
+    updates = ppo._update(policy, experience, optimizer, replace(CONFIG, epochs=10, target_kl=0.01), 0)
+    assert len(updates) < 20
+
+
+def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):
+    """The same run with a strong penalty ends nearer to the reference, in the loss and in the reward."""
+    def kl_at_the_end(kl_in, beta):
+        policy = ActorCritic(frozen_copy(model).requires_grad_(True))
+        config = replace(CONFIG, steps=12, learning_rate=3e-3, kl_in=kl_in, beta=beta, num_generations=8)
+        return ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, progress=False)[-1]["kl"]
+
+    free = kl_at_the_end("loss", 0.0)
+    assert kl_at_the_end("loss", 1.0) < 0.5 * free
+    assert kl_at_the_end("reward", 1.0) < 0.7 * free
+
+
+@pytest.mark.parametrize(
+    "wrong", [dict(steps=0), dict(lam=2.0), dict(kl_in="both"), dict(minibatches=99), dict(learning_rate=0.0), dict(beta=-1.0)]
+)
+def test_settings_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong)) if "minibatches" not in wrong else "minibatches"):
+        PPOConfig(**wrong)
