@@ -6,7 +6,7 @@ from pathlib import Path
 
 from checker import convert
 from checker.findings import Finding
-from checker.layout import SPECS, sections
+from checker.layout import SPECS
 from checker.notebook import Unreadable, read
 from checker.results import rewards
 from checker.rules import RULES, Rule, Submission

@@ -110,7 +110,7 @@ def local_file(submission: Submission) -> Iterator[Remark]:
                 continue
             elif (
                 text
-                and f"![" in text
+                and "![" in text
                 and re.search(re.escape(target), text)
                 and re.search(r"\.(png|jpe?g|gif|svg|webp)$", target)
                 and "://" not in target

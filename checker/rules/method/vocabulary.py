@@ -1,0 +1,32 @@
+"""How people name things in GRPO notebooks, as patterns for `mentions`."""
+
+import ast
+
+from checker.rules.syntax import called, mentions
+
+REFERENCE = r"(^|_)(ref(erence)?|base|frozen|sft|init(ial)?)\d?(_|$)|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
+ADVANTAGE = r"(^|_)(adv|advs|advantages?|A|A_i|A_hat)(_|$)"
+GROUP_SIZE = r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
+MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
+
+
+def is_generation(node: ast.AST) -> bool:
+    """A call of a model's own `generate`, whose result holds the prompt and what follows."""
+    return (
+        called(node) == "generate"
+        and isinstance(node.func, ast.Attribute)
+        and mentions(node.func.value, MODEL)
+    )
+
+
+def is_reference(node: ast.AST) -> bool:
+    """Whether the expression is plainly of the reference model, and of nothing else that is compared with it."""
+    return mentions(node, REFERENCE) and not mentions(node, r"(^|_)(old|new|cur(rent)?|policy)(_|$)")
+
+
+def cuts_columns(node: ast.AST) -> bool:
+    """`x[:, n:]`, `x[i, n:]`, `x[n:]` with a length n: some of the sequence is taken."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) and part.lower is not None for part in parts)
