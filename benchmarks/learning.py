@@ -42,14 +42,14 @@ class Setting:
 SETTINGS = {
     "dots": Setting(
         dots, dots.reward,
-        GRPOConfig(steps=80, prompts_per_step=16, num_generations=8, max_new_tokens=dots.MAX_NEW_TOKENS, learning_rate=1e-4,
-                   beta=0.02, eval_every=10, log_every=0),
+        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, max_new_tokens=dots.MAX_NEW_TOKENS, learning_rate=1e-4,
+                   beta=0.02, eval_every=2, log_every=0),
         train_rows=512, eval_rows=200, goal="at most 0.40 to at least 0.95 within 60 s",
     ),
     "poker": Setting(
         poker, poker.weighted_reward,
-        GRPOConfig(steps=100, prompts_per_step=32, num_generations=8, max_new_tokens=poker.MAX_NEW_TOKENS, learning_rate=3e-4,
-                   beta=0.05, eval_every=20, log_every=0),
+        GRPOConfig(steps=60, prompts_per_step=32, num_generations=8, max_new_tokens=poker.MAX_NEW_TOKENS, learning_rate=3e-4,
+                   beta=0.05, eval_every=3, log_every=0),
         train_rows=2000, eval_rows=400, goal="at most 0.35 to at least 0.75 within 120 s", constrained=True,
     ),
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
 
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
 LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
@@ -55,8 +56,9 @@ def load_policy(
         raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
     name, device = model_name(name), torch.device(device or best_device())
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
-        model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **_quantization(load_in_4bit))
+        with _no_bar_for_local_files(name):
+            tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
+            model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **_quantization(load_in_4bit))
     except OSError as error:
         raise ValueError(
             f"No model could be loaded from {name!r}. Give a folder that holds config.json and the weights, or the "
@@ -70,6 +72,19 @@ def load_policy(
     if lora:
         model = add_lora(model, **(lora if isinstance(lora, dict) else {}))
     return model.eval(), tokenizer
+
+
+@contextmanager
+def _no_bar_for_local_files(name: str) -> Iterator[None]:
+    """A bar for a folder that loads in a moment would only stay in the notebook's output; downloads keep theirs."""
+    if not Path(name).is_dir() or not logging.is_progress_bar_enabled():
+        yield
+        return
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.enable_progress_bar()
 
 
 def _quantization(load_in_4bit: bool) -> dict:
