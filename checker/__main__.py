@@ -1,19 +1,21 @@
 """The command line: check, convert, render, grades, assign, explain. `python -m checker NOTEBOOK` checks."""
 
+import io
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from checker.archive import unpack
-from checker.check import Report, check, find, unreadable
+from checker.batch import check_all, entries
+from checker.check import Report
+from checker.findings import printable
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
 
@@ -47,9 +49,15 @@ def check_command(
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
 ) -> None:
     """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
-    reports = [
-        report for path in paths for report in _check_all(path, [*ignore, *configured_ignores()], max_output)
-    ]
+    console, reports = Console(highlight=False, soft_wrap=True), []
+    with tempfile.TemporaryDirectory() as scratch:
+        found = entries(paths, Path(scratch))
+        for report in check_all(
+            found, ignore=_known([*ignore, *configured_ignores()]), max_output=max_output
+        ):
+            reports.append(report)
+            if format is Format.text:
+                show(report, console)
     if not reports:
         _complain(
             f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
@@ -63,29 +71,22 @@ def check_command(
         from checker.render import index
 
         print(index([(report, "") for report in reports]))
-    else:
-        console = Console(highlight=False, soft_wrap=True)
-        for report in reports:
-            show(report, console)
-        if len(reports) > 1:
-            passed = sum(report.status == "pass" for report in reports)
-            console.print(f"{passed} of {len(reports)} notebooks pass.")
+    elif len(reports) > 1:
+        passed = sum(report.status == "pass" for report in reports)
+        console.print(f"{passed} of {len(reports)} notebooks pass.")
     raise typer.Exit(exit_status(reports))
 
 
-def _check_all(path: Path, ignore: list[str], max_output: int) -> Iterator[Report]:
-    """The reports of a file, of a folder's notebooks, or of those in a zip."""
-    if path.suffix.lower() != ".zip":
-        for file in find(path):
-            yield check(file, ignore=ignore, max_output=max_output)
-        return
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            for name, file in unpack(path, Path(scratch)):
-                yield check(file, name=f"{path}:{name}", ignore=ignore, max_output=max_output)
-                file.unlink()
-        except Unreadable as error:
-            yield unreadable(str(path), error)
+def _known(codes: list[str]) -> list[str]:
+    """The codes in capitals; one that does not exist is a slip of the pen, and said."""
+    from checker.rules import RULES
+
+    known = {rule.code for rule in RULES}
+    for code in codes:
+        if code.upper() not in known:
+            _complain(f"There is no finding {code} to ignore. There are {', '.join(sorted(known))}.")
+            raise typer.Exit(UNREADABLE)
+    return [code.upper() for code in codes]
 
 
 def configured_ignores() -> list[str]:
@@ -170,25 +171,36 @@ class Engine(str, Enum):
 
 @app.command("render")
 def render_command(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks or folders.")],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
     engine: Annotated[
         Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
     ] = Engine.auto,
+    rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
 ) -> None:
-    """Make HTML pages: folded code, a contents list, pictures and mathematics in the file itself."""
-    from checker.render import render_folder
+    """Make HTML pages, and for many notebooks an index of them: one file each, nothing fetched, nothing run."""
+    from checker.files import write_beside
+    from checker.render import INDEX, index, render_all
+    from checker.rubric import RUBRIC
 
-    reports = []
-    for path in paths:
-        if path.is_dir():
-            reports += render_folder(path, output / path.name if len(paths) > 1 else output, engine.value)
-        else:
-            reports += render_folder(path, output, engine.value)
-    for report in reports:
-        if report.status == "unreadable":
-            _complain(f"{report.name}: {report.findings[0].advice}")
-    raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report in reports) else 0)
+    rows = []
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            found = entries(paths, Path(scratch))
+            for report, page in render_all(found, output, engine.value, rubric or RUBRIC):
+                link = "" if page is None else quote(page.relative_to(output).as_posix())
+                rows.append((report, link))
+                if page is None:
+                    _complain(f"{report.name}: {report.findings[0].advice}")
+                else:
+                    print(printable(str(page)))
+    except (Unreadable, OSError) as error:
+        _complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    if len(rows) > 1 or any(not path.is_file() or path.suffix.lower() == ".zip" for path in paths):
+        write_beside(output / INDEX, index(rows))
+        print(printable(str(output / INDEX)))
+    raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report, _ in rows) else 0)
 
 
 @app.command("grades")
@@ -237,11 +249,12 @@ def explain_command(
     code: Annotated[str, typer.Argument(help="A finding's code, for instance S002.")],
 ) -> None:
     """What a finding means, why it matters, and an example of wrong and right."""
-    from checker.rules import RULES
+    from checker.rules import READING, RULES
 
-    rule = next((rule for rule in RULES if rule.code == code.upper()), None)
+    rules = {rule.code: rule for rule in (READING, *RULES)}
+    rule = rules.get(code.upper())
     if rule is None:
-        _complain(f"There is no finding {code}. There are {', '.join(rule.code for rule in RULES)}.")
+        _complain(f"There is no finding {code}. There are {', '.join(rules)}.")
         raise typer.Exit(UNREADABLE)
     console = Console(highlight=False)
     console.print(
@@ -256,6 +269,9 @@ def _complain(sentence: str) -> None:
 
 def main() -> None:
     """`checker PATH` is short for `checker check PATH`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     arguments = sys.argv[1:]
     if arguments and arguments[0] not in COMMANDS and arguments[0] not in ("--help", "-h"):
         sys.argv.insert(1, "check")

@@ -1,17 +1,16 @@
 """Check one notebook, or all that a path holds: the verdict and its findings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
-from checker.findings import Finding
+from checker.findings import Finding, printable
 from checker.layout import SPECS
 from checker.notebook import Unreadable, read
 from checker.results import rewards
-from checker.rules import RULES, Rule, Submission
+from checker.rules import READING, RULES, Rule, Submission
 
-UNREADABLE = "U001"
 SUBMITTED_TEXT = (".md", ".txt")
 
 
@@ -58,7 +57,7 @@ def check(
 
     Raises nothing: a file that cannot be read gets the status "unreadable" and a finding that says why.
     """
-    name, ignore = name or str(path), frozenset(ignore)
+    name, ignore = printable(name or str(path)), frozenset(ignore)
     try:
         if path.suffix.lower() in SUBMITTED_TEXT:
             return _check_text(path, name)
@@ -85,7 +84,9 @@ def check(
 def unreadable(name: str, error: Unreadable) -> Report:
     """The report on a file that cannot be read."""
     return Report(
-        name, "unreadable", (Finding(UNREADABLE, "error", None, "the file cannot be read", str(error)),)
+        printable(name),
+        "unreadable",
+        (Finding(READING.code, READING.level, None, "the file cannot be read", str(error)),),
     )
 
 
@@ -115,23 +116,3 @@ def _check_text(path: Path, name: str) -> Report:
             ),
         )
     return Report(name, "fail" if findings else "pass", findings, len(text))
-
-
-def find(path: Path) -> Iterator[Path]:
-    """The notebooks of a folder, recursively and sorted, without checkpoints and hidden folders; a file is itself."""
-    if not path.is_dir():
-        yield path
-        return
-    for folder, folders, files in path.walk() if hasattr(path, "walk") else _walk(path):
-        folders[:] = sorted(f for f in folders if not f.startswith((".", "__MACOSX")))
-        yield from (
-            folder / file for file in sorted(files) if file.endswith(".ipynb") and not file.startswith(".")
-        )
-
-
-def _walk(path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
-    """`Path.walk` of Python 3.12, without following links."""
-    import os
-
-    for folder, folders, files in os.walk(path):
-        yield Path(folder), folders, files

@@ -71,5 +71,7 @@ def _as_text(output: Output) -> str:
 
 def plain(text: str) -> str:
     """Text without colours, with each line as a terminal shows it at last: after a carriage return it is rewritten."""
+    if "\x1b" not in text and "\r" not in text:
+        return text
     lines = ANSI.sub("", text).replace("\r\n", "\n").split("\n")
     return "\n".join(next((part for part in reversed(line.split("\r")) if part), "") for line in lines)

@@ -23,3 +23,15 @@ class Finding:
 
     def as_dict(self) -> dict:
         return asdict(self)
+
+
+def printable(text: str) -> str:
+    """Text from a notebook or a file's name as it may be printed: control, invisible and direction characters show.
+
+    Otherwise a name could rewrite what the terminal shows of the others.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from checker.notebook import Cell, Notebook
 
-LABEL = re.compile(
-    r"^\s*(?:#+\s*|\*\*|__)?\s*cell\s*#?\s*(\d+)\b\s*[:.)\-–—]?\s*(.*?)(?:\*\*|__)?\s*$", re.IGNORECASE
-)
+MARKUP = re.compile(r"<[^>]*>|[*_`~]")
+LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d+)\b(.*)", re.IGNORECASE)
+SEPARATED = re.compile(r"\s*(?:[:.)\]\-–—|=,]|$)|\s+[A-Z(]")
+ABOVE_A_LABEL = re.compile(r"\s*(?:%%|#\s*\||#\s*@title\s*$)")  # cell magics and Quarto's options
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,20 @@ SPECS = (
 
 
 def label_of(cell: Cell) -> int | None:
-    """The number in a cell's label, read from its first line that is not blank; None without one."""
-    first = next((line for line in cell.source.splitlines() if line.strip()), "")
-    if not cell.is_code and not re.match(r"\s*(#|\*\*|__|cell)", first, re.IGNORECASE):
+    """The number in a cell's label, read from its first line that says something; None without one.
+
+    In code the label is a comment or a docstring. In Markdown a line that is neither a heading nor bold is a label
+    only where a sentence would not go on: "Cell 4: reward", and not "Cell 4 shows that ...".
+    """
+    lines = (line.strip() for line in cell.source.splitlines() if line.strip())
+    first = next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")
+    if cell.is_code and not first.startswith(("#", '"', "'")):
         return None
-    if cell.is_code and not first.lstrip().startswith("#"):
+    match = LABEL.match(MARKUP.sub("", first).lstrip("\"'"))
+    if match is None:
         return None
-    match = LABEL.match(first)
-    return int(match[1]) if match else None
+    marked = cell.is_code or first.startswith(("#", "**", "__", "<h"))
+    return int(match[1]) if marked or SEPARATED.match(match[2].rstrip()) else None
 
 
 def is_header(cell: Cell) -> bool:

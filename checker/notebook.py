@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_FILE_BYTES = 200_000_000
+MAX_TEXT = 200_000  # characters of one output that rules look at
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
 
@@ -60,7 +61,8 @@ class Cell:
 
     @property
     def text_output(self) -> str:
-        return "".join(output.text for output in self.outputs)
+        """What the cell prints, of each output at most the first MAX_TEXT characters."""
+        return "".join(output.text[:MAX_TEXT] for output in self.outputs)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def read(path: Path) -> Notebook:
 def parse(path: Path) -> dict:
     """The notebook's JSON in format 4. Raises Unreadable like `read`."""
     try:
+        if not path.is_dir() and path.exists() and not path.is_file():
+            raise Unreadable("This is a device or a pipe, not a file. Give the notebook itself.")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise Unreadable(
                 f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB. Clear the outputs (Kernel, Restart & Clear "
@@ -176,7 +180,8 @@ def joined(text: object) -> str:
         text = "".join(part for part in text if isinstance(part, str))
     if not isinstance(text, str):
         return ""
-    return text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
+    text = text.replace("\r\n", "\n")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _output(output: object) -> Output:

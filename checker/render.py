@@ -9,22 +9,20 @@ import base64
 import hashlib
 import html
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import quote
 
-from checker.check import Report, check, find, unreadable
+from checker import quarto
+from checker.batch import Entry, check_all
+from checker.check import Report, check, unreadable
 from checker.files import write_beside
 from checker.layout import SPECS, is_header, label_of
 from checker.notebook import Cell, Notebook, Output, Unreadable, read
-from checker.rubric import evidence, load
+from checker.rubric import RUBRIC, Criterion, Evidence, evidence, load
 
 HERE = Path(__file__).parent
+INDEX = "index.html"
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
     re.DOTALL,
@@ -63,85 +61,65 @@ MATHML = {
 }
 
 
-def render(path: Path, folder: Path, engine: str = "auto") -> Path:
+def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC) -> Path:
     """Write the page of a notebook into `folder` and return where it is. The notebook itself is only read.
 
     Args:
         engine: "quarto", "builtin", or "auto" for Quarto where it is installed.
+        rubric: the file that holds the criteria.
 
     Raises:
-        Unreadable: the file is not a notebook, or Quarto was asked for and is not there or fails.
+        Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not there or fails.
     """
-    notebook = read(path)
     target = folder / f"{path.stem}.html"
-    quarto = quarto_command() if engine in ("auto", "quarto") else None
-    if engine == "quarto" and quarto is None:
-        raise Unreadable(
-            "Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin."
-        )
-    if quarto:
-        _with_quarto(quarto, path, target)
-    else:
-        write_beside(target, page(notebook, check(path)))
+    write_beside(target, _page(path, check(path), engine, load(rubric)))
     return target
 
 
-def render_folder(path: Path, folder: Path, engine: str = "auto") -> list[Report]:
-    """The pages of a folder's notebooks in the same tree under `folder`, and an index.html; one file is a page alone.
+def render_all(
+    found: Iterable[Entry], folder: Path, engine: str, rubric: Path
+) -> Iterator[tuple[Report, Path | None]]:
+    """The report on each entry and its page, in the same tree below `folder`; no page for what cannot be read.
 
-    Prints the path of each page as it is written. A notebook that cannot be rendered is reported and does not stop
-    the rest.
+    Two notebooks that would get one name get two, and none gets the name of the index.
     """
-    rows: list[tuple[Report, str]] = []
-    for file in find(path):
-        inside = file.relative_to(path).parent if path.is_dir() else Path()
-        report = check(file, name=str(file.relative_to(path)) if path.is_dir() else str(file))
-        link = ""
+    criteria, taken = load(rubric), {folder / INDEX}
+    found = list(found)
+    for entry, report in zip(found, check_all(found), strict=True):
+        target = None
         if report.status != "unreadable":
+            target = _free(folder / entry.inside.with_suffix(".html"), taken)
             try:
-                made = render(file, folder / inside, engine)
-                link = made.relative_to(folder).as_posix()
-                print(made)
+                write_beside(target, _page(entry.file, report, engine, criteria))
             except Unreadable as error:
-                report = unreadable(report.name, error)
-        rows.append((report, quote(link)))
-    if path.is_dir():
-        write_beside(folder / "index.html", index(rows))
-        print(folder / "index.html")
-    return [report for report, _ in rows]
+                report, target = unreadable(report.name, error), None
+        yield report, target
 
 
-def quarto_command() -> list[str] | None:
-    """How to call Quarto: the program on the PATH, or the Python package; None without either."""
-    if found := shutil.which("quarto"):
-        return [found]
-    return [sys.executable, "-m", "quarto_cli"] if find_spec("quarto_cli") else None
+def _free(target: Path, taken: set[Path]) -> Path:
+    """The path, or the next like it that is not taken; it is taken then."""
+    stem, number = target.stem, 1
+    while target in taken:
+        number += 1
+        target = target.with_name(f"{stem}-{number}.html")
+    taken.add(target)
+    return target
 
 
-def _with_quarto(quarto: list[str], path: Path, target: Path) -> None:
-    """Render a copy in a folder of its own, without executing it, and move the page."""
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch, "notebook.ipynb")
-        shutil.copyfile(path, copy)
-        options = [
-            "--to",
-            "html",
-            "--no-execute",
-            "-M",
-            "embed-resources:true",
-            "-M",
-            "html-math-method:mathml",
-        ]
-        done = subprocess.run(
-            [*quarto, "render", copy.name, *options], cwd=scratch, capture_output=True, text=True
+def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> str:
+    notebook = read(path)
+    command = quarto.command() if engine in ("auto", "quarto") else None
+    if engine == "quarto" and command is None:
+        raise Unreadable(
+            "Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin."
         )
-        made = copy.with_suffix(".html")
-        if done.returncode or not made.is_file():
-            raise Unreadable(f"Quarto could not render it: {done.stderr.strip()[-500:]}")
-        write_beside(target, made.read_text(encoding="utf-8"))
+    if command is None:
+        return page(notebook, report, criteria)
+    form = _template("rubric.html.j2").render(rubric=_graded(criteria, notebook, report), report=report)
+    return quarto.page(command, path, title_of(notebook), form, **_script("form.js"))
 
 
-def page(notebook: Notebook, report: Report) -> str:
+def page(notebook: Notebook, report: Report, criteria: list[Criterion]) -> str:
     """The whole page of the built-in renderer."""
     body, contents = [], []
     for cell in notebook.cells:
@@ -152,7 +130,7 @@ def page(notebook: Notebook, report: Report) -> str:
             contents.append((f"cell-{cell.number}", heading))
             body.append(f"<h2>{html.escape(heading)}</h2>")
         body.append(_code(cell) if cell.is_code else _markdown(cell, contents))
-    title = _title(notebook)
+    title = title_of(notebook)
     return _template("page.html.j2").render(
         title=title,
         body="\n".join(body),
@@ -160,9 +138,15 @@ def page(notebook: Notebook, report: Report) -> str:
         report=report,
         css=_css(),
         specs=SPECS,
-        rubric=[(criterion, evidence(criterion, notebook, report)) for criterion in load()],
+        rubric=_graded(criteria, notebook, report),
         **_script("form.js"),
     )
+
+
+def _graded(
+    criteria: list[Criterion], notebook: Notebook, report: Report
+) -> list[tuple[Criterion, list[Evidence]]]:
+    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
 
 
 def index(rows: list[tuple[Report, str]]) -> str:
@@ -178,7 +162,7 @@ def _script(name: str) -> dict[str, str]:
     return {"script": text, "script_hash": f"sha256-{digest}"}
 
 
-def _title(notebook: Notebook) -> str:
+def title_of(notebook: Notebook) -> str:
     """The header's title, else the first heading, else the file's name."""
     sources = [cell.source for cell in notebook.cells if not cell.is_code]
     for pattern in (r"^title:\s*[\"']?(.+?)[\"']?\s*$", r"^#\s+(.+)$"):

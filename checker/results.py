@@ -1,4 +1,8 @@
-"""What a notebook's outputs say about its results: baseline and fine-tuned reward."""
+"""What a notebook's outputs show: rewards before and after, log lines, hand-made cases, examples.
+
+People print these in many ways. Everything here is lenient: it says that something is missing only when no usual way
+of printing it is there.
+"""
 
 import re
 
@@ -6,23 +10,106 @@ from checker.convert import plain
 from checker.layout import sections
 from checker.notebook import Notebook
 
-NUMBER = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(%?)"
-GAP = r"[^\d\n+-]{0,40}?"
-BASELINE = re.compile(
-    rf"\b(?:baseline|base model|base|before|untrained|pretrained)\b{GAP}{NUMBER}", re.IGNORECASE
+NUMBER = re.compile(
+    r"(?<![\w.\-–])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)\s*%?|(?<![\w.\-–])[-+]?\d+\.(?!\d)", re.I
 )
-TUNED = re.compile(rf"\b(?:fine-?\s?tuned|tuned|after|trained)\b{GAP}{NUMBER}", re.IGNORECASE)
+BASELINE = re.compile(
+    r"\b(?:baseline|base|before|untrained|initial|pre-?trained|pre-training)\b", re.IGNORECASE
+)
+TUNED = re.compile(
+    r"\b(?:fine[- ]?tuned|finetuned|tuned|after|(?<!pre-)(?<!pre)trained|post-training|grpo|final)\b",
+    re.IGNORECASE,
+)
+MEASURE = re.compile(r"reward|accura|score|success|correct|mean|average", re.IGNORECASE)
+REWARD, LOSS = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE), re.compile(r"loss", re.IGNORECASE)
+DIGIT = re.compile(r"\d")
 
 
 def rewards(notebook: Notebook) -> tuple[float | None, float | None]:
-    """Baseline and fine-tuned reward as the outputs of Cell 7 print them, None for what is not found."""
+    """Baseline and fine-tuned reward as the outputs of Cell 7 print them, None for what is not found.
+
+    Read are `baseline reward 0.25` (also `before`, `base model`, ...) and `fine-tuned reward 0.97` (also `after`,
+    `trained`, ...), on two lines or one, `0.25 -> 0.97` after both words, and a table with both words in its head.
+    """
     cells = sections(notebook).get(7) or list(notebook.code_cells)[-1:]
-    text = plain("\n".join(cell.text_output for cell in cells))
-    return _first(BASELINE, text), _first(TUNED, text)
+    lines = plain("\n".join(cell.text_output for cell in cells)).splitlines()
+    found: dict[str, float] = {}
+    for position, line in enumerate(lines):
+        if not BASELINE.search(line) and not TUNED.search(line):
+            continue
+        for which, value in _in_line(line, lines[position + 1 : position + 4]).items():
+            found.setdefault(which, value)
+    return found.get("baseline"), found.get("tuned")
 
 
-def _first(pattern: re.Pattern, text: str) -> float | None:
-    match = pattern.search(text)
-    if match is None:
-        return None
-    return float(match[1]) / (100 if match[2] else 1)
+def _in_line(line: str, following: list[str]) -> dict[str, float]:
+    """The values that one line gives, under "baseline" and "tuned"."""
+    marks = sorted(
+        [(m.start(), "baseline") for m in BASELINE.finditer(line)]
+        + [(m.start(), "tuned") for m in TUNED.finditer(line)]
+    )
+    kinds = list(dict.fromkeys(which for _, which in marks))
+    ends = [start for start, _ in marks[1:]] + [len(line)]
+    parts = {}
+    for (start, which), end in zip(marks, ends, strict=True):
+        value = _value(line[start:end], bool(MEASURE.search(line)))
+        if value is not None:
+            parts.setdefault(which, value)
+    if len(kinds) == 1 or len(parts) == 2:
+        return parts
+    for text in (line[marks[-1][0] :], *(row for row in following if not NUMBER.search(line))):
+        values = _numbers(text)
+        if len(values) >= 2:
+            return dict(zip(kinds, values, strict=False))
+    return parts
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(m[0].rstrip("% \t")) / (100 if "%" in m[0] else 1) for m in NUMBER.finditer(text)]
+
+
+def _value(text: str, is_measure: bool) -> float | None:
+    """The first number with a point, else the first percentage, else the first whole number of what is a measure."""
+    matches = [m[0] for m in NUMBER.finditer(text)]
+    chosen = next((m for m in matches if "." in m), None) or next((m for m in matches if "%" in m), None)
+    chosen = chosen or (matches[0] if matches and is_measure else None)
+    return _numbers(chosen)[0] if chosen else None
+
+
+def log_lines(text: str) -> list[str]:
+    """The lines of a training log: with reward, loss and numbers; or the rows of a table with both in its head."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    both = [line for line in lines if REWARD.search(line) and LOSS.search(line)]
+    logged = [line for line in both if DIGIT.search(line)]
+    if logged:
+        return logged
+    if both:
+        return [line for line in lines[lines.index(both[0]) + 1 :] if len(_numbers(line)) >= 2]
+    of_reward = [line for line in lines if REWARD.search(line) and DIGIT.search(line)]
+    of_loss = [line for line in lines if LOSS.search(line) and DIGIT.search(line)]
+    return min(of_reward, of_loss, key=len)
+
+
+def cases(text: str) -> list[str]:
+    """The lines of hand-made cases: those with a number, cases of one value only left out."""
+    lines = [line for line in text.splitlines() if DIGIT.search(line)]
+    named = re.findall(r"rewards?\W{0,12}?(-?\d+(?:\.\d+)?)", text, re.IGNORECASE)
+    alike = len(named) >= 2 and len(set(map(float, named))) == 1
+    return [] if alike or len(set(re.findall(r"-?\d+(?:\.\d+)?", text))) < 2 else lines
+
+
+def examples(text: str) -> int:
+    """How many examples an evaluation prints: by the word prompt, else by the lines beside the comparison."""
+    lines = [line for line in text.splitlines() if re.search(r"\w", line)]
+    labelled = re.findall(r"\bprompt\b(?=\W*\S)", text, re.IGNORECASE)
+    if len(labelled) > 1:
+        return len(labelled)
+    return sum(
+        not (BASELINE.search(line) and TUNED.search(line)) and not _is_comparison(line) for line in lines
+    )
+
+
+def _is_comparison(line: str) -> bool:
+    return bool(
+        (BASELINE.search(line) or TUNED.search(line)) and MEASURE.search(line) and NUMBER.search(line)
+    )

@@ -7,15 +7,20 @@ The checker never gives points. A page's form is filled by a person and saved fr
 import csv
 import io
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from checker.check import Report
-from checker.layout import sections
-from checker.notebook import Notebook, Unreadable
+from checker.convert import plain
+from checker.layout import SPECS, sections
+from checker.notebook import Cell, Notebook, Unreadable
+from checker.results import cases, log_lines
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 GRADES = ".grades.json"
+QUOTED, WIDTH = 5, 120  # lines of an output, and characters of a line, that are shown as evidence
 
 
 @dataclass(frozen=True)
@@ -49,29 +54,53 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
         ) from error
 
 
-def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> list[tuple[str, str]]:
-    """(text, anchor) of what the checker found for a criterion: the sections that are there, and the findings."""
-    found = []
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that was found for a criterion: a sentence, where on the page it stands, and what is printed there."""
+
+    text: str
+    anchor: str = ""
+    quote: str = ""
+
+
+def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
+    """What the checker found for a criterion: what its sections print, the rewards, and the findings that bear on it."""
     present = sections(notebook)
     for number in criterion.sections:
-        if cells := present.get(number):
-            printed = sum(len(output.text) > 0 for cell in cells for output in cell.outputs)
-            pictures = sum(output.image for cell in cells for output in cell.outputs)
-            parts = [f"{printed} printed output{'s' if printed != 1 else ''}"] if printed else []
-            parts += [f"{pictures} picture{'s' if pictures != 1 else ''}"] if pictures else []
-            found.append(
-                (f"Cell {number}" + (f": {', '.join(parts)}" if parts else ""), f"cell-{cells[0].number}")
-            )
-        else:
-            found.append((f"Cell {number} is missing", ""))
+        yield _of_section(number, present.get(number, []))
     if 7 in criterion.sections and report.baseline is not None and report.tuned is not None:
-        found.append((f"reward {report.baseline:.3f} before, {report.tuned:.3f} after", ""))
+        yield Evidence(
+            f"Reward {report.baseline:.3f} before, {report.tuned:.3f} after",
+            f"cell-{present[7][0].number}" if 7 in present else "",
+        )
     for finding in report.findings:
         if finding.code in criterion.rules:
-            found.append(
-                (f"{finding.code}: {finding.found}", "" if finding.cell is None else f"cell-{finding.cell}")
-            )
-    return found
+            anchor = "" if finding.cell is None else f"cell-{finding.cell}"
+            yield Evidence(f"{finding.code} ({finding.level}): {finding.found}", anchor)
+
+
+def _of_section(number: int, cells: list[Cell]) -> Evidence:
+    if not cells:
+        return Evidence(f"Cell {number} is missing")
+    anchor = f"cell-{cells[0].number}"
+    if SPECS[number].kind == "markdown":
+        words = sum(len(cell.source.split()) for cell in cells if not cell.is_code)
+        return Evidence(f"Cell {number}: {words} words", anchor)
+    text = plain("\n".join(cell.text_output for cell in cells))
+    lines = [line for line in text.splitlines() if line.strip()]
+    pictures = sum(output.image for cell in cells for output in cell.outputs)
+    telling = {4: cases, 5: _of_step, 6: log_lines}.get(number, lambda _: lines)(text)
+    named = {4: "case", 6: "log line"}.get(number, "line")
+    count = len(telling if number in (4, 6) else lines)
+    said = f"Cell {number}: {count} {named}{'s' if count != 1 else ''}"
+    said += f", {pictures} picture{'s' if pictures != 1 else ''}" if pictures else ""
+    few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
+    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in few))
+
+
+def _of_step(text: str) -> list[str]:
+    """What one step prints of its advantages and its loss."""
+    return [line for line in text.splitlines() if re.search("shape|advantage|loss", line, re.IGNORECASE)]
 
 
 def collect(folder: Path) -> str:

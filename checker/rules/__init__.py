@@ -1,6 +1,6 @@
 """All rules, in the order in which their findings are told. A course adds one by appending it to `RULES`."""
 
-from checker.rules import executed, filled, hygiene, limit, method, rendering, shown, structure
+from checker.rules import executed, filled, hygiene, limit, method, reading, rendering, shown, structure
 from checker.rules.base import Rule, Submission
 
 GROUPS = {
@@ -13,6 +13,7 @@ GROUPS = {
     "hygiene": hygiene.RULES,
     "method": method.RULES,
 }
+READING = reading.cannot_be_read
 RULES: list[Rule] = [rule for rules in GROUPS.values() for rule in rules]
 
-__all__ = ["GROUPS", "RULES", "Rule", "Submission"]
+__all__ = ["GROUPS", "READING", "RULES", "Rule", "Submission"]

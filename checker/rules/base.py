@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from checker import convert, layout
-from checker.findings import Finding, Level
+from checker.findings import Finding, Level, printable
 from checker.notebook import Cell, Notebook
 from checker.rules.syntax import Code, read_code
 
@@ -54,7 +54,8 @@ class Rule:
     right: str
 
     def findings(self, submission: Submission) -> Iterator[Finding]:
-        return (Finding(self.code, self.level, *remark) for remark in self.check(submission))
+        for cell, found, advice in self.check(submission):
+            yield Finding(self.code, self.level, cell, printable(found).replace("\n", " "), printable(advice))
 
 
 def rule(code: str, level: Level, *, why: str, wrong: str, right: str) -> Callable[..., Rule]:

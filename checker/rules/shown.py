@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from checker.results import rewards
+from checker.results import cases, examples, log_lines, rewards
 from checker.rules.base import Remark, Submission, rule
 
-SHAPE = re.compile(r"\(\s*\d+\s*,?\s*(?:\d+\s*)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]")
-LOG_LINE = re.compile(r"^(?=.*\breward)(?=.*\bloss).*\d", re.IGNORECASE | re.MULTILINE)
-NUMBER = r"[-+]?\d+(?:\.\d+)?"
+MODEL = re.compile(r"param|layer|ForCausalLM|Model\(|\b\d+(?:\.\d+)?\s*[MBK]\b", re.IGNORECASE)
+SHAPE = re.compile(
+    r"\(\s*\d+\s*,?\s*(?:\d+\s*)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]|shape\D{0,12}\d", re.IGNORECASE
+)
+FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 
 def _present(submission: Submission, number: int) -> bool:
@@ -28,9 +30,7 @@ def _at(submission: Submission, number: int) -> int:
     right="LlamaForCausalLM: 1,554,560 parameters",
 )
 def model_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 2) and not re.search(
-        r"param|layer|ForCausalLM|Model\(", submission.output_of(2), re.IGNORECASE
-    ):
+    if _present(submission, 2) and not MODEL.search(submission.output_of(2)):
         yield (
             _at(submission, 2),
             "Cell 2 does not print the architecture or the number of parameters",
@@ -66,9 +66,7 @@ def prompts_not_shown(submission: Submission) -> Iterator[Remark]:
 )
 def rewards_not_tried(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 4):
-        numbers = set(re.findall(r"\b\d+(?:\.\d+)?\b", submission.output_of(4)))
-        lines = [line for line in submission.output_of(4).splitlines() if re.search(r"\d", line)]
-        if len(lines) < 2 or len(numbers) < 2:
+        if len(cases(submission.output_of(4))) < 2:
             yield (
                 _at(submission, 4),
                 "Cell 4 does not print hand-made good and bad cases with their rewards",
@@ -92,7 +90,7 @@ def step_not_shown(submission: Submission) -> Iterator[Remark]:
                 "Cell 5 does not print the shape of the advantages",
                 "Print `tuple(advantages.shape)`.",
             )
-        if not re.search(rf"loss\D{{0,20}}{NUMBER}", text, re.IGNORECASE):
+        if not FIRST_LOSS.search(text):
             yield (
                 _at(submission, 5),
                 "Cell 5 does not print the initial loss",
@@ -108,7 +106,7 @@ def step_not_shown(submission: Submission) -> Iterator[Remark]:
     right="step  10  average reward 0.41  average loss 0.003",
 )
 def log_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 6) and len(LOG_LINE.findall(submission.output_of(6))) < 3:
+    if _present(submission, 6) and len(log_lines(submission.output_of(6))) < 3:
         yield (
             _at(submission, 6),
             "Cell 6 prints fewer than three log lines with average reward and loss",
@@ -144,14 +142,7 @@ def comparison_not_shown(submission: Submission) -> Iterator[Remark]:
 )
 def examples_not_shown(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 7):
-        count = len(
-            re.findall(
-                r"^.*\b(?:prompt|output|after|response|completion)\b.*$",
-                submission.output_of(7),
-                re.IGNORECASE | re.MULTILINE,
-            )
-        )
-        if count < 5:
+        if examples(submission.output_of(7)) < 5:
             yield (
                 _at(submission, 7),
                 "Cell 7 does not print five examples",

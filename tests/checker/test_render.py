@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from checker import render as renderer
+from checker import quarto
 from checker.notebook import Unreadable
 from checker.render import render
 from tests.checker.conftest import code, markdown
@@ -26,7 +26,7 @@ def test_code_is_folded_and_sections_are_listed(page):
     text = page()
     assert text.count("<details><summary>Code") == 6
     contents = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', text.split("</nav>")[0])
-    assert [title[:6] for _, title in contents] == [f"Cell {n}" for n in range(1, 9)]
+    assert [title[:6] for _, title in contents] == [*(f"Cell {n}" for n in range(1, 9)), "Rubric"]
     assert all(f'id="{anchor}"' in text for anchor, _ in contents)
 
 
@@ -102,32 +102,60 @@ def test_the_notebook_is_only_read(good, save, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_quarto_gets_a_copy_and_does_not_execute_it(good, save, tmp_path, monkeypatch):
-    """A stand-in for Quarto that writes down how it was called."""
-    quarto = tmp_path / "bin" / "quarto"
-    quarto.parent.mkdir()
-    quarto.write_text(
-        '#!/bin/sh\necho "$@" > ../called.txt 2>/dev/null || true\necho "<html>$@</html>" > notebook.html\n'
+STAND_IN = """#!/bin/sh
+printf '%s' "<html><head><title>x</title></head><body>$*" > notebook.html
+cat notebook.ipynb >> notebook.html
+echo '<meta HTTP-EQUIV="refresh" content="0;url=https://example.com"></body></html>' >> notebook.html
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Put a program called quarto first on the PATH."""
+
+    def put(script: str):
+        quarto = tmp_path / "bin" / "quarto"
+        quarto.parent.mkdir()
+        quarto.write_text(script)
+        quarto.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{quarto.parent}{os.pathsep}{os.environ['PATH']}")
+
+    return put
+
+
+def test_quarto_gets_a_copy_and_does_not_execute_it(good, save, tmp_path, stand_in):
+    """A stand-in for Quarto whose page shows how it was called and what it was given."""
+    good["cells"][0]["source"] = (
+        "---\nfilters: [evil.lua]\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
     )
-    quarto.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{quarto.parent}{os.pathsep}{os.environ['PATH']}")
+    stand_in(STAND_IN)
     path = save(good)
-    made = render(path, tmp_path / "out", "auto")
-    assert made.name == "notebook.html"
-    assert "render notebook.ipynb --to html --no-execute" in made.read_text()
-    assert "html-math-method:mathml" in made.read_text()
+    before = path.read_bytes()
+    text = render(path, tmp_path / "out", "auto").read_text()
+    assert "render notebook.ipynb --to html --no-execute" in text
+    assert "evil.lua" not in text and "mathml" in text and "embed-resources" in text
+    assert "## Cell 4: Reward function {#cell-4}" in text
+    assert path.read_bytes() == before
 
 
-def test_a_quarto_that_fails_is_quoted(good, save, tmp_path, monkeypatch):
-    quarto = tmp_path / "quarto"
-    quarto.write_text("#!/bin/sh\necho 'no such format' >&2\nexit 1\n")
-    quarto.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+def test_a_page_of_quartos_is_under_our_policy_and_ends_with_the_rubric(good, save, tmp_path, stand_in):
+    """Its scripts and a notebook's own do not run, it cannot fetch or go elsewhere, and the form is at its end."""
+    stand_in(STAND_IN)
+    text = render(save(good), tmp_path / "out", "quarto").read_text()
+    assert re.match(
+        r"<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'", text
+    )
+    assert len(re.findall(r"(?<!data-)http-equiv", text, re.IGNORECASE)) == 1
+    assert text.index('id="save-grades"') < text.index("<script>") < text.index("</body>")
+
+
+def test_a_quarto_that_fails_is_quoted(good, save, tmp_path, stand_in):
+    stand_in("#!/bin/sh\necho 'no such format' >&2\nexit 1\n")
     with pytest.raises(Unreadable, match="no such format"):
         render(save(good), tmp_path / "out", "quarto")
 
 
 def test_without_quarto_asking_for_it_is_answered(good, save, tmp_path, monkeypatch):
-    monkeypatch.setattr(renderer, "quarto_command", lambda: None)
+    monkeypatch.setattr(quarto, "command", lambda: None)
     with pytest.raises(Unreadable, match="Quarto is not installed"):
         render(save(good), tmp_path / "out", "quarto")

@@ -31,6 +31,12 @@ def test_every_rule_has_its_own_code_and_explains_itself():
         "Cell 1. Plan",
         "### cell 1",
         "# Cell 1 – Plan",
+        "# **Cell 1: Plan**",
+        "### `Cell 1` plan",
+        "<h2>Cell 1: Plan</h2>",
+        "**Cell 1** (Markdown): plan",
+        "Cell 1 (plan)",
+        "## [Cell 1] Plan",
     ],
 )
 def test_labels_are_recognised_as_people_write_them(good, save, label):
@@ -38,14 +44,21 @@ def test_labels_are_recognised_as_people_write_them(good, save, label):
     assert codes(save(good)) == []
 
 
-@pytest.mark.parametrize("label", ["#Cell 4: Reward", "# cell 4 - reward", "# CELL 4"])
+CODE_LABELS = [
+    "#Cell 4: Reward", "# cell 4 - reward", "# CELL 4", "# === Cell 4: Reward ===", "## Cell 4 reward", "# [Cell 4]",
+    "# %% Cell 4: Reward", "# ---- Cell #4 ----", "%%time\n# Cell 4: Reward", "#| label: reward\n# Cell 4: Reward",
+    '"""Cell 4: Reward"""',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", CODE_LABELS)
 def test_code_labels_are_recognised_as_people_write_them(good, save, label):
     good["cells"][4]["source"] = f"{label}\nprint(cases)"
     assert codes(save(good)) == []
 
 
 def test_further_cells_belong_to_the_section_before(good, save):
-    good["cells"].insert(2, markdown("More on the task: in cell 5 we will see."))
+    good["cells"].insert(2, markdown("Cell 5 shows that more on the task follows."))
     good["cells"].insert(6, code("# a helper\nx = 1", count=None))
     good["cells"][6]["execution_count"] = 4
     for count, cell in enumerate((c for c in good["cells"] if c["cell_type"] == "code"), 1):

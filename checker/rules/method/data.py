@@ -171,7 +171,7 @@ def _seeds_itself(code: Code, call: ast.Call) -> bool:
     function = code.functions.get(plain_name(call.func))
     return function is not None and any(
         (_makes_generator(node) or called(node) == "seed") and node.args and number(node.args[0]) is not None
-        for node in ast.walk(function)
+        for node in code.inside(function)
     )
 
 

@@ -97,7 +97,7 @@ def _tempered(code: Code) -> Iterator[tuple[int, ast.AST, ast.expr]]:
 def _only_samples(code: Code, node: ast.AST) -> bool:
     """Whether the function around a node draws tokens and scores none."""
     scope = code.scope(node)
-    inside = {called(part) for part in ast.walk(scope)} if scope is not None else set()
+    inside = {called(part) for part in code.inside(scope)} if scope is not None else set()
     return bool(inside & {"multinomial", "Categorical"}) and not inside & set(SCORES)
 
 
@@ -120,11 +120,19 @@ def _scores_tempered(code: Code) -> bool:
 )
 def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if _has_no_dropout(code):
+    switches = any(_mode(call) == "train" for _, call in code.calls("train"))
+    if (
+        not switches
+        or _has_no_dropout(code)
+        or not any(is_generation(call) for _, call in code.calls("generate"))
+    ):
         return
     told = set()
     for tree in code.trees:
-        scopes = [tree.module, *(node for node in ast.walk(tree.module) if isinstance(node, ast.FunctionDef))]
+        scopes = [
+            tree.module,
+            *(node for node in code.inside(tree.module) if isinstance(node, ast.FunctionDef)),
+        ]
         for scope in scopes:
             sampled_in, mode, switched = None, None, None
             for event, node in _events(code, scope, depth=2):
@@ -160,15 +168,25 @@ def _events(code: Code, scope: ast.AST, depth: int) -> Iterator[tuple[str, ast.A
     for call in sorted(calls, key=lambda node: (node.end_lineno, node.end_col_offset)):
         name = called(call)
         function = code.functions.get(plain_name(call.func))
-        if name in ("eval", "train") and isinstance(call.func, ast.Attribute) and _is_policy(call.func.value):
-            off = name == "train" and call.args and getattr(call.args[0], "value", True) is False
-            yield ("eval" if off else name), call
+        if mode := _mode(call):
+            yield mode, call
         elif is_generation(call):
             yield "sample", call
         elif name in SCORES and code.within(call, ast.With) is None:
             yield "score", call
         elif function is not None and depth and function is not scope:
             yield from _events(code, function, depth - 1)
+
+
+def _mode(call: ast.Call) -> str:
+    """ "train" or "eval" for a call that puts the policy into that mode, else ""."""
+    if (
+        called(call) not in ("eval", "train")
+        or not isinstance(call.func, ast.Attribute)
+        or not _is_policy(call.func.value)
+    ):
+        return ""
+    return "eval" if call.args and getattr(call.args[0], "value", True) is False else called(call)
 
 
 def _outside_functions(statement: ast.AST) -> Iterator[ast.AST]:
@@ -202,7 +220,7 @@ def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
     ):
         return
     for cell, function in code.walk(ast.FunctionDef):
-        inside = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        inside = [node for node in code.inside(function) if isinstance(node, ast.Call)]
         draws = [
             n
             for n in inside
@@ -252,7 +270,7 @@ def _is_quiet(code: Code, node: ast.AST) -> bool:
             for head in heads
         ):
             return True
-    return any(called(part) == "detach" for part in ast.walk(node))
+    return any(called(part) == "detach" for part in code.inside(node))
 
 
 def _called_quietly(code: Code, function: ast.FunctionDef) -> bool:
@@ -277,7 +295,9 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
         for target, iterable in generators:
             if called(iterable) != "range" or len(iterable.args) != 1:
                 continue
-            inside = [n for n in ast.walk(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop]
+            inside = [
+                n for n in code.inside(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop
+            ]
             unused = inside and not any(plain_name(target) in names(call) for call in inside)
             if unused and (mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)):
                 yield (

@@ -1,0 +1,96 @@
+"""Pages made by Quarto, safe to open and with the same form at their end.
+
+Quarto gets a copy: its header is ours (a header can name files and programs), each section has an anchor, nothing is
+executed. A content security policy then lets no script run but the form's, and lets the page fetch nothing.
+"""
+
+import copy
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from checker.layout import is_header, label_of
+from checker.notebook import Unreadable, parse, read
+
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; script-src '{script_hash}'; "
+    "base-uri 'none'; form-action 'none'"
+)
+OPTIONS = {
+    "html": {
+        "code-fold": True,
+        "toc": True,
+        "embed-resources": True,
+        "html-math-method": "mathml",
+        "theme": "cosmo",
+    }
+}
+PATIENCE = 300  # seconds
+
+
+def command() -> list[str] | None:
+    """How to call Quarto: the program on the PATH, or the Python package; None without either."""
+    if found := shutil.which("quarto"):
+        return [found]
+    return [sys.executable, "-m", "quarto_cli"] if find_spec("quarto_cli") else None
+
+
+def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, script_hash: str) -> str:
+    """The page of a notebook, with a form at its end that the script saves.
+
+    Raises:
+        Unreadable: Quarto fails, or takes more than five minutes.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        notebook = Path(scratch, "notebook.ipynb")
+        notebook.write_text(json.dumps(_copy(path, title)), encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [*quarto, "render", notebook.name, "--to", "html", "--no-execute"],
+                cwd=scratch, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unreadable(f"Quarto could not render it: {error}") from error
+        made = notebook.with_suffix(".html")
+        if done.returncode or not made.is_file():
+            raise Unreadable(f"Quarto could not render it: {done.stderr.strip()[-500:]}")
+        return _secured(made.read_text(encoding="utf-8"), form, script, script_hash)
+
+
+def _copy(path: Path, title: str) -> dict:
+    """The notebook with a header of ours, and before each cell an anchor; a labelled code cell gets a heading."""
+    content = copy.deepcopy(parse(path))
+    header = {"title": title, "format": OPTIONS, "jupyter": "python3"}
+    cells = [_markdown("---\n" + json.dumps(header) + "\n---")]
+    for cell, raw in zip(read(path).cells, content["cells"], strict=True):
+        if cell.number == 0 and is_header(cell):
+            continue
+        heading = ""
+        if cell.is_code and label_of(cell) is not None:
+            first = next(line for line in cell.source.splitlines() if line.strip())
+            heading = "## " + re.sub(r"[\\`*_{}\[\]<>$]", "", first).strip("# ") + " "
+        cells += [
+            _markdown(f"{heading}{{#cell-{cell.number}}}" if heading else f"[]{{#cell-{cell.number}}}"),
+            raw,
+        ]
+    return {**content, "cells": cells}
+
+
+def _markdown(source: str) -> dict:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def _secured(html: str, form: str, script: str, script_hash: str) -> str:
+    """The page under its policy. An attribute cannot be spelled otherwise, so no `http-equiv` but ours is left."""
+    html = re.sub("http-equiv", "data-http-equiv", html, flags=re.IGNORECASE)
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(script_hash=script_hash)}">'
+    html, found = re.subn(r"<head[^>]*>", lambda head: head[0] + policy, html, count=1)
+    if not found:
+        raise Unreadable("Quarto made a page without a head.")
+    body, end, rest = html.rpartition("</body>")
+    return f'{body}<main class="container">{form}</main><script>{script}</script>{end}{rest}'
