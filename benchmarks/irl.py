@@ -1,10 +1,11 @@
 """Maximum-entropy IRL: the handout's loops over states and actions against `shared.irl`, on the same worlds.
 
-    python -m benchmarks.irl
+    python -m benchmarks.irl > benchmarks/irl.md
 
-Both compute the expected state visitation under reward 0.1 everywhere; they must agree before anything is timed. The
-time is the median of several calls after one that is not counted, both in this process. Loops that would take longer
-than a minute are left out. Prints a Markdown table.
+Both compute the expected state visitation under reward 0.1 everywhere; they must agree before anything is
+timed. The time is the median of several calls (of one for loops over more than 25 states) after one that is not
+counted, in the same process. Larger worlds, where the loops would take minutes, are timed with `shared.irl`
+alone. Prints a Markdown table.
 """
 
 import statistics
@@ -21,7 +22,7 @@ BEYOND = (20, 50)  # only for shared.irl
 
 
 def expected_svf_with_loops(p_transition, p_initial, terminal, reward) -> np.ndarray:
-    """The handout's formulation written out: three nested loops backward, three forward, 2 S sweeps each, no logarithms."""
+    """The handout's formulation written out: three loops backward, three forward, 2 S sweeps each."""
     n_states, _, n_actions = p_transition.shape
     sweeps = 2 * n_states
 
@@ -31,7 +32,9 @@ def expected_svf_with_loops(p_transition, p_initial, terminal, reward) -> np.nda
         z_action = np.zeros((n_states, n_actions))
         for state, action in product(range(n_states), range(n_actions)):
             for following in range(n_states):
-                z_action[state, action] += p_transition[state, following, action] * np.exp(reward[state]) * z[following]
+                z_action[state, action] += (
+                    p_transition[state, following, action] * np.exp(reward[state]) * z[following]
+                )
         z = z_action.sum(axis=1)
     policy = z_action / z[:, None]
 
@@ -58,7 +61,7 @@ def seconds(function: Callable, *arguments, repeats: int) -> float:
 
 
 def problem(size: int) -> tuple:
-    """An icy world with its start in the first state and its end in the last: the arguments of both functions."""
+    """An icy world that starts in the first state and ends in the last: the arguments of both functions."""
     world = grid_world(size, slip=0.2)
     p_initial = np.zeros(world.n_states)
     p_initial[0] = 1.0
@@ -76,7 +79,10 @@ def main() -> None:
             continue
         table = world.table()
         np.testing.assert_allclose(
-            compute_expected_svf(world, *rest, eps=0.0), expected_svf_with_loops(table, *rest), rtol=1e-6, atol=1e-9
+            compute_expected_svf(world, *rest, eps=0.0),
+            expected_svf_with_loops(table, *rest),
+            rtol=1e-6,
+            atol=1e-9,
         )
         loops = seconds(expected_svf_with_loops, table, *rest, repeats=1 if size > 5 else 5)
         print(f"{row} {loops:.3f} | {ours:.4f} | {loops / ours:,.0f} |")

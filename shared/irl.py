@@ -5,9 +5,9 @@ the maximum causal entropy variant of Ziebart's thesis (2010). Where this module
 
 - Nothing loops over states or actions: a state has few successors, so a table (S, S, A) is kept as the (S, K)
   successors and their probabilities.
-- The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow: with
-  reward 1 and four actions in every world of more than 148 states. It ends early once the action probabilities
-  stand still.
+- The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow:
+  with reward 1 and four actions in every world of more than 148 states. It ends early once the action
+  probabilities stand still.
 - The forward pass can also run until everything has arrived; the handout's 2 S steps leave some probability
   uncounted.
 - An optimiser is a function `(weights, gradient, iteration) -> weights`. Beside the handout's exponentiated
@@ -61,8 +61,8 @@ class Transitions:
             state, action = np.argwhere(wrong)[0]
             raise ValueError(
                 f"The transition probabilities of state {state} and action {action} sum to "
-                f"{sums[state, action]:.6g} or hold a negative number ({wrong.sum()} such pairs). Each pair needs a "
-                "distribution over next states."
+                f"{sums[state, action]:.6g} or hold a negative number ({wrong.sum()} such pairs). "
+                "Each pair needs a distribution over next states."
             )
 
     @classmethod
@@ -121,10 +121,10 @@ def as_transitions(p_transition: Transitions | Table) -> Transitions:
 def grid_world(size: int, slip: float = 0.0) -> Transitions:
     """A square of size x size fields; state y * size + x, actions right, left, up, down as in `MOVES`.
 
-    A move against the border stays where it is. With probability `slip` the ice chooses the direction, each of
-    the four alike (the intended one included), so that p = (1 - slip) [intended] + slip / 4 sum over directions:
-    a distribution everywhere, corners included, without a case for them. Raises ValueError for a size below 2
-    and a slip outside [0, 1].
+    A move against the border stays where it is. With probability `slip` the ice chooses the direction, each
+    of the four alike (the intended one included), so that p = (1 - slip) [intended] + slip / 4 sum over
+    directions: a distribution everywhere, corners included, without a case for them. Raises ValueError for a
+    size below 2 and a slip outside [0, 1].
     """
     if size < 2:
         raise ValueError(f"A grid world needs a size of at least 2, not {size}.")
@@ -144,7 +144,7 @@ def grid_world(size: int, slip: float = 0.0) -> Transitions:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One demonstration: `steps` (T, 3) of state, action, next state; each starts where the one before ended."""
+    """One demonstration: `steps` (T, 3) of state, action, next state; each starts where the last one ended."""
 
     steps: Int[np.ndarray, "T 3"]
 
@@ -198,8 +198,12 @@ def stochastic_policy_from_value(
 
 
 def generate_trajectories(
-    n: int, p_transition: Transitions | Table, policy: Policy,
-    p_initial: PerState, terminal: Sequence[int], rng: np.random.Generator,
+    n: int,
+    p_transition: Transitions | Table,
+    policy: Policy,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    rng: np.random.Generator,
 ) -> list[Trajectory]:
     """n demonstrations until a terminal state, all simulated side by side.
 
@@ -249,15 +253,15 @@ def initial_probabilities_from_trajectories(n_states: int, trajectories: Sequenc
 
 
 def _visit_counts(n_states: int, trajectories: Sequence[Trajectory], discount: float) -> PerState:
-    """The mean over demonstrations of sum_t discount^t [s_t = s]; with a discount of 0 only the start counts."""
+    """The mean over demonstrations of sum_t discount^t [s_t = s]; a discount of 0 counts only the start."""
     if not len(trajectories):
         raise ValueError("There are no demonstrations; at least one trajectory is needed.")
     states = [trajectory.states() for trajectory in trajectories]
     visited = np.concatenate(states)
     if visited.min() < 0 or visited.max() >= n_states:
         raise ValueError(
-            f"The demonstrations visit states {visited.min()} to {visited.max()}, but there are only the states 0 to "
-            f"{n_states - 1}."
+            f"The demonstrations visit states {visited.min()} to {visited.max()}, but there are only "
+            f"the states 0 to {n_states - 1}."
         )
     weights = np.concatenate([discount ** np.arange(len(s)) for s in states])
     return np.bincount(visited, weights=weights, minlength=n_states) / len(trajectories)
@@ -271,9 +275,10 @@ def local_action_probabilities(
 ) -> Policy:
     """The backward pass of the handout (Ziebart et al., 2008, algorithm 1), in logarithms.
 
-    Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal states
-    and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in pi, so the
-    sweeps may end as soon as log Z grows by the same amount everywhere. A terminal state takes part like any other.
+    Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal
+    states and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in
+    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere. A terminal state takes part
+    like any other.
     A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
     """
     transitions = as_transitions(p_transition)
@@ -291,13 +296,18 @@ def local_action_probabilities(
 
 
 def causal_policy(
-    p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, discount: float,
-    eps: float = 1e-7, start: PerState | None = None,
+    p_transition: Transitions | Table,
+    terminal: Sequence[int],
+    reward: PerState,
+    discount: float,
+    eps: float = 1e-7,
+    start: PerState | None = None,
 ) -> tuple[Policy, PerState]:
     """The maximum causal entropy policy (Ziebart, 2010) and its soft values.
 
-    Q(s, a) = r(s) + discount E[V(s')], V(s) = log sum_a exp Q(s, a), V = r where the walk ends; pi = exp(Q - V).
-    The average over s' stands outside the exponential, so that luck on the ice is not mistaken for a choice.
+    Q(s, a) = r(s) + discount E[V(s')], V(s) = log sum_a exp Q(s, a), V = r where the walk ends, and
+    pi = exp(Q - V). The average over s' stands outside the exponential, so that luck on the ice is not mistaken
+    for a choice.
 
     Args:
         eps: stop when no value changes by more.
@@ -317,13 +327,18 @@ def causal_policy(
 
 
 def visitation(
-    p_transition: Transitions | Table, policy: Policy, p_initial: PerState,
-    terminal: Sequence[int], discount: float = 1.0, eps: float = 1e-8, steps: float = np.inf,
+    p_transition: Transitions | Table,
+    policy: Policy,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    discount: float = 1.0,
+    eps: float = 1e-8,
+    steps: float = np.inf,
 ) -> PerState:
     """The forward pass: how often the policy visits each state, D(s) = sum_t discount^t p(s_t = s).
 
-    The mass on a terminal state counts once and does not move on. The sum ends after `steps` times (the start is
-    the first) or when less than `eps` is on its way. Raises ValueError when neither happens.
+    The mass on a terminal state counts once and does not move on. The sum ends after `steps` times (the start
+    is the first) or when less than `eps` is on its way. Raises ValueError when neither happens.
     """
     transitions = as_transitions(p_transition)
     ends = _check_terminal(transitions.n_states, terminal)
@@ -337,14 +352,17 @@ def visitation(
         mass = discount * transitions.push(moving, chain)
         total += mass
     raise ValueError(
-        f"After {MAX_STEPS} steps {moving.sum():.2g} of the probability has not reached a terminal state. The policy "
-        "hardly ever ends: look for rewards that make walking on worth more than arriving."
+        f"After {MAX_STEPS} steps {moving.sum():.2g} of the probability has not reached a terminal state. "
+        "The policy hardly ever ends: look for rewards that make walking on worth more than arriving."
     )
 
 
 def compute_expected_svf(
-    p_transition: Transitions | Table, p_initial: PerState, terminal: Sequence[int],
-    reward: PerState, eps: float = 1e-5,
+    p_transition: Transitions | Table,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    reward: PerState,
+    eps: float = 1e-5,
 ) -> PerState:
     """Expected state-visitation frequencies: the backward pass, then the forward pass, 2 S times each.
 
@@ -360,8 +378,12 @@ def compute_expected_svf(
 
 
 def expected_return(
-    p_transition: Transitions | Table, policy: Policy, p_initial: PerState,
-    terminal: Sequence[int], reward: PerState, discount: float,
+    p_transition: Transitions | Table,
+    policy: Policy,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    reward: PerState,
+    discount: float,
 ) -> float:
     """E[sum_t discount^t r(s_t)] of the policy up to its arrival: the sum over states of D(s) r(s)."""
     return float(visitation(p_transition, policy, p_initial, terminal, discount) @ reward)
@@ -371,7 +393,7 @@ def expected_return(
 
 
 def exponentiated_gradient(learning_rate: float, decay: float = 0.0) -> Optimiser:
-    """w <- w exp(lr gradient) with lr = learning_rate / (1 + decay k), the handout's: weights stay positive."""
+    """w <- w exp(lr gradient) with lr = learning_rate / (1 + decay k): positive weights stay positive."""
     return lambda weights, gradient, k: weights * np.exp(learning_rate / (1.0 + decay * k) * gradient)
 
 
@@ -384,9 +406,16 @@ def gradient_ascent(learning_rate: float, decay: float = 0.0) -> Optimiser:
 
 
 def maxent_irl(
-    p_transition: Transitions | Table, features: Float[np.ndarray, "S F"], terminal: Sequence[int],
-    trajectories: Sequence[Trajectory], optim: Optimiser, init: float | Float[np.ndarray, "F"], eps: float = 1e-4,
-    max_iterations: int = 1000, gap: float = 0.0, on_step: Callable[[dict], None] | None = None,
+    p_transition: Transitions | Table,
+    features: Float[np.ndarray, "S F"],
+    terminal: Sequence[int],
+    trajectories: Sequence[Trajectory],
+    optim: Optimiser,
+    init: float | Float[np.ndarray, "F"],
+    eps: float = 1e-4,
+    max_iterations: int = 1000,
+    gap: float = 0.0,
+    on_step: Callable[[dict], None] | None = None,
     steps: float | None = None,
 ) -> PerState:
     """The reward features @ weights under which the expected features are those of the demonstrations.
@@ -399,7 +428,7 @@ def maxent_irl(
         eps: stop when no weight changes by more.
         gap: stop when no feature expectation differs by more.
         on_step: called in every iteration with its record, `iteration` and `gap`.
-        steps: how many times the forward pass counts; None for the handout's 2 S, np.inf for all until arrival.
+        steps: how often the forward pass counts; None for the handout's 2 S, np.inf for all until arrival.
 
     Raises ValueError as `check_problem` does, and when the optimiser diverges.
     """
@@ -407,18 +436,27 @@ def maxent_irl(
     target = feature_expectation_from_trajectories(features, trajectories)
     p_initial = initial_probabilities_from_trajectories(transitions.n_states, trajectories)
     check_problem(transitions, terminal, p_initial)
+    counted = 2 * transitions.n_states if steps is None else steps
 
     def solve(reward):
         policy = local_action_probabilities(transitions, terminal, reward)
-        return visitation(transitions, policy, p_initial, terminal, steps=steps or 2 * len(reward)), {}
+        return visitation(transitions, policy, p_initial, terminal, steps=counted), {}
 
     return _fit(solve, features, target, optim, init, eps, max_iterations, gap, on_step)
 
 
 def maxent_causal_irl(
-    p_transition: Transitions | Table, features: Float[np.ndarray, "S F"], terminal: Sequence[int],
-    trajectories: Sequence[Trajectory], optim: Optimiser, init: float | Float[np.ndarray, "F"], discount: float,
-    eps: float = 1e-4, max_iterations: int = 1000, gap: float = 0.0, on_step: Callable[[dict], None] | None = None,
+    p_transition: Transitions | Table,
+    features: Float[np.ndarray, "S F"],
+    terminal: Sequence[int],
+    trajectories: Sequence[Trajectory],
+    optim: Optimiser,
+    init: float | Float[np.ndarray, "F"],
+    discount: float,
+    eps: float = 1e-4,
+    max_iterations: int = 1000,
+    gap: float = 0.0,
+    on_step: Callable[[dict], None] | None = None,
 ) -> PerState:
     """As `maxent_irl`, by maximum causal entropy: features and visits at time t are weighted by discount^t.
 
@@ -443,7 +481,7 @@ def maxent_causal_irl(
 
 
 def _fit(solve, features, target, optim, init, eps, max_iterations, gap, on_step) -> PerState:
-    """Step along the feature gap. `solve(reward)` returns the expected visits (S,) and what else to record."""
+    """Step along the feature gap. `solve(reward)` returns the expected visits (S,) and more to record."""
     weights = np.broadcast_to(np.asarray(init, dtype=float), target.shape)
     for k in range(max_iterations):
         visits, metrics = solve(features @ weights)
@@ -472,13 +510,11 @@ def feature_gap(expected: Float[np.ndarray, "F"], found: Float[np.ndarray, "F"])
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def check_problem(
-    transitions: Transitions, terminal: Sequence[int], p_initial: PerState
-) -> np.ndarray:
+def check_problem(transitions: Transitions, terminal: Sequence[int], p_initial: PerState) -> np.ndarray:
     """Which states are terminal, (S,) booleans.
 
-    Raises ValueError when the terminal states are none or out of range, when `p_initial` is no distribution over
-    the states, or when the walk can get into a state from which no terminal state can be reached.
+    Raises ValueError when the terminal states are none or out of range, when `p_initial` is no distribution
+    over the states, or when the walk can get into a state from which no terminal state can be reached.
     """
     ends = _check_terminal(transitions.n_states, terminal)
     p_initial = np.asarray(p_initial, dtype=float)
@@ -500,8 +536,8 @@ def check_problem(
     stuck = np.flatnonzero(reached & ~arriving)
     if len(stuck):
         raise ValueError(
-            f"No terminal state can be reached from state {stuck[0]} ({len(stuck)} such states can be entered), so "
-            "walks through it never end. Change the terminal states or the transitions."
+            f"No terminal state can be reached from state {stuck[0]} ({len(stuck)} such states can be entered), "
+            "so walks through it never end. Change the terminal states or the transitions."
         )
     return ends
 
@@ -532,7 +568,9 @@ def _check_terminal(n_states: int, terminal: Sequence[int]) -> np.ndarray:
 
 def _check_discount(discount: float) -> None:
     if not 0.0 <= discount < 1.0:
-        raise ValueError(f"The discount must be at least 0 and below 1, or values may not settle; found {discount}.")
+        raise ValueError(
+            f"The discount must be at least 0 and below 1, or values may not settle; found {discount}."
+        )
 
 
 def _logsumexp(x: Float[np.ndarray, "S A"]) -> PerState:

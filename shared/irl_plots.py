@@ -1,4 +1,4 @@
-"""Figures of grid worlds: values and policies on the grid, and feature gaps over iterations (notebooks/maxent_irl.ipynb).
+"""Figures of notebooks/maxent_irl.ipynb: values and policies on the grid, feature gaps over iterations.
 
 Each function draws on its own figure and returns it, in the style and the colours of `shared.plots`.
 """
@@ -16,7 +16,9 @@ from shared.plots import COLOURS, STYLE, VERMILLION
 
 
 def grid_maps(
-    maps: dict[str, PerState], policies: dict[str, Policy] | None = None, mark: dict[str, Sequence[int]] | None = None
+    maps: dict[str, PerState],
+    policies: dict[str, Policy] | None = None,
+    mark: dict[str, Sequence[int]] | None = None,
 ) -> Figure:
     """One square of fields for each map, state 0 at the lower left, each with its own colour scale.
 
@@ -71,7 +73,9 @@ def _ink(values: PerState, image) -> list[str]:
 
 def _numbers(axis: Axes, size: int, values: PerState, image) -> None:
     for state, (value, colour) in enumerate(zip(values, _ink(values, image))):
-        axis.text(state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour)
+        axis.text(
+            state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour
+        )
 
 
 def _arrows(axis: Axes, size: int, policy: Policy, image) -> None:
@@ -81,6 +85,17 @@ def _arrows(axis: Axes, size: int, policy: Policy, image) -> None:
     shown = policy.ravel() > 0.1
     colours = np.repeat(_ink(image.get_array().ravel(), image), len(MOVES))
     axis.quiver(
-        x[shown], y[shown], steps[..., 0].ravel()[shown], steps[..., 1].ravel()[shown], color=colours[shown],
-        angles="xy", scale_units="xy", scale=1, width=0.01, headwidth=3.2, headlength=3, headaxislength=3, minlength=0.1,
+        x[shown],
+        y[shown],
+        steps[..., 0].ravel()[shown],
+        steps[..., 1].ravel()[shown],
+        color=colours[shown],
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.01,
+        headwidth=3.2,
+        headlength=3,
+        headaxislength=3,
+        minlength=0.1,
     )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.irl import expected_svf_with_loops
-from shared import irl
+from shared import irl, irl_plots
 
 SEEDS = st.integers(0, 10_000)
 
@@ -83,7 +83,9 @@ def test_successors_and_table_say_the_same(seed):
     values, policy = rng.normal(size=6), rng.dirichlet(np.ones(3), size=6)
     np.testing.assert_allclose(transitions.table(), table)
     np.testing.assert_allclose(transitions.expect(values), np.einsum("sta,t->sa", table, values))
-    np.testing.assert_allclose(np.exp(transitions.log_expect(values)), np.einsum("sta,t->sa", table, np.exp(values)))
+    np.testing.assert_allclose(
+        np.exp(transitions.log_expect(values)), np.einsum("sta,t->sa", table, np.exp(values))
+    )
     moved = transitions.push(values, transitions.under(policy))
     np.testing.assert_allclose(moved, np.einsum("s,sa,sta->t", values, policy, table))
 
@@ -98,7 +100,9 @@ def test_feature_expectations_of_two_toy_trajectories():
 
 
 def test_discounted_feature_expectations_start_anew_in_every_trajectory():
-    found = irl.feature_expectation_from_trajectories(np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)], discount=0.5)
+    found = irl.feature_expectation_from_trajectories(
+        np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)], discount=0.5
+    )
     np.testing.assert_allclose(found, [(1 + 1.5) / 2, (0.5 + 0.25) / 2, 0.125])
 
 
@@ -129,8 +133,15 @@ def test_causal_entropy_closes_the_gap_and_finds_the_two_rewards(handout):
     world, _, terminal, demonstrations, start, features = handout
     records = []
     reward = irl.maxent_causal_irl(
-        world, features, terminal, demonstrations, irl.gradient_ascent(2.0), init=0.0, discount=0.9,
-        max_iterations=300, on_step=records.append,
+        world,
+        features,
+        terminal,
+        demonstrations,
+        irl.gradient_ascent(2.0),
+        init=0.0,
+        discount=0.9,
+        max_iterations=300,
+        on_step=records.append,
     )
     target = irl.feature_expectation_from_trajectories(features, demonstrations)
     policy, _ = irl.causal_policy(world, terminal, reward, discount=0.9)
@@ -141,17 +152,26 @@ def test_causal_entropy_closes_the_gap_and_finds_the_two_rewards(handout):
 
 
 def test_what_limits_the_handouts_form_is_the_ice():
-    """Weights of either sign close the gap where moves are certain: only luck taken for choice keeps it open."""
+    """Weights of either sign close the gap where moves are certain: luck taken for choice keeps it open."""
     gaps = {}
     for slip in (0.0, 0.2):
         world = irl.grid_world(5, slip)
         value = irl.value_iteration(world, one_hot(24, 25), discount=0.9)
         expert = irl.stochastic_policy_from_value(world, value, weighting=lambda v: v**20)
-        demonstrations = irl.generate_trajectories(200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0))
+        demonstrations = irl.generate_trajectories(
+            200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0)
+        )
         records = []
         irl.maxent_irl(
-            world, np.eye(25), [24], demonstrations, irl.gradient_ascent(0.1), init=0.0, max_iterations=1000,
-            on_step=records.append, steps=np.inf,
+            world,
+            np.eye(25),
+            [24],
+            demonstrations,
+            irl.gradient_ascent(0.1),
+            init=0.0,
+            max_iterations=1000,
+            on_step=records.append,
+            steps=np.inf,
         )
         gaps[slip] = records[-1]["gap"]
     assert gaps[0.0] <= 0.05 < 0.1 <= gaps[0.2]
@@ -163,19 +183,21 @@ def test_what_limits_the_handouts_form_is_the_ice():
 @given(SEEDS, st.integers(2, 3))
 @settings(max_examples=10, deadline=None)
 def test_the_same_as_the_loops(seed, size):
-    """The loops are the handout's formulas letter by letter; logarithms and early stopping must change nothing."""
+    """The loops are the handout's formulas; logarithms and early stopping must change nothing."""
     rng = np.random.default_rng(seed)
     world = irl.grid_world(size, slip=float(rng.uniform()))
     reward, start = rng.normal(size=size**2), rng.dirichlet(np.ones(size**2))
     terminal = [int(rng.integers(size**2))]
     expected = expected_svf_with_loops(world.table(), start, terminal, reward)
-    np.testing.assert_allclose(irl.compute_expected_svf(world, start, terminal, reward, eps=0.0), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        irl.compute_expected_svf(world, start, terminal, reward, eps=0.0), expected, rtol=1e-6
+    )
 
 
 def test_paths_have_the_probability_of_their_exponentiated_reward():
     """Enumerates the three paths of a small world without luck.
 
-    The end keeps to itself under both actions, so its Z grows by 2 exp(r) per sweep and early arrivals would gain;
+    The end keeps to itself under both actions, so its Z grows by 2 exp(r) per sweep and early arrivals gain;
     r = -log 2 there makes that factor 1 and the recursion exact.
     """
     table = np.zeros((4, 4, 2))
@@ -183,8 +205,10 @@ def test_paths_have_the_probability_of_their_exponentiated_reward():
     for state, action, following in moves:
         table[state, following, action] = 1.0
     reward = np.array([0.3, -0.5, 0.8, -np.log(2)])
-    weight = {  # exp of the rewards collected before the end, times 2 because both actions of state 2 do the same
-        (0, 1, 3): np.exp(0.3 - 0.5), (0, 1, 2, 3): 2 * np.exp(0.3 - 0.5 + 0.8), (0, 2, 3): 2 * np.exp(0.3 + 0.8),
+    weight = {  # exp of the rewards collected before the end, times 2: both actions of state 2 do the same
+        (0, 1, 3): np.exp(0.3 - 0.5),
+        (0, 1, 2, 3): 2 * np.exp(0.3 - 0.5 + 0.8),
+        (0, 2, 3): 2 * np.exp(0.3 + 0.8),
     }
     total = sum(weight.values())
     expected = [sum(w for path, w in weight.items() if state in path) / total for state in range(4)]
@@ -224,7 +248,7 @@ def test_extreme_rewards_leave_finite_policies(level):
 @given(SEEDS, st.sampled_from([0.5, 0.9, 1.0]))
 @settings(max_examples=30, deadline=None)
 def test_visitation_solves_the_flow_equations(seed, discount):
-    """D = p_initial + discount P^T D, the end passing nothing on: nothing is lost and nothing counted twice."""
+    """D = p_initial + discount P^T D, the end passing nothing on: nothing lost, nothing counted twice."""
     rng = np.random.default_rng(seed)
     table, policy, start = random_table(rng), rng.dirichlet(np.ones(3), size=6), rng.dirichlet(np.ones(6))
     chain = np.einsum("sa,sta->st", policy, table)
@@ -245,12 +269,17 @@ def test_policies_are_distributions_and_follow_a_renaming_of_the_states(seed):
     terminal = [int(np.flatnonzero(order == 5)[0])]
     renamed = table[order][:, order]
 
-    local, causal = irl.local_action_probabilities(table, [5], reward), irl.causal_policy(table, [5], reward, 0.9)[0]
+    local, causal = (
+        irl.local_action_probabilities(table, [5], reward),
+        irl.causal_policy(table, [5], reward, 0.9)[0],
+    )
     np.testing.assert_allclose(local.sum(axis=1), 1.0)
     np.testing.assert_allclose(causal.sum(axis=1), 1.0)
     found = irl.local_action_probabilities(renamed, terminal, reward[order])
     np.testing.assert_allclose(found, local[order], rtol=1e-6)
-    np.testing.assert_allclose(irl.causal_policy(renamed, terminal, reward[order], 0.9)[0], causal[order], rtol=1e-5)
+    np.testing.assert_allclose(
+        irl.causal_policy(renamed, terminal, reward[order], 0.9)[0], causal[order], rtol=1e-5
+    )
     svf = irl.compute_expected_svf(table, start, [5], reward)
     renamed_svf = irl.compute_expected_svf(renamed, start[order], terminal, reward[order])
     np.testing.assert_allclose(renamed_svf, svf[order], rtol=1e-4)
@@ -259,7 +288,7 @@ def test_policies_are_distributions_and_follow_a_renaming_of_the_states(seed):
 @given(SEEDS)
 @settings(max_examples=20, deadline=None)
 def test_soft_values_are_the_best_return_plus_entropy(seed):
-    """V is what the policy collects, reward and discounted entropy: no other policy collects more (Ziebart, 2010)."""
+    """V is what the policy collects, reward and discounted entropy; no other policy collects more."""
     rng = np.random.default_rng(seed)
     table, reward, start = random_table(rng), rng.normal(size=6), rng.dirichlet(np.ones(6))
     policy, value = irl.causal_policy(table, [5], reward, 0.8, eps=1e-12)
@@ -274,7 +303,7 @@ def test_soft_values_are_the_best_return_plus_entropy(seed):
 
 
 def test_the_causal_gradient_is_that_of_its_loss():
-    """Central differences; a discount forgotten on one side, or an end counted in the wrong place, shows here."""
+    """Central differences; a discount forgotten on one side, or an end counted twice, shows here."""
     rng = np.random.default_rng(3)
     table, features = random_table(rng), rng.normal(size=(6, 4))
     demonstrations = [steps(0, 1, 5), steps(1, 2, 2, 5), steps(0, 5)]
@@ -283,7 +312,14 @@ def test_the_causal_gradient_is_that_of_its_loss():
     def loss(w):
         records = []
         irl.maxent_causal_irl(
-            table, features, [5], demonstrations, irl.gradient_ascent(0.0), w, discount, max_iterations=1,
+            table,
+            features,
+            [5],
+            demonstrations,
+            irl.gradient_ascent(0.0),
+            w,
+            discount,
+            max_iterations=1,
             on_step=records.append,
         )
         return records[0]["loss"]
@@ -304,8 +340,15 @@ def test_a_large_world_takes_seconds():
     demonstrations = irl.generate_trajectories(50, world, expert, start, [2499], np.random.default_rng(0))
     records = []
     irl.maxent_causal_irl(
-        world, np.eye(2500), [2499], demonstrations, irl.gradient_ascent(0.3), init=-4.0, discount=0.99,
-        max_iterations=10, on_step=records.append,
+        world,
+        np.eye(2500),
+        [2499],
+        demonstrations,
+        irl.gradient_ascent(0.3),
+        init=-4.0,
+        discount=0.99,
+        max_iterations=10,
+        on_step=records.append,
     )
     assert records[-1]["gap"] < 0.5 * records[0]["gap"]
 
@@ -314,7 +357,7 @@ def test_a_large_world_takes_seconds():
 
 
 def test_demonstrations_are_seeded_start_right_and_end_once(handout):
-    world, _, terminal, demonstrations, _, _ = handout
+    world, _, _, demonstrations, _, _ = handout
     table = world.table()
     assert len(demonstrations) == 200
     for trajectory in demonstrations:
@@ -350,8 +393,39 @@ def test_the_expert_prefers_the_intended_neighbour():
 
 def test_optimisers_step_up_the_gradient_and_slow_down():
     weights, gradient = np.array([1.0, 2.0]), np.array([1.0, -1.0])
-    np.testing.assert_allclose(irl.exponentiated_gradient(0.5)(weights, gradient, 7), [np.exp(0.5), 2 * np.exp(-0.5)])
+    np.testing.assert_allclose(
+        irl.exponentiated_gradient(0.5)(weights, gradient, 7), [np.exp(0.5), 2 * np.exp(-0.5)]
+    )
     np.testing.assert_allclose(irl.gradient_ascent(0.5, decay=1.0)(weights, gradient, 1), [1.25, 1.75])
+
+
+# --- figures
+
+
+def test_maps_show_every_state_in_its_place():
+    """State 0 is at the lower left; catches rows and columns changed over."""
+    figure = irl_plots.grid_maps({"numbers": np.arange(9.0)}, mark={"numbers": [5]})
+    axis = figure.axes[0]
+    assert {t.get_text(): t.get_position() for t in axis.texts}["5"] == (2, 1)
+    assert axis.patches[0].get_x() == pytest.approx(2 - 0.46)
+
+
+def test_arrows_point_where_the_policy_goes():
+    policy = np.tile([0.0, 0.0, 0.97, 0.03], (4, 1))
+    figure = irl_plots.grid_maps({"policy": np.zeros(4)}, policies={"policy": policy})
+    [arrows] = [c for c in figure.axes[0].collections if hasattr(c, "U")]
+    assert len(arrows.U) == 4 and (arrows.U == 0).all() and (arrows.V > 0).all()
+
+
+def test_curves_hold_every_run_and_the_goal():
+    records = [{"iteration": 0, "gap": 1.0}, {"iteration": 1, "gap": 0.1}]
+    figure = irl_plots.gap_curves({"one": records, "other": records}, goal=0.05)
+    assert [line.get_label() for line in figure.axes[0].lines] == ["one", "other", "goal 0.05"]
+
+
+def test_a_map_that_is_no_square():
+    with pytest.raises(ValueError, match="do not fill a square"):
+        irl_plots.grid_maps({"odd": np.zeros(5)})
 
 
 # --- bad input
@@ -382,14 +456,16 @@ def test_a_table_with_its_axes_in_another_order():
         irl.Transitions.from_table(np.moveaxis(chain_table(), 2, 0))
 
 
-@pytest.mark.parametrize("terminal, message", [([3], "between 0 and 2"), ([-1], "between 0 and 2"), ([], "name at least one")])
+@pytest.mark.parametrize(
+    "terminal, message", [([3], "between 0 and 2"), ([-1], "between 0 and 2"), ([], "name at least one")]
+)
 def test_terminal_states_out_of_range(terminal, message):
     with pytest.raises(ValueError, match=message):
         irl.compute_expected_svf(chain_table(), one_hot(0, 3), terminal, np.zeros(3))
 
 
 def test_an_unreachable_terminal_state():
-    """The walk from state 1 can only go to 2; without the check the forward pass would run until it gives up."""
+    """The walk from state 1 can only go to 2; without the check the forward pass runs until it gives up."""
     with pytest.raises(ValueError, match="No terminal state can be reached from state 1"):
         irl.compute_expected_svf(chain_table(), one_hot(1, 3), [0], np.zeros(3))
 
@@ -397,7 +473,9 @@ def test_an_unreachable_terminal_state():
 def test_a_state_that_cannot_be_entered_need_not_lead_anywhere():
     table = np.zeros((3, 3, 1))
     table[0, 1] = table[1, 1] = table[2, 2] = 1.0
-    np.testing.assert_allclose(irl.compute_expected_svf(table, one_hot(0, 3), [1], np.zeros(3)), [1.0, 1.0, 0.0])
+    np.testing.assert_allclose(
+        irl.compute_expected_svf(table, one_hot(0, 3), [1], np.zeros(3)), [1.0, 1.0, 0.0]
+    )
 
 
 @pytest.mark.parametrize("start", [np.ones(3), np.array([1.5, -0.5, 0.0]), np.array([1.0, 0.0])])
@@ -416,7 +494,9 @@ def test_demonstrations_of_another_world():
         irl.feature_expectation_from_trajectories(np.eye(3), [steps(0, 7)])
 
 
-@pytest.mark.parametrize("broken", [np.zeros((0, 3), dtype=int), np.array([0, 1, 2]), np.array([(0, 0, 1), (2, 0, 1)])])
+@pytest.mark.parametrize(
+    "broken", [np.zeros((0, 3), dtype=int), np.array([0, 1, 2]), np.array([(0, 0, 1), (2, 0, 1)])]
+)
 def test_trajectories_that_are_none(broken):
     with pytest.raises(ValueError, match="step"):
         irl.Trajectory(broken)
@@ -424,7 +504,9 @@ def test_trajectories_that_are_none(broken):
 
 def test_demonstrations_that_would_start_where_they_end():
     with pytest.raises(ValueError, match="start in a terminal state"):
-        irl.generate_trajectories(1, chain_table(), np.full((3, 2), 0.5), one_hot(2, 3), [2], np.random.default_rng(0))
+        irl.generate_trajectories(
+            1, chain_table(), np.full((3, 2), 0.5), one_hot(2, 3), [2], np.random.default_rng(0)
+        )
 
 
 @pytest.mark.parametrize("discount", [1.0, -0.1, 1.5])
@@ -452,7 +534,9 @@ def test_a_policy_that_never_arrives(monkeypatch):
 def test_a_learning_rate_far_too_large():
     """Without the check the reward comes back as nan, without a word."""
     with pytest.raises(ValueError, match="smaller learning rate"):
-        irl.maxent_irl(irl.grid_world(2), np.eye(4), [3], [steps(0, 1, 3)], irl.exponentiated_gradient(1e4), 1.0)
+        irl.maxent_irl(
+            irl.grid_world(2), np.eye(4), [3], [steps(0, 1, 3)], irl.exponentiated_gradient(1e4), 1.0
+        )
 
 
 @pytest.mark.parametrize("arguments, message", [((1,), "size of at least 2"), ((3, 1.5), "between 0 and 1")])
