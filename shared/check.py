@@ -20,15 +20,16 @@ import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from shared import advantages, losses, rewards
 from shared import kl as kl_module
-from shared import losses, rewards
-from shared.advantages import group_advantages as reference_advantages
 from shared.mistakes import Mistakes
 from shared.mistakes import advantages as advantage_mistakes
+from shared.mistakes import gae as gae_mistakes
 from shared.mistakes import kl as kl_mistakes
 from shared.mistakes import logps as logps_mistakes
 from shared.mistakes import loss as loss_mistakes
 from shared.mistakes import reward as reward_mistakes
+from shared.mistakes import value_loss as value_mistakes
 
 TIME_LIMIT = 10  # seconds for all probes together
 
@@ -262,7 +263,7 @@ def _advantage_probes() -> list[Probe]:
 
 GROUP_ADVANTAGES = Exercise(
     "group advantages",
-    lambda rewards, num_generations: reference_advantages(rewards, num_generations)[0],
+    lambda rewards, num_generations: advantages.group_advantages(rewards, num_generations)[0],
     _advantage_probes,
     advantage_mistakes.MISTAKES,
     tolerance=5e-3,  # any small number added to the standard deviation will do
@@ -349,7 +350,38 @@ REWARD = Exercise(
     reward_mistakes.MISTAKES,
 )
 
-EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, REWARD)
+def _gae_probes() -> list[Probe]:
+    generator = torch.Generator().manual_seed(1)
+    rewards, values = torch.rand(3, 4, generator=generator), torch.rand(3, 4, generator=generator)
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]])
+    return [Probe((rewards, values, mask, lam), relevant=mask.float()) for lam in (0.7, 0.95)]
+
+
+GAE = Exercise("generalised advantages", lambda *arguments: advantages.gae(*arguments)[0], _gae_probes, gae_mistakes.MISTAKES)
+
+
+def _value_probes() -> list[Probe]:
+    values = torch.tensor([[0.7, 0.9, 0.5], [1.4, -0.3, 9.0]])
+    old_values = torch.tensor([[0.1, 0.3, 0.5], [0.6, 0.4, 0.0]])
+    returns = torch.tensor([[0.6, 0.2, 1.0], [1.0, 0.5, 0.0]])
+    return [Probe((values, old_values, returns, torch.tensor([[1, 1, 1], [1, 1, 0]]), 0.2), gradient_of=0)]
+
+
+VALUE_LOSS = Exercise(
+    "clipped value loss", lambda *arguments: losses.clipped_value_loss(*arguments)[0], _value_probes, value_mistakes.MISTAKES
+)
+
+EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, REWARD, GAE, VALUE_LOSS)
+
+
+def gae(function: Callable) -> None:
+    """Check `f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
+    run(GAE, function)
+
+
+def value_loss(function: Callable) -> None:
+    """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
+    run(VALUE_LOSS, function)
 
 
 def group_advantages(function: Callable) -> None:
