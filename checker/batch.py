@@ -20,12 +20,14 @@ class Entry:
 
     name: how it is called in what is printed.    inside: where it lies below the folder or in the zip that was given.
     error: why there is no file, where a folder or a zip cannot be read.
+    beside: whether the files that were handed in with it lie beside it.
     """
 
     name: str
     file: Path
     inside: Path
     error: Unreadable | None = None
+    beside: bool = True
 
 
 def entries(paths: Iterable[Path], scratch: Path) -> Iterator[Entry]:
@@ -62,7 +64,7 @@ def _in_zip(path: Path, scratch: Path) -> Iterator[Entry]:
                 for part in name.replace("\\", "/").split("/")
                 if part not in ("", ".", "..") and ":" not in part
             ]
-            yield Entry(f"{path}:{name}", file, Path(*parts))
+            yield Entry(f"{path}:{name}", file, Path(*parts), beside=False)
     except Unreadable as error:
         yield Entry(str(path), path, Path(), error)
 
@@ -92,4 +94,4 @@ def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
 def _check_one(entry: Entry, **options) -> Report:
     if entry.error is not None:
         return unreadable(entry.name, entry.error)
-    return check(entry.file, name=entry.name, **options)
+    return check(entry.file, name=entry.name, beside=entry.beside, **options)

@@ -52,6 +52,7 @@ def check(
     ignore: Iterable[str] = (),
     max_output: int = convert.MAX_OUTPUT,
     rules: Iterable[Rule] = RULES,
+    beside: bool = True,
 ) -> Report:
     """Check a notebook, or a submission that is already converted (.md, .txt), of which only the limit is checked.
 
@@ -64,8 +65,8 @@ def check(
         notebook = read(path)
     except Unreadable as error:
         return unreadable(name, error)
-    submission = Submission(notebook, max_output)
-    findings = tuple(f for rule in rules if rule.code not in ignore for f in rule.findings(submission))
+    submission = Submission(notebook, max_output, beside)
+    findings = tuple(f for rule in rules if rule.code not in ignore for f in _findings(rule, submission))
     baseline, tuned = rewards(notebook)
     return Report(
         name,
@@ -79,6 +80,15 @@ def check(
         if any(f.code in ("L001", "L002") for f in findings)
         else (),
     )
+
+
+def _findings(rule: Rule, submission: Submission) -> list[Finding]:
+    """A rule's findings; a rule that fails says so and does not take the other rules, or notebooks, with it."""
+    try:
+        return list(rule.findings(submission))
+    except Exception as error:  # whatever a rule of a course's own may raise
+        found = f"this rule could not be applied ({type(error).__name__}: {error})"
+        return [Finding(rule.code, "note", None, printable(found), "Tell those who look after the checker.")]
 
 
 def unreadable(name: str, error: Unreadable) -> Report:

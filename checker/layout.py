@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from checker.notebook import Cell, Notebook
 
+LONGEST_LABEL = 300  # characters of a line that are looked at
 MARKUP = re.compile(r"<[^>]*>|[*_`~]")
-LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d+)\b(.*)", re.IGNORECASE)
+LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d{1,9})\b(.*)", re.IGNORECASE)
 SEPARATED = re.compile(r"\s*(?:[:.)\]\-–—|=,]|$)|\s+[A-Z(]")
 ABOVE_A_LABEL = re.compile(r"\s*(?:%%|#\s*\||#\s*@title\s*$)")  # cell magics and Quarto's options
 
@@ -37,14 +38,21 @@ SPECS = (
 )
 
 
+def label_line(cell: Cell) -> str:
+    """The line that may hold a cell's label: the first that says something, below magics and `#|` options in code."""
+    lines = (line.strip() for line in cell.source.splitlines() if line.strip())
+    return next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")[
+        :LONGEST_LABEL
+    ]
+
+
 def label_of(cell: Cell) -> int | None:
-    """The number in a cell's label, read from its first line that says something; None without one.
+    """The number in a cell's label; None without one.
 
     In code the label is a comment or a docstring. In Markdown a line that is neither a heading nor bold is a label
     only where a sentence would not go on: "Cell 4: reward", and not "Cell 4 shows that ...".
     """
-    lines = (line.strip() for line in cell.source.splitlines() if line.strip())
-    first = next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")
+    first = label_line(cell)
     if cell.is_code and not first.startswith(("#", '"', "'")):
         return None
     match = LABEL.match(MARKUP.sub("", first).lstrip("\"'"))
@@ -52,6 +60,11 @@ def label_of(cell: Cell) -> int | None:
         return None
     marked = cell.is_code or first.startswith(("#", "**", "__", "<h"))
     return int(match[1]) if marked or SEPARATED.match(match[2].rstrip()) else None
+
+
+def heading_of(cell: Cell) -> str:
+    """A code cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
+    return "" if label_of(cell) is None else label_line(cell).strip("#=-%[]\"' \t")
 
 
 def is_header(cell: Cell) -> bool:

@@ -14,7 +14,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from checker.layout import is_header, label_of
+from checker.layout import heading_of, is_header
 from checker.notebook import Unreadable, parse, read
 
 POLICY = (
@@ -70,14 +70,9 @@ def _copy(path: Path, title: str) -> dict:
     for cell, raw in zip(read(path).cells, content["cells"], strict=True):
         if cell.number == 0 and is_header(cell):
             continue
-        heading = ""
-        if cell.is_code and label_of(cell) is not None:
-            first = next(line for line in cell.source.splitlines() if line.strip())
-            heading = "## " + re.sub(r"[\\`*_{}\[\]<>$]", "", first).strip("# ") + " "
-        cells += [
-            _markdown(f"{heading}{{#cell-{cell.number}}}" if heading else f"[]{{#cell-{cell.number}}}"),
-            raw,
-        ]
+        heading = re.sub(r"[\\`*_{}\[\]<>$]", "", heading_of(cell)) if cell.is_code else ""
+        anchor = f"## {heading} {{#cell-{cell.number}}}" if heading else f"[]{{#cell-{cell.number}}}"
+        cells += [_markdown(anchor), raw]
     return {**content, "cells": cells}
 
 

@@ -17,12 +17,14 @@ from checker import quarto
 from checker.batch import Entry, check_all
 from checker.check import Report, check, unreadable
 from checker.files import write_beside
-from checker.layout import SPECS, is_header, label_of
+from checker.layout import SPECS, heading_of, is_header
 from checker.notebook import Cell, Notebook, Output, Unreadable, read
 from checker.rubric import RUBRIC, Criterion, Evidence, evidence, load
 
 HERE = Path(__file__).parent
 INDEX = "index.html"
+LONGEST = 40_000  # characters of a cell or of an output on a page
+MOST_CELLS = 1_000
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
     re.DOTALL,
@@ -122,14 +124,16 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
 def page(notebook: Notebook, report: Report, criteria: list[Criterion]) -> str:
     """The whole page of the built-in renderer."""
     body, contents = [], []
-    for cell in notebook.cells:
+    for cell in notebook.cells[:MOST_CELLS]:
         if cell.number == 0 and is_header(cell):
             continue
         body.append(f'<a id="cell-{cell.number}"></a>')
-        if cell.is_code and (heading := _code_heading(cell)):
+        if cell.is_code and (heading := heading_of(cell)):
             contents.append((f"cell-{cell.number}", heading))
             body.append(f"<h2>{html.escape(heading)}</h2>")
         body.append(_code(cell) if cell.is_code else _markdown(cell, contents))
+    if (rest := len(notebook.cells) - MOST_CELLS) > 0:
+        body.append(f"<p>{rest:,} further cells are not shown.</p>")
     title = title_of(notebook)
     return _template("page.html.j2").render(
         title=title,
@@ -172,19 +176,12 @@ def title_of(notebook: Notebook) -> str:
     return notebook.path.stem
 
 
-def _code_heading(cell: Cell) -> str:
-    """`# Cell 4: Reward function` of a code cell as a heading, "" without a label."""
-    if label_of(cell) is None:
-        return ""
-    return next(line for line in cell.source.splitlines() if line.strip()).strip().lstrip("#").strip()
-
-
 def _markdown(cell: Cell, contents: list[tuple[str, str]]) -> str:
     """A Markdown cell; its headings of the first two levels are added to the contents list."""
     from nbconvert.filters import markdown2html
 
-    if cell.kind == "raw":
-        return f"<pre>{html.escape(cell.source)}</pre>"
+    if cell.kind == "raw" or len(cell.source) > LONGEST:
+        return f"<pre>{html.escape(_cut(cell.source))}</pre>"
     formulas: list[str] = []
     body = markdown2html(_without_formulas(cell.source, formulas))
 
@@ -229,11 +226,19 @@ def _code(cell: Cell) -> str:
     from nbconvert.filters import Highlight2HTML
 
     lines = cell.source.count("\n") + 1
-    shown = Highlight2HTML()(cell.source, language="python") if cell.source.strip() else ""
+    source = _cut(cell.source)
+    shown = Highlight2HTML()(source, language="python") if source.strip() else ""
     count = "" if cell.count is None else f"In [{cell.count}], "
     folded = f"<details><summary>Code <small>{count}{lines} line{'s' if lines != 1 else ''}</small></summary>{shown}</details>"
     outputs = "".join(map(_output, cell.outputs))
     return f'<section class="code">{sanitised(folded)}{f"<div class=output>{outputs}</div>" if outputs else ""}</section>'
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text that is too long for a page."""
+    return (
+        text if len(text) <= LONGEST else f"{text[:LONGEST]}\n... ({len(text) - LONGEST:,} more characters)"
+    )
 
 
 def _output(output: Output) -> str:
@@ -248,13 +253,13 @@ def _output(output: Output) -> str:
     if "image/svg+xml" in data:
         encoded = base64.b64encode(data["image/svg+xml"].encode()).decode()
         return f'<img alt="figure" src="data:image/svg+xml;base64,{encoded}">'
-    if "text/html" in data:
+    if "text/html" in data and len(data["text/html"]) <= 10 * LONGEST:
         return f'<div class="html">{sanitised(data["text/html"])}</div>'
-    if "text/markdown" in data:
+    if "text/markdown" in data and len(data["text/markdown"]) <= LONGEST:
         return sanitised(markdown2html(data["text/markdown"]))
     if not output.text.strip():
         return ""
-    return f'<pre class="{output.kind}">{sanitised(ansi2html(output.text.rstrip()))}</pre>'
+    return f'<pre class="{output.kind}">{sanitised(ansi2html(_cut(output.text).rstrip()))}</pre>'
 
 
 def sanitised(fragment: str) -> str:

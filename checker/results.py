@@ -22,6 +22,7 @@ TUNED = re.compile(
 )
 MEASURE = re.compile(r"reward|accura|score|success|correct|mean|average", re.IGNORECASE)
 REWARD, LOSS = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE), re.compile(r"loss", re.IGNORECASE)
+LINE = 1_000  # characters of a line that are read
 DIGIT = re.compile(r"\d")
 
 
@@ -32,7 +33,7 @@ def rewards(notebook: Notebook) -> tuple[float | None, float | None]:
     `trained`, ...), on two lines or one, `0.25 -> 0.97` after both words, and a table with both words in its head.
     """
     cells = sections(notebook).get(7) or list(notebook.code_cells)[-1:]
-    lines = plain("\n".join(cell.text_output for cell in cells)).splitlines()
+    lines = [line[:LINE] for line in plain("\n".join(cell.text_output for cell in cells)).splitlines()]
     found: dict[str, float] = {}
     for position, line in enumerate(lines):
         if not BASELINE.search(line) and not TUNED.search(line):

@@ -12,10 +12,14 @@ from checker.rules.syntax import Code, read_code
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook with what rules ask about it, worked out once."""
+    """A notebook with what rules ask about it, worked out once.
+
+    beside: whether what was handed in beside the notebook lies beside it now; not so for one out of a zip.
+    """
 
     notebook: Notebook
     max_output: int = convert.MAX_OUTPUT
+    beside: bool = True
     limit: int = convert.LIMIT
 
     @cached_property
@@ -39,6 +43,7 @@ class Submission:
         return convert.plain("\n".join(cell.text_output for cell in self.sections.get(number, [])))
 
 
+MOST = 20  # findings of one rule in one notebook that are told
 Remark = tuple[int | None, str, str]  # the cell, what was found, what to do
 
 
@@ -54,7 +59,12 @@ class Rule:
     right: str
 
     def findings(self, submission: Submission) -> Iterator[Finding]:
-        for cell, found, advice in self.check(submission):
+        for number, (cell, found, advice) in enumerate(self.check(submission), 1):
+            if number > MOST:
+                yield Finding(
+                    self.code, self.level, cell, "there are more places like these", "Mend these first."
+                )
+                return
             yield Finding(self.code, self.level, cell, printable(found).replace("\n", " "), printable(advice))
 
 

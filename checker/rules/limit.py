@@ -45,17 +45,17 @@ def _what_to_cut(submission: Submission) -> str:
     return f"Begin with cell {largest.cell.number}: its {part} alone has {size:,} characters."
 
 
-def bars(submission: Submission, width: int = 40) -> list[str]:
-    """A bar for each cell: how many characters its source (=) and its output (-) take."""
-    most = max((section.characters for section in submission.converted), default=1) or 1
+def bars(submission: Submission, width: int = 40, most: int = 60) -> list[str]:
+    """A bar for each cell, of many for the largest: how many characters its source (=) and its output (-) take."""
+    largest = sorted(submission.converted, key=lambda section: -section.characters)[:most]
+    longest = max((section.characters for section in largest), default=1) or 1
     lines = []
-    for section in submission.converted:
-        source = round(width * len(section.source) / most)
-        output = round(width * len(section.output) / most)
-        bar = "=" * source + "-" * output
-        lines.append(
-            f"cell {section.cell.number:3d} {bar:<{width + 1}} {len(section.source):6,} + {len(section.output):6,}"
-        )
+    for section in sorted(largest, key=lambda section: section.cell.number):
+        source, output = len(section.source), len(section.output)
+        bar = "=" * round(width * source / longest) + "-" * round(width * output / longest)
+        lines.append(f"cell {section.cell.number:3d} {bar:<{width + 1}} {source:6,} + {output:6,}")
+    if (rest := len(submission.converted) - len(largest)) > 0:
+        lines.append(f"and {rest:,} smaller cells")
     return lines
 
 

@@ -1,13 +1,17 @@
 """What would break the rendered page."""
 
+import os
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
-LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)")
+LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
+LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
+ELSEWHERE = re.compile(r"\w+:|//|#")
 
 
 def _outside_code(source: str) -> tuple[str, int | None]:
@@ -99,23 +103,15 @@ def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
 )
 def local_file(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
-        for target in LINK.findall(CODE_SPAN.sub("", text)):
-            if re.match(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\", target):
+        for picture, target in LINK.findall(CODE_SPAN.sub("", text)):
+            if LOCAL.match(target):
                 yield (
                     cell.number,
                     f"a link to a local file: {target[:60]}",
                     "Use a web address, or make the picture in a code cell.",
                 )
-            elif target.startswith("attachment:"):
-                continue
-            elif (
-                text
-                and "![" in text
-                and re.search(re.escape(target), text)
-                and re.search(r"\.(png|jpe?g|gif|svg|webp)$", target)
-                and "://" not in target
-            ):
-                if not (submission.notebook.path.parent / target).is_file():
+            elif picture and submission.beside and not ELSEWHERE.match(target):
+                if not os.path.isfile(submission.notebook.path.parent / unquote(target)):
                     yield (
                         cell.number,
                         f"the image {target[:60]} is not there",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from checker.layout import SPECS, is_header, label_of
 from checker.rules.base import Remark, Submission, rule
 
+LONGEST_HEADER = 5_000  # characters; reading YAML is slow
 HEADER_EXAMPLE = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
 
 
@@ -57,6 +58,13 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
             else "the header is not closed by a line ---"
         )
         yield 0, problem, "Cell 0 holds the YAML header alone, between two lines of ---."
+        return
+    if len(match[1]) > LONGEST_HEADER:
+        yield (
+            0,
+            f"the header has {len(match[1]):,} characters",
+            f"Keep to what is asked for:\n{HEADER_EXAMPLE}",
+        )
         return
     import yaml
 

@@ -19,6 +19,7 @@ from checker.notebook import Notebook
 MAGIC = re.compile(r"^\s*(?:[%!?]|[\w.\[\]]+\?{1,2}\s*$|[\w, ]+=\s*[%!])")
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
 MAX_CODE = 200_000  # characters of one cell; what is longer is data, not code
+MAX_ALL_CODE = 2_000_000  # characters of all cells that are read
 MAX_DEPTH = 150  # nested expressions; deeper code is generated, and rules recurse
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -253,9 +254,12 @@ def _matched(target: ast.expr, value: ast.expr, plain: bool) -> Iterator[tuple[s
 
 
 def read_code(notebook: Notebook) -> Code:
-    code = Code()
+    code, size = Code(), 0
     for cell in notebook.code_cells:
         source = cell.source
+        size += len(source)
+        if size > MAX_ALL_CODE:
+            break
         if len(source) > MAX_CODE or (source.lstrip().startswith("%%") and not TIMED.match(source)):
             continue
         lines = ["" if MAGIC.match(line) else line for line in source.split("\n")]
