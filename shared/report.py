@@ -32,6 +32,10 @@ from checker.notebook import Unreadable, parse, read
 from checker.render import render
 
 CELL_TIME_LIMIT = 1800  # seconds; a worked notebook needs about 120 in all
+WIDGET = "application/vnd.jupyter.widget-view+json"  # an output that only a browser with a kernel can show
+# Run by the kernel before the first cell: with ipywidgets installed, tqdm.auto would draw bars that a terminal cannot
+# show. An assignment to an attribute, so that no name is left behind that a notebook forgot to import.
+TEXT_BARS = "__import__('tqdm.auto').auto.tqdm = __import__('tqdm').tqdm"
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class ShowingClient(NotebookClient):
         if msg["msg_type"] == "stream" and content["name"] == "stderr":
             self.live(content["text"])
             return None
+        if WIDGET in content.get("data", {}):
+            return None
         return super().output(outs, msg, display_id, cell_index)
 
 
@@ -99,7 +105,7 @@ def execute(
         on_cell_start=starting,
         store_widget_state=False,
         record_timing=False,
-        extra_arguments=["--IPKernelApp.log_level=50"],
+        extra_arguments=["--IPKernelApp.log_level=50", f"--IPKernelApp.exec_lines={TEXT_BARS}"],
     )
     client.live = live
     try:
