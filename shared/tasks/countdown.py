@@ -13,8 +13,11 @@
 
 import operator
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
 
 from shared.tasks import addition
 from shared.tasks.addition import SYSTEM_PROMPT
@@ -29,6 +32,7 @@ COUNTS = {2: 0.6, 3: 0.35, 4: 0.05}  # how many numbers a problem has, and how o
 MAX_NEW_TOKENS = 64
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv}
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+STEP = re.compile(r"(?P<sum>(?P<a>[0-9]{1,6}) [-+*/] (?P<b>[0-9]{1,6})) = (?P<result>[0-9]{1,6})")
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,49 @@ def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
     except NotAnExpression:
         return False
     return value == target and sorted(used) == sorted(numbers)
+
+
+def reachable(numbers: Sequence[int | Fraction], target: int) -> bool:
+    """Whether some expression that uses every number exactly once equals the target: all of them are tried."""
+    if len(numbers) == 1:
+        return numbers[0] == target
+    for i, j in permutations(range(len(numbers)), 2):
+        a, b = Fraction(numbers[i]), Fraction(numbers[j])
+        rest = [number for k, number in enumerate(numbers) if k not in (i, j)]
+        results = [a + b, a - b, a * b] + ([a / b] if b else [])
+        if any(reachable([*rest, result], target) for result in results):
+            return True
+    return False
+
+
+def sound_lines(completion: str, numbers: Sequence[int], target: int) -> int:
+    """How many lines of the working come before its first mistake; 0 for a completion without the format.
+
+    A line `a + b = c` is sound when the equation holds, a and b are still unused, and the target can still be reached
+    from c and what is left.
+    """
+    blocks = parse(completion)
+    lines = [] if blocks is None else blocks[0].splitlines()
+    left = [Fraction(number) for number in numbers]
+    for count, line in enumerate(lines):
+        step = STEP.fullmatch(line.strip())
+        if step is None:
+            return count
+        a, b, result = (Fraction(int(step[name])) for name in ("a", "b", "result"))
+        if not _remove(left, a) or not _remove(left, b) or not solves(step["sum"], [int(a), int(b)], int(result)):
+            return count
+        left.append(result)
+        if not reachable(left, target):
+            return count
+    return len(lines)
+
+
+def _remove(numbers: list[Fraction], number: Fraction) -> bool:
+    """Take the number off the list; whether it was there."""
+    if number not in numbers:
+        return False
+    numbers.remove(number)
+    return True
 
 
 def is_expression(text: str) -> bool:

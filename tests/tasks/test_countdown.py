@@ -61,3 +61,45 @@ def test_answer_keys_are_right():
                 [""], [completion], [list(map(int, numbers.split()))], [int(target.split(".")[0])]
             )
             assert reward == [1.0], text
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=3), st.randoms(use_true_random=False))
+def test_what_a_solution_reaches_is_reachable(numbers, rng):
+    assert countdown.reachable(numbers, countdown.combine(numbers, rng).value)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "target", "possible"),
+    [
+        ([8, 3, 8, 3], 24, True), ([1, 1], 3, False), ([2, 2, 2], 23, False),
+        ([5], 5, True), ([5], 4, False), ([7, 7], 0, True),
+    ],
+)
+def test_reachable_tries_fractions_and_gives_up_on_the_impossible(numbers, target, possible):
+    """8 / (3 - 8 / 3) needs a fraction on the way: with whole numbers alone it is missed."""
+    assert countdown.reachable(numbers, target) is possible
+
+
+@pytest.mark.parametrize(
+    ("working", "sound"),
+    [
+        ("3 * 8 = 24\n24 - 2 = 22", 2),
+        ("3 * 8 = 24\n24 + 2 = 22", 1),  # the equation is wrong
+        ("3 * 8 = 24\n24 + 2 = 26", 1),  # right, and not the target
+        ("3 + 8 = 11\n11 * 2 = 22", 2),  # another way
+        ("3 - 2 = 1\n8 * 1 = 8", 0),  # right, and a dead end from the first line
+        ("3 * 9 = 27\n27 - 5 = 22", 0),  # 9 was not given
+        ("3 * 3 = 9\n9 + 8 = 17", 0),  # 3 was given once
+        ("3 * 8 = 24\n3 - 2 = 1", 1),  # 3 is used up
+        ("so: 3 * 8 = 24", 0), ("3 * 8 = ٢٤", 0), ("3 / 0 = 3", 0),
+    ],
+)
+def test_sound_lines_come_before_the_first_mistake(working, sound):
+    assert countdown.sound_lines(tagged(working, "22"), [3, 8, 2], 22) == sound
+    assert countdown.sound_lines(working, [3, 8, 2], 22) == 0, "without the format"
+
+
+@given(st.text())
+def test_sound_lines_take_any_text(text):
+    for completion in (text, tagged(text, text)):
+        assert countdown.sound_lines(completion, [3, 8, 2], 22) in (0, 1, 2)
