@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from checker.batch import check_all, entries
 from checker.check import Report
-from checker.findings import printable
+from checker.findings import one_line
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
 
@@ -151,7 +151,7 @@ def convert_command(
     try:
         text = to_markdown(read(notebook), max_output)
     except Unreadable as error:
-        _complain(f"{notebook}: {error}")
+        _complain(f"{one_line(str(notebook))}: {error}")
         raise typer.Exit(UNREADABLE) from None
     if output is None:
         sys.stdout.write(text)
@@ -193,13 +193,13 @@ def render_command(
                 if page is None:
                     _complain(f"{report.name}: {report.findings[0].advice}")
                 else:
-                    print(printable(str(page)))
-    except (Unreadable, OSError) as error:
+                    print(one_line(str(page)))
+    except Unreadable as error:
         _complain(str(error))
         raise typer.Exit(UNREADABLE) from None
     if len(rows) > 1 or any(not path.is_file() or path.suffix.lower() == ".zip" for path in paths):
         write_beside(output / INDEX, index(rows))
-        print(printable(str(output / INDEX)))
+        print(one_line(str(output / INDEX)))
     raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report, _ in rows) else 0)
 
 
@@ -275,7 +275,11 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments and arguments[0] not in COMMANDS and arguments[0] not in ("--help", "-h"):
         sys.argv.insert(1, "check")
-    app(prog_name="checker")
+    try:
+        app(prog_name="checker")
+    except OSError as error:  # every input is read under guard: what is left is a file that cannot be written
+        _complain(f"{error.filename} cannot be written: {error.strerror}. Give another place.")
+        sys.exit(UNREADABLE)
 
 
 if __name__ == "__main__":

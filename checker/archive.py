@@ -1,6 +1,9 @@
 """The notebooks in a zip as a learning platform exports it, unpacked without trusting it."""
 
+import lzma
+import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +12,8 @@ from checker.notebook import MAX_FILE_BYTES, Unreadable
 CHECKED = (".ipynb", ".md", ".txt")
 MOST_EXPANSION = 200  # a notebook compresses about tenfold
 SMALL = 1_000_000  # bytes below which any expansion is harmless
+# What `zipfile` raises for an archive or an entry that is damaged, encrypted or packed in a way it does not know.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError)
 
 
 def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -21,6 +26,8 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
         Unreadable: the file is not a zip, or what it holds would take too much room.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Unreadable("This is a device or a pipe, not a file. Give the zip itself.")
         with zipfile.ZipFile(path) as archive:
             entries = [
                 e
@@ -35,7 +42,7 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
                 target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
                 _write(archive, entry, target)
                 yield entry.filename, target
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except DAMAGE as error:
         raise Unreadable(f"The zip cannot be read ({error}). Download it again.") from error
 
 
@@ -50,5 +57,5 @@ def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> No
     try:
         with archive.open(entry) as source:
             target.write_bytes(source.read(entry.file_size + 1)[: entry.file_size])
-    except (RuntimeError, zipfile.BadZipFile, OSError, ValueError):  # encrypted or damaged
+    except DAMAGE:
         target.write_text("", encoding="utf-8")

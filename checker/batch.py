@@ -33,7 +33,7 @@ class Entry:
 def entries(paths: Iterable[Path], scratch: Path) -> Iterator[Entry]:
     """The notebooks of files, folders and zips, in order; zips are unpacked into folders in `scratch`."""
     for number, path in enumerate(paths):
-        if path.is_dir():
+        if os.path.isdir(path):  # unlike `Path.is_dir`, False for a name that cannot be one
             yield from _in_folder(path)
         elif path.suffix.lower() == ".zip":
             yield from _in_zip(path, scratch / str(number))
@@ -60,9 +60,9 @@ def _in_zip(path: Path, scratch: Path) -> Iterator[Entry]:
     try:
         for name, file in unpack(path, scratch):
             parts = [
-                part
+                part.replace(":", "_")
                 for part in name.replace("\\", "/").split("/")
-                if part not in ("", ".", "..") and ":" not in part
+                if part not in ("", ".", "..")
             ]
             yield Entry(f"{path}:{name}", file, Path(*parts), beside=False)
     except Unreadable as error:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
-from checker.findings import Finding, printable
+from checker.findings import Finding, one_line, printable
 from checker.layout import SPECS
-from checker.notebook import Unreadable, read
+from checker.notebook import Unreadable, read, read_bytes
 from checker.results import rewards
 from checker.rules import READING, RULES, Rule, Submission
 
@@ -58,7 +58,7 @@ def check(
 
     Raises nothing: a file that cannot be read gets the status "unreadable" and a finding that says why.
     """
-    name, ignore = printable(name or str(path)), frozenset(ignore)
+    name, ignore = one_line(name or str(path)), frozenset(ignore)
     try:
         if path.suffix.lower() in SUBMITTED_TEXT:
             return _check_text(path, name)
@@ -94,7 +94,7 @@ def _findings(rule: Rule, submission: Submission) -> list[Finding]:
 def unreadable(name: str, error: Unreadable) -> Report:
     """The report on a file that cannot be read."""
     return Report(
-        printable(name),
+        one_line(name),
         "unreadable",
         (Finding(READING.code, READING.level, None, "the file cannot be read", str(error)),),
     )
@@ -108,9 +108,7 @@ def _where(submission: Submission) -> list[str]:
 
 def _check_text(path: Path, name: str) -> Report:
     try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as error:
-        raise Unreadable(f"The file cannot be opened: {error.strerror or error}.") from error
+        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise Unreadable("The file is not UTF-8 text. Save it again as UTF-8.") from error
     over = len(text) - convert.LIMIT

@@ -25,6 +25,11 @@ class Finding:
         return asdict(self)
 
 
+def one_line(text: str) -> str:
+    """Printable text without line breaks: a name with one could pass for another notebook's verdict."""
+    return printable(text).replace("\n", " ")
+
+
 def printable(text: str) -> str:
     """Text from a notebook or a file's name as it may be printed: control, invisible and direction characters show.
 

@@ -5,6 +5,7 @@ imported only then. Whatever the JSON holds, the record's fields have the types 
 """
 
 import json
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,18 +89,23 @@ def read(path: Path) -> Notebook:
 
 def parse(path: Path) -> dict:
     """The notebook's JSON in format 4. Raises Unreadable like `read`."""
+    return _upgraded(_decoded(read_bytes(path)))
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a regular file of bearable size holds. Raises Unreadable for anything else, a pipe without waiting for it."""
     try:
-        if not path.is_dir() and path.exists() and not path.is_file():
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             raise Unreadable("This is a device or a pipe, not a file. Give the notebook itself.")
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if status.st_size > MAX_FILE_BYTES:
             raise Unreadable(
                 f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB. Clear the outputs (Kernel, Restart & Clear "
                 "Output), run again with less printed, and save."
             )
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise Unreadable(f"The file cannot be opened: {error.strerror or error}.") from error
-    return _upgraded(_decoded(data))
 
 
 def _decoded(data: bytes) -> dict:

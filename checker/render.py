@@ -17,6 +17,7 @@ from checker import quarto
 from checker.batch import Entry, check_all
 from checker.check import Report, check, unreadable
 from checker.files import write_beside
+from checker.findings import one_line
 from checker.layout import SPECS, heading_of, is_header
 from checker.notebook import Cell, Notebook, Output, Unreadable, read
 from checker.rubric import RUBRIC, Criterion, Evidence, evidence, load
@@ -24,6 +25,7 @@ from checker.rubric import RUBRIC, Criterion, Evidence, evidence, load
 HERE = Path(__file__).parent
 INDEX = "index.html"
 LONGEST = 40_000  # characters of a cell or of an output on a page
+LONGEST_NAME = 200  # bytes of a file's or folder's name
 MOST_CELLS = 1_000
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
@@ -73,7 +75,7 @@ def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC
     Raises:
         Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not there or fails.
     """
-    target = folder / f"{path.stem}.html"
+    target = folder / _page_name(Path(path.name))
     write_beside(target, _page(path, check(path), engine, load(rubric)))
     return target
 
@@ -90,12 +92,22 @@ def render_all(
     for entry, report in zip(found, check_all(found), strict=True):
         target = None
         if report.status != "unreadable":
-            target = _free(folder / entry.inside.with_suffix(".html"), taken)
+            target = _free(folder / _page_name(entry.inside), taken)
             try:
                 write_beside(target, _page(entry.file, report, engine, criteria))
             except Unreadable as error:
                 report, target = unreadable(report.name, error), None
+            except OSError as error:
+                reason = Unreadable(f"The page {target} cannot be written: {error.strerror}.")
+                report, target = unreadable(report.name, reason), None
         yield report, target
+
+
+def _page_name(inside: Path) -> Path:
+    """Where a notebook's page lies below the output folder: the same tree, in names that every file system takes."""
+    parts = [*inside.parts[:-1], inside.stem]
+    short = [one_line(part).encode()[:LONGEST_NAME].decode(errors="ignore") for part in parts]
+    return Path(*short[:-1], f"{short[-1]}.html")
 
 
 def _free(target: Path, taken: set[Path]) -> Path:
@@ -173,7 +185,7 @@ def title_of(notebook: Notebook) -> str:
         for source in sources[:3]:
             if match := re.search(pattern, source, re.MULTILINE):
                 return match[1]
-    return notebook.path.stem
+    return one_line(notebook.path.stem)
 
 
 def _markdown(cell: Cell, contents: list[tuple[str, str]]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from checker import convert, layout
-from checker.findings import Finding, Level, printable
+from checker.findings import Finding, Level, one_line, printable
 from checker.notebook import Cell, Notebook
 from checker.rules.syntax import Code, read_code
 
@@ -65,7 +65,7 @@ class Rule:
                     self.code, self.level, cell, "there are more places like these", "Mend these first."
                 )
                 return
-            yield Finding(self.code, self.level, cell, printable(found).replace("\n", " "), printable(advice))
+            yield Finding(self.code, self.level, cell, one_line(found), printable(advice))
 
 
 def rule(code: str, level: Level, *, why: str, wrong: str, right: str) -> Callable[..., Rule]:

@@ -69,8 +69,8 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     import yaml
 
     try:
-        header = yaml.safe_load(match[1])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        header = yaml.load(match[1], yaml.BaseLoader)  # only keys count; merges, which can blow up, are not done
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" (line {line + 2} of the cell)" if line is not None else ""
         yield 0, f"the header is not valid YAML{where}", f"Indent as in:\n{HEADER_EXAMPLE}"
