@@ -2,17 +2,20 @@
 
 A reward function has TRL's signature, `reward(prompts, completions, **columns) -> list[float]`, so each one also
 runs in `trl.GRPOTrainer` unchanged. It reads only the completion: a reward that reads the prompt as well pays for
-what the user wrote.
+what the user wrote. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
+that model is frozen, or the policy would learn to move its own judge.
 """
 
 import math
 from collections.abc import Callable, Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 RewardFunction = Callable[..., list[float]]
+Embedder = Callable[[Sequence[str]], Tensor]  # B texts to unit vectors, (B, H)
 
 
 def score(
@@ -74,3 +77,101 @@ def exact_match(prompts, completions, answer, **columns) -> list[float]:
 def first_line(completion: str) -> str:
     """The first line that is not blank, stripped and case-folded; "" when there is none."""
     return next((line.strip().casefold() for line in completion.splitlines() if line.strip()), "")
+
+
+def text_embedder(model: PreTrainedModel | str, tokenizer: PreTrainedTokenizerBase | None = None) -> Embedder:
+    """A function from B texts to unit vectors (B, H): the mean of the final hidden states over real tokens.
+
+    Mean pooling is what most sentence-embedding models were trained for (Reimers and Gurevych 2019,
+    arXiv:1908.10084), and does for a causal language model as well.
+
+    Args:
+        model: a frozen model, for instance the reference; or the name or folder of an embedding model.
+        tokenizer: the model's; not needed with a name.
+    """
+    if isinstance(model, str):
+        model, tokenizer = AutoModel.from_pretrained(model).eval(), AutoTokenizer.from_pretrained(model)
+
+    @torch.no_grad()
+    def embed(texts: Sequence[str]) -> Float[Tensor, "B H"]:
+        ids, mask = _right_padded(tokenizer, texts, model.device)
+        hidden = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[-1].float()
+        mean = (hidden * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return torch.nn.functional.normalize(mean, dim=-1)
+
+    return embed
+
+
+def semantic_similarity(embed: Embedder) -> RewardFunction:
+    """A soft reward: how near the completion comes in meaning to the nearest accepted answer, from 0 to 1.
+
+    (1 + cosine) / 2 of the embeddings; 0 for an empty completion. The data set has a column `answers`, a list of
+    accepted texts for each row. `notebooks/analogies.ipynb` shows what a policy makes of such a reward.
+    """
+
+    def similarity(prompts, completions, answers, **columns) -> list[float]:
+        texts = [" " + text.strip() for text in completions]
+        accepted = [[" " + str(answer).strip() for answer in row] for row in answers]
+        different = sorted({*texts, *(answer for row in accepted for answer in row)})
+        vectors = dict(zip(different, embed(different)))
+        return [
+            (1 + max(float(vectors[text] @ vectors[answer]) for answer in row)) / 2 if text.strip() else 0.0
+            for text, row in zip(texts, accepted)
+        ]
+
+    return similarity
+
+
+JUDGE_PROMPT = "Question: {prompt}\nAnswer: {completion}\nIs this answer right, yes or no?"
+
+
+def model_as_judge(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    judge_prompt: str = JUDGE_PROMPT,
+    *,
+    yes: str = " yes",
+    no: str = " no",
+) -> RewardFunction:
+    """The probability that a causal model answers yes to `judge_prompt`, given that it answers yes or no.
+
+    Args:
+        model: frozen; in practice far larger than the policy.
+        judge_prompt: may hold {prompt}, {completion} and the names of further columns; sent as a chat message where
+            the tokenizer has a chat template (give yes="Yes", no="No" there).
+
+    Raises:
+        ValueError: yes and no begin with the same token, so the model cannot choose between them.
+        KeyError: (when called) the judging prompt names a column that the data set does not have.
+    """
+    choice = [tokenizer(word, add_special_tokens=False).input_ids[0] for word in (yes, no)]
+    if choice[0] == choice[1]:
+        raise ValueError(f"{yes!r} and {no!r} begin with the same token of this tokenizer; choose other words.")
+
+    @torch.no_grad()
+    def judge(prompts, completions, **columns) -> list[float]:
+        texts = []
+        for i, (prompt, completion) in enumerate(zip(prompts, completions)):
+            row = {name: values[i] for name, values in columns.items()}
+            text = judge_prompt.format(prompt=prompt, completion=completion.strip(), **row)
+            if tokenizer.chat_template:
+                message = [{"role": "user", "content": text}]
+                text = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
+            texts.append(text)
+        ids, mask = _right_padded(tokenizer, texts, model.device)
+        logits = model(input_ids=ids, attention_mask=mask).logits  # (B, L, V)
+        last = logits[torch.arange(len(texts)), mask.sum(dim=1) - 1]  # (B, V)
+        return last[:, choice].softmax(dim=-1)[:, 0].tolist()
+
+    return judge
+
+
+def _right_padded(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], device: torch.device
+) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L"]]:
+    """Ids and mask, (B, L), padded on the right so that positions count from the first real token."""
+    ids = [tokenizer(text).input_ids for text in texts]
+    longest = max(map(len, ids))
+    padded = [row + [tokenizer.pad_token_id or 0] * (longest - len(row)) for row in ids]
+    lengths = torch.tensor([len(row) for row in ids], device=device)
+    return torch.tensor(padded, device=device), (torch.arange(longest, device=device) < lengths[:, None]).long()

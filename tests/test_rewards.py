@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from shared.rewards import add_up, columns_of, exact_match, score
+from shared.rewards import (
+    add_up,
+    columns_of,
+    exact_match,
+    model_as_judge,
+    score,
+    semantic_similarity,
+    text_embedder,
+)
 
 
 def length(prompts, completions, **columns):
@@ -41,3 +49,59 @@ def test_columns_of_a_data_set():
     assert columns_of([{"prompt": "p", "answer": 1}, {"prompt": "q", "answer": 2}]) == {"answer": [1, 2]}
     with pytest.raises(ValueError, match="Row 1.*'answer'"):
         columns_of([{"prompt": "p", "answer": 1}, {"prompt": "q"}])
+
+
+def compass(texts):
+    """A fake embedder: four words at right angles or opposite."""
+    vectors = {" north": (0.0, 1.0), " south": (0.0, -1.0), " east": (1.0, 0.0), " northeast": (0.6, 0.8)}
+    return torch.tensor([vectors.get(text, (-1.0, 0.0)) for text in texts])
+
+
+def test_similarity_is_the_cosine_scaled_to_0_and_1_for_the_nearest_answer():
+    """Catches an unscaled cosine, which punishes opposites with -1, and a comparison with the first answer only."""
+    similarity = semantic_similarity(compass)
+    answers = [["north"], ["north"], ["north"], ["south", "east"], ["north"], ["north"]]
+    rewards = similarity(["p"] * 6, [" north", " south\n", "east", " northeast", "", "  \n"], answers=answers)
+    assert rewards == pytest.approx([1.0, 0.0, 0.5, 0.8, 0.0, 0.0])
+
+
+def test_an_embedding_does_not_depend_on_the_other_texts(model, tokenizer):
+    """Catches padding in the mean: a short text among long ones must be what it is alone."""
+    embed = text_embedder(model, tokenizer)
+    together, alone = embed(["ab", "abcdefghij"]), torch.cat([embed(["ab"]), embed(["abcdefghij"])])
+    assert torch.allclose(together, alone, atol=1e-5)
+    assert torch.allclose(together.norm(dim=-1), torch.ones(2))
+
+
+def test_an_embedding_model_is_loaded_by_name(model, tokenizer, tmp_path):
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert torch.allclose(text_embedder(str(tmp_path))(["abc"]), text_embedder(model, tokenizer)(["abc"]), atol=1e-5)
+
+
+def test_the_judge_is_the_probability_of_yes_against_no(model, tokenizer):
+    """Catches reading the logits at the last column instead of the last real token, and a softmax over all words."""
+    judge = model_as_judge(model, tokenizer, "{prompt}{completion}{hint}", yes="a", no="b")
+    rewards = judge(["cd", "c"], ["efg", " d "], hint=["h", "i"])
+    for text, reward in zip(["cdefgh", "cdi"], rewards):
+        logits = model(**tokenizer(text, return_tensors="pt", return_token_type_ids=False)).logits[0, -1]
+        assert reward == pytest.approx(logits[[2, 3]].softmax(dim=-1)[0].item(), abs=1e-5)
+
+
+def test_the_judge_is_asked_in_a_chat_where_the_tokenizer_has_a_template(model, tokenizer):
+    plain = model_as_judge(model, tokenizer, "c{completion}d", yes="a", no="b")(["p"], ["ef"])
+    tokenizer.chat_template = "{% for m in messages %}c{{ m.content }}d{% endfor %}"
+    chat = model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")
+    assert chat(["p"], ["ef"]) == pytest.approx(plain)
+
+
+def test_a_judge_that_cannot_choose_is_refused(model, tokenizer):
+    with pytest.raises(ValueError, match="same token"):
+        model_as_judge(model, tokenizer, yes="ab", no="ac")
+
+
+def test_both_learnt_rewards_have_the_common_signature(model, tokenizer):
+    """They run through `score` beside a rule, columns and all."""
+    functions = [semantic_similarity(text_embedder(model, tokenizer)), model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")]
+    rewards = score(functions, ["c", "d"], ["e", "f"], {"answers": [["e"], ["g", "h"]], "relation": ["x", "y"]})
+    assert rewards.shape == (2, 2) and rewards[0, 0] == pytest.approx(1.0) and ((rewards >= 0) & (rewards <= 1)).all()
