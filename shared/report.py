@@ -86,6 +86,7 @@ def execute(
 
     Raises:
         Unreadable: the file is not a notebook.
+        KeyboardInterrupt: Ctrl-C.
     """
     notebook = nbformat.reads(json.dumps(parse(path)), as_version=4)
     code_cells = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
@@ -120,6 +121,10 @@ def execute(
             notebook,
             "The kernel died. Most often the machine ran out of memory: try a smaller model or batch.",
         )
+    except AssertionError:
+        if client.km is not None:
+            raise
+        raise KeyboardInterrupt from None  # nbclient caught the signal, ended the kernel, and then stumbled over that
     return notebook, ""
 
 
@@ -290,6 +295,9 @@ def main(arguments: list[str] | None = None) -> int:
             console.print(f"[red]error[/red]  {escape(str(path))}: {escape(str(error))}")
             status = 2
             continue
+        except KeyboardInterrupt:
+            console.print(f"\nStopped. {escape(str(path))} is as it was.")
+            return 130
         summary(done, console)
         if options.require_learning and not done.learned and not done.error:
             console.print(

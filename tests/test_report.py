@@ -1,6 +1,11 @@
 """`python -m shared.report` on small notebooks, with a real kernel."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import nbformat
 import pytest
@@ -97,3 +102,20 @@ def test_what_is_not_a_notebook_is_said(tmp_path, capsys):
     path.write_text("nonsense")
     assert main([str(path), "--out", str(tmp_path / "build")]) == 2
     assert "not valid JSON" in capsys.readouterr().out
+
+
+def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_path):
+    """Catches the two tracebacks that the notebook client prints when it is interrupted."""
+    ready = tmp_path / "pid"
+    path = notebook({4: f"import os, time\nopen({str(ready)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"})
+    command = [sys.executable, "-m", "shared.report", str(path), "--out", str(tmp_path / "build")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not (ready.exists() and ready.read_text()):
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Stopped." in out and "Traceback" not in out
+    assert not (tmp_path / "build").exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(ready.read_text()), 0)
