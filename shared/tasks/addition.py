@@ -15,6 +15,8 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
+from transformers import PreTrainedTokenizerBase
+
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.split import Split, check_request, distinct, split_of
 from shared.tasks.tags import parse, tagged
@@ -22,6 +24,7 @@ from shared.tasks.tags import parse, tagged
 SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
 OPERANDS = range(10, 100)
 MAX_NEW_TOKENS = 40
+CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the number')}"
 
 
 def pair_split(a: int, b: int) -> Split:
@@ -33,9 +36,27 @@ def question(a: int, b: int) -> str:
     return f"If you add {a} and {b}, what is the result?"
 
 
+def plain_prompt(asked: str) -> str:
+    """System prompt and a question as plain text, for a model without a chat template."""
+    return f"{SYSTEM_PROMPT}\n{asked}\n"
+
+
 def prompt_of(a: int, b: int) -> str:
-    """System prompt and question as plain text, for a model without a chat template."""
-    return f"{SYSTEM_PROMPT}\n{question(a, b)}\n"
+    return plain_prompt(question(a, b))
+
+
+def prompt_for(tokenizer: PreTrainedTokenizerBase, asked: str) -> str:
+    """The prompt of a question for this tokenizer's model: its chat template where it has one, else plain text.
+
+    The text ends where the model's turn begins. A chat model is shown the layout; the embedded model knows it
+    from its documents. A BOS that the tokenizer adds to every text is left out here, or there would be two.
+    """
+    if not tokenizer.chat_template:
+        return plain_prompt(asked)
+    messages = [{"role": "system", "content": CHAT_SYSTEM_PROMPT}, {"role": "user", "content": asked}]
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    adds_bos = tokenizer.bos_token_id in tokenizer("")["input_ids"]
+    return text.removeprefix(tokenizer.bos_token) if adds_bos else text
 
 
 def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
@@ -46,7 +67,7 @@ def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
 
 
 def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
-    """n different sums, each with `prompt`, `question` (the prompt without the system prompt) and `answer` (a string).
+    """n different sums, each with `prompt`, `question` (without the system prompt) and `answer` (a string).
 
     Raises:
         ValueError: an unknown split, fewer than 1 row, or more rows than exist.
@@ -58,11 +79,13 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
 
 
 def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
-    """1.0 where the whole completion is a think block and an answer block, tags on lines of their own, else 0.0."""
+    """1.0 where the whole completion is a think and an answer block, tags on lines of their own, else 0.0."""
     return [float(parse(completion) is not None) for completion in completions]
 
 
-def correctness_reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
+def correctness_reward(
+    prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns
+) -> list[float]:
     """1.0 where the format is kept and the answer block holds the right number and nothing else, else 0.0."""
     parsed = [parse(completion) for completion in completions]
     return [float(blocks is not None and blocks[1] == right) for blocks, right in zip(parsed, answer)]
@@ -81,7 +104,7 @@ def last_number(completion: str) -> str:
 
 
 def documents(rng: random.Random) -> Iterator[str]:
-    """Endless pretraining documents: sums that are right, and the question answered in several styles, half wrong."""
+    """Endless pretraining documents: right sums, and the question answered in several styles, half of them wrong."""
     while True:
         kind = rng.choices(("sums", "key", "careless"), (0.40, 0.20, 0.40))[0]
         a, b = draw_pair(rng, "train")

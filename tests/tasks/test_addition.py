@@ -1,6 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, processors
+from transformers import PreTrainedTokenizerFast
 
 from shared.tasks import addition
 from shared.tasks.tags import parse, tagged
@@ -36,13 +38,50 @@ def test_what_only_resembles_the_format_is_refused(completion):
 
 
 def test_correctness_needs_the_number_alone_in_the_answer_block():
-    wrong = [GOOD.replace("\n42\n", "\n43\n"), GOOD.replace("\n42\n", "\n142\n"), GOOD.replace("\n42\n", "\nabout 42\n"), "42"]
+    wrong = [GOOD.replace("\n42\n", f"\n{said}\n") for said in ("43", "142", "about 42")] + ["42"]
     assert addition.correctness_reward([""] * 5, [GOOD, *wrong], ["42"] * 5) == [1, 0, 0, 0, 0]
     assert addition.reward([""] * 5, [GOOD, *wrong], ["42"] * 5) == [1, 0.5, 0.5, 0.5, 0]
 
 
 def test_a_sum_is_held_out_in_both_orders():
     assert all(addition.pair_split(a, b) == addition.pair_split(b, a) for a in range(10, 40) for b in range(10, 40))
+
+
+CHAT_ML = (
+    "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def a_tokenizer(adds_bos: bool = False, **options) -> PreTrainedTokenizerFast:
+    words = Tokenizer(models.WordLevel({"?": 0, "<s>": 1}, "?"))
+    if adds_bos:
+        words.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", **options)
+
+
+def test_a_tokenizer_without_a_chat_template_gets_the_prompt_of_the_data_set():
+    row = addition.dataset("train", 1)[0]
+    assert addition.prompt_for(a_tokenizer(), row["question"]) == row["prompt"]
+
+
+def test_a_chat_template_wraps_the_question_and_opens_the_models_turn():
+    """Without `add_generation_prompt` a chat model first writes the header of its own turn: no strict format."""
+    prompt = addition.prompt_for(a_tokenizer(chat_template=CHAT_ML), "If you add 17 and 25, what is the result?")
+    assert prompt.startswith("<s><|im_start|>system\n" + addition.SYSTEM_PROMPT)
+    assert prompt.endswith("what is the result?<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_an_encoded_chat_prompt_has_one_bos():
+    """A template that writes the BOS and a tokenizer that adds one make two, which no model was trained on."""
+    for adds_bos in (False, True):
+        tokenizer = a_tokenizer(adds_bos, chat_template=CHAT_ML)
+        assert tokenizer(addition.prompt_for(tokenizer, "What?"))["input_ids"].count(tokenizer.bos_token_id) == 1
+
+
+def test_the_layout_that_chat_models_are_shown_is_the_one_that_is_rewarded():
+    layout = addition.CHAT_SYSTEM_PROMPT.partition("The layout:\n")[2]
+    assert addition.format_reward([""], [layout]) == [1.0]
 
 
 def test_last_number():
