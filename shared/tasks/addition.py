@@ -46,7 +46,7 @@ def prompt_of(a: int, b: int) -> str:
 
 
 def prompt_for(tokenizer: PreTrainedTokenizerBase, asked: str) -> str:
-    """The prompt of a question for this tokenizer's model: its chat template where it has one, else plain text.
+    """A question as this tokenizer's model wants it: in its chat template where it has one, else plain text.
 
     The text ends where the model's turn begins. A chat model is shown the layout; the embedded model knows it
     from its documents. A BOS that the tokenizer adds to every text is left out here, or there would be two.
@@ -91,20 +91,22 @@ def correctness_reward(
     return [float(blocks is not None and blocks[1] == right) for blocks, right in zip(parsed, answer)]
 
 
-def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
+def reward(
+    prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns
+) -> list[float]:
     """The mean of format and correctness, from 0 to 1."""
     formats = format_reward(prompts, completions)
     return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, answer))]
 
 
 def last_number(completion: str) -> str:
-    """The last run of digits, "" when there is none: what a completion that ignores the format meant to answer."""
+    """The last run of digits, "" when there is none: what was meant where the format is not kept."""
     numbers = re.findall(r"[0-9]+", completion)
     return numbers[-1] if numbers else ""
 
 
 def documents(rng: random.Random) -> Iterator[str]:
-    """Endless pretraining documents: right sums, and the question answered in several styles, half of them wrong."""
+    """Endless pretraining documents: right sums, and the question answered in several styles, half wrong."""
     while True:
         kind = rng.choices(("sums", "key", "careless"), (0.40, 0.20, 0.40))[0]
         a, b = draw_pair(rng, "train")

@@ -44,7 +44,8 @@ def test_correctness_needs_the_number_alone_in_the_answer_block():
 
 
 def test_a_sum_is_held_out_in_both_orders():
-    assert all(addition.pair_split(a, b) == addition.pair_split(b, a) for a in range(10, 40) for b in range(10, 40))
+    pairs = [(a, b) for a in range(10, 40) for b in range(10, 40)]
+    assert all(addition.pair_split(a, b) == addition.pair_split(b, a) for a, b in pairs)
 
 
 CHAT_ML = (
@@ -66,17 +67,18 @@ def test_a_tokenizer_without_a_chat_template_gets_the_prompt_of_the_data_set():
 
 
 def test_a_chat_template_wraps_the_question_and_opens_the_models_turn():
-    """Without `add_generation_prompt` a chat model first writes the header of its own turn: no strict format."""
-    prompt = addition.prompt_for(a_tokenizer(chat_template=CHAT_ML), "If you add 17 and 25, what is the result?")
+    """Without `add_generation_prompt` a chat model first writes the header of its own turn: no format."""
+    prompt = addition.prompt_for(a_tokenizer(chat_template=CHAT_ML), addition.question(17, 25))
     assert prompt.startswith("<s><|im_start|>system\n" + addition.SYSTEM_PROMPT)
     assert prompt.endswith("what is the result?<|im_end|>\n<|im_start|>assistant\n")
 
 
 def test_an_encoded_chat_prompt_has_one_bos():
-    """A template that writes the BOS and a tokenizer that adds one make two, which no model was trained on."""
+    """A template that writes the BOS and a tokenizer that adds one make two: no model was trained on that."""
     for adds_bos in (False, True):
         tokenizer = a_tokenizer(adds_bos, chat_template=CHAT_ML)
-        assert tokenizer(addition.prompt_for(tokenizer, "What?"))["input_ids"].count(tokenizer.bos_token_id) == 1
+        ids = tokenizer(addition.prompt_for(tokenizer, "What?"))["input_ids"]
+        assert ids.count(tokenizer.bos_token_id) == 1
 
 
 def test_the_layout_that_chat_models_are_shown_is_the_one_that_is_rewarded():
