@@ -13,7 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 
 import torch
@@ -22,14 +22,17 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from shared import advantages, losses, rewards
 from shared import kl as kl_module
+from shared.logps import completion_logps as scored
 from shared.mistakes import Mistakes
 from shared.mistakes import advantages as advantage_mistakes
 from shared.mistakes import gae as gae_mistakes
+from shared.mistakes import grpo_step as step_mistakes
 from shared.mistakes import kl as kl_mistakes
 from shared.mistakes import logps as logps_mistakes
 from shared.mistakes import loss as loss_mistakes
 from shared.mistakes import reward as reward_mistakes
 from shared.mistakes import value_loss as value_mistakes
+from shared.rollout import Rollout, Sampling
 
 TIME_LIMIT = 10  # seconds for all probes together
 
@@ -146,12 +149,19 @@ def _gradient(value: Tensor, source, relevant: Tensor | None) -> Tensor:
 
 def _refuse_modified(arguments: tuple, probe: Probe) -> None:
     for position, (now, before) in enumerate(zip(arguments, probe.arguments), 1):
-        same = torch.equal(now, before) if isinstance(now, Tensor) else isinstance(now, torch.nn.Module) or now == before
-        if not same:
+        if not _same(now, before):
             raise Problem(
                 f"it changes its argument number {position} in place (an `x -= ...` or `x[...] = ...`). Work on a new "
                 "tensor, or what uses the argument afterwards gets something else."
             )
+
+
+def _same(now, before) -> bool:
+    if isinstance(now, torch.nn.Module):
+        return True  # a backward pass may leave gradients there
+    if is_dataclass(now):
+        return all(_same(getattr(now, f.name), getattr(before, f.name)) for f in fields(now))
+    return torch.equal(now, before) if isinstance(now, Tensor) else now == before
 
 
 def _where_it_raised(error: Exception) -> str:
@@ -302,10 +312,10 @@ LOSS = Exercise("GRPO loss", _reference_loss, _loss_probes, loss_mistakes.MISTAK
 
 
 @lru_cache
-def _tiny_model() -> GPT2LMHeadModel:
+def _tiny_model(seed: int = 0) -> GPT2LMHeadModel:
     """A random model with learned positions, in which every slip with padding shows."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         config = GPT2Config(
             vocab_size=16, n_positions=32, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5,
             bos_token_id=None, eos_token_id=1, pad_token_id=1,
@@ -335,6 +345,43 @@ def _reference_logps(model, prompt_ids, prompt_mask, completion_ids, completion_
 COMPLETION_LOGPS = Exercise("completion log-probabilities", _reference_logps, _logps_probes, logps_mistakes.MISTAKES, 1e-3)
 
 
+def _step_probes() -> list[Probe]:
+    G, mask = 2, torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
+    rollout = Rollout(
+        prompts=["a", "b", "c"],
+        completions=["d", "e", "f", "g", "h", "i"],
+        num_generations=G,
+        prompt_ids=torch.tensor([[1, 1, 5, 6, 7], [2, 3, 4, 5, 6], [1, 9, 8, 9, 3]]),
+        prompt_mask=torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1], [0, 1, 1, 1, 1]]),
+        completion_ids=torch.tensor(
+            [[10, 11, 1, 1], [12, 3, 5, 1], [1, 1, 1, 1], [4, 1, 1, 1], [2, 2, 7, 9], [13, 6, 1, 1]]
+        ),
+        completion_mask=mask,
+        old_logps=torch.zeros(mask.shape),
+        truncated=torch.zeros(len(mask), dtype=torch.bool),
+        sampling=Sampling(4),
+    )
+    with torch.no_grad():
+        now = scored(_tiny_model(), rollout)[0]
+    # The policy has moved a little since it sampled, for some tokens beyond the clipping range.
+    moved = 0.3 * torch.randn(mask.shape, generator=torch.Generator().manual_seed(0)) * mask
+    rollout = replace(rollout, old_logps=now + moved)
+    rewards = torch.tensor([1.0, 0.0, 0.5, 0.5, 0.0, 2.0])
+    return [Probe((_tiny_model(), _tiny_model(seed=1), rollout, rewards, beta, 0.2), gradient_of=0) for beta in (0.0, 0.1)]
+
+
+def _reference_step(model, reference, rollout, rewards, beta, epsilon):
+    logps, _ = scored(model, rollout)
+    with torch.no_grad():
+        ref_logps, _ = scored(reference, rollout)
+    group = advantages.group_advantages(rewards, rollout.num_generations)[0]
+    mask = rollout.completion_mask
+    return losses.grpo_loss(logps, rollout.old_logps, group, mask, ref_logps, beta=beta, epsilon=epsilon)[0]
+
+
+GRPO_STEP = Exercise("GRPO step", _reference_step, _step_probes, step_mistakes.MISTAKES, 1e-3)
+
+
 def _reward_probes() -> list[Probe]:
     cases = [
         (" 3", "3"), ("3", "3"), (" 3\n", "3"), (" 4", "3"), (" 13", "3"), (" 30", "3"), (" 3 or 4", "3"), ("", "3"),
@@ -349,6 +396,7 @@ REWARD = Exercise(
     "reward", lambda prompts, responses, answers: rewards.exact_match(prompts, responses, answers), _reward_probes,
     reward_mistakes.MISTAKES,
 )
+
 
 def _gae_probes() -> list[Probe]:
     generator = torch.Generator().manual_seed(1)
@@ -371,7 +419,7 @@ VALUE_LOSS = Exercise(
     "clipped value loss", lambda *arguments: losses.clipped_value_loss(*arguments)[0], _value_probes, value_mistakes.MISTAKES
 )
 
-EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, REWARD, GAE, VALUE_LOSS)
+EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, GAE, VALUE_LOSS)
 
 
 def gae(function: Callable) -> None:
@@ -402,6 +450,11 @@ def loss(function: Callable) -> None:
 def completion_logps(function: Callable) -> None:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P) and (B, C)."""
     run(COMPLETION_LOGPS, function)
+
+
+def grpo_step(function: Callable) -> None:
+    """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
+    run(GRPO_STEP, function)
 
 
 def reward(function: Callable) -> None:

@@ -222,7 +222,8 @@ def ppo_loss(policy: ActorCritic, experience: Experience, config: PPOConfig) -> 
     logps = token_logps(logits, rollout.completion_ids).masked_fill(mask == 0, 0.0)
     surrogate, was_clipped = clipped_surrogate(logps, rollout.old_logps, experience.advantages, config.epsilon)
     value_loss, metrics = clipped_value_loss(values, experience.old_values, experience.returns, mask, config.value_epsilon)
-    entropy = masked_mean(entropy_of(logits), mask)
+    with torch.set_grad_enabled(config.entropy_coef > 0 and torch.is_grad_enabled()):
+        entropy = masked_mean(entropy_of(logits), mask)
     loss = config.policy_coef * masked_mean(surrogate, mask) + config.value_coef * value_loss - config.entropy_coef * entropy
     if experience.ref_logits is not None:
         loss = loss + config.beta * masked_mean(exact_kl(logits, experience.ref_logits), mask)

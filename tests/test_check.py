@@ -122,7 +122,23 @@ def first_line_reward(prompts, responses, answers):
     return [1.0 if (r.strip().split("\n")[0].strip() == str(a)) else 0.0 for r, a in zip(responses, answers)]
 
 
+def looped_step(model, reference, rollout, rewards, beta, epsilon):
+    """One completion at a time, without any padding."""
+    adv, total = looped_advantages(rewards, rollout.num_generations), 0.0
+    for i, mask in enumerate(rollout.completion_mask):
+        prompt, n = i // rollout.num_generations, int(mask.sum())
+        ids = torch.cat([rollout.prompt_ids[prompt][rollout.prompt_mask[prompt].bool()], rollout.completion_ids[i, :n]])[None]
+        logps, ref_logps = (
+            m(input_ids=ids).logits[0, -n - 1 : -1].log_softmax(-1).gather(-1, ids[0, -n:, None])[None, :, 0]
+            for m in (model, reference)
+        )
+        old, ones = rollout.old_logps[None, i, :n], torch.ones(1, n)
+        total = total + two_sided_loss(logps, old, torch.tensor(adv[i : i + 1]), ones, ref_logps.detach(), beta, epsilon)
+    return total / len(rollout)
+
+
 CORRECT = [
+    (check.GRPO_STEP, looped_step),
     *[(GROUP_ADVANTAGES, f) for f in (looped_advantages, reshaped_advantages, numpy_advantages, repeated_advantages)],
     (GROUP_ADVANTAGES, lambda rewards, G: torch.tensor(looped_advantages(rewards, G)).half()),
     (GROUP_ADVANTAGES, lambda rewards, num_generations: tuple_free(rewards, num_generations)),
