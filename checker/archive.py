@@ -47,7 +47,7 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.split("/"))
+    return any(part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
 
 
 def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:

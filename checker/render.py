@@ -26,13 +26,14 @@ HERE = Path(__file__).parent
 INDEX = "index.html"
 LONGEST = 40_000  # characters of a cell or of an output on a page
 LONGEST_NAME = 200  # bytes of a file's or folder's name
-MOST_CELLS = 1_000
+DEEPEST = 5_000  # elements of an output that are not closed
+MOST_CELLS, MOST_TEXT = 1_000, 400_000  # cells, and characters of their sources and text outputs, on one page
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
     re.DOTALL,
 )
 CODE = re.compile(
-    r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(`+)(?:(?!\3).)+?\3(?!`))",
+    r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(?<!`)(`+)(?!`).+?(?<!`)\3(?!`))",
     re.DOTALL | re.MULTILINE,
 )
 MATHML = {
@@ -136,7 +137,8 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
 def page(notebook: Notebook, report: Report, criteria: list[Criterion]) -> str:
     """The whole page of the built-in renderer."""
     body, contents = [], []
-    for cell in notebook.cells[:MOST_CELLS]:
+    shown = _shown(notebook)
+    for cell in shown:
         if cell.number == 0 and is_header(cell):
             continue
         body.append(f'<a id="cell-{cell.number}"></a>')
@@ -144,7 +146,7 @@ def page(notebook: Notebook, report: Report, criteria: list[Criterion]) -> str:
             contents.append((f"cell-{cell.number}", heading))
             body.append(f"<h2>{html.escape(heading)}</h2>")
         body.append(_code(cell) if cell.is_code else _markdown(cell, contents))
-    if (rest := len(notebook.cells) - MOST_CELLS) > 0:
+    if rest := len(notebook.cells) - len(shown):
         body.append(f"<p>{rest:,} further cells are not shown.</p>")
     title = title_of(notebook)
     return _template("page.html.j2").render(
@@ -157,6 +159,17 @@ def page(notebook: Notebook, report: Report, criteria: list[Criterion]) -> str:
         rubric=_graded(criteria, notebook, report),
         **_script("form.js"),
     )
+
+
+def _shown(notebook: Notebook) -> list[Cell]:
+    """The first cells, as many as a page can bear."""
+    shown, room = [], MOST_TEXT
+    for cell in notebook.cells[:MOST_CELLS]:
+        room -= min(len(cell.source), LONGEST) + sum(min(len(o.text), LONGEST) for o in cell.outputs)
+        if room < 0:
+            break
+        shown.append(cell)
+    return shown
 
 
 def _graded(
@@ -204,7 +217,7 @@ def _markdown(cell: Cell, contents: list[tuple[str, str]]) -> str:
             contents.append((anchor, html.unescape(re.sub(r"<[^>]+>", "", text)).strip()))
         return f'<h{min(level + 1, 6)} id="{anchor}">{text}</h{min(level + 1, 6)}>'
 
-    body = re.sub(r"<h([1-6])[^>]*>(.*?)</h\1>", heading, body, flags=re.DOTALL)
+    body = re.sub(r"<h([1-6])[^>]*>((?:(?!<h[1-6]).)*?)</h\1>", heading, body, flags=re.DOTALL)
     for number, formula in enumerate(formulas):
         body = body.replace(f"FORMULA{number}END", formula)
     return f'<section class="text">{sanitised(body)}</section>'
@@ -238,8 +251,8 @@ def _code(cell: Cell) -> str:
     from nbconvert.filters import Highlight2HTML
 
     lines = cell.source.count("\n") + 1
-    source = _cut(cell.source)
-    shown = Highlight2HTML()(source, language="python") if source.strip() else ""
+    source = "\n".join(line.rstrip() for line in _cut(cell.source).split("\n"))  # Pygments is slow on blanks
+    shown = Highlight2HTML()(source, language="python") if source else ""
     count = "" if cell.count is None else f"In [{cell.count}], "
     folded = f"<details><summary>Code <small>{count}{lines} line{'s' if lines != 1 else ''}</small></summary>{shown}</details>"
     outputs = "".join(map(_output, cell.outputs))
@@ -265,13 +278,19 @@ def _output(output: Output) -> str:
     if "image/svg+xml" in data:
         encoded = base64.b64encode(data["image/svg+xml"].encode()).decode()
         return f'<img alt="figure" src="data:image/svg+xml;base64,{encoded}">'
-    if "text/html" in data and len(data["text/html"]) <= 10 * LONGEST:
+    if "text/html" in data and _bearable(data["text/html"]):
         return f'<div class="html">{sanitised(data["text/html"])}</div>'
     if "text/markdown" in data and len(data["text/markdown"]) <= LONGEST:
         return sanitised(markdown2html(data["text/markdown"]))
     if not output.text.strip():
         return ""
     return f'<pre class="{output.kind}">{sanitised(ansi2html(_cut(output.text).rstrip()))}</pre>'
+
+
+def _bearable(fragment: str) -> bool:
+    """Whether HTML is short and shallow enough: sanitising takes the square of how many elements are left open."""
+    left_open = fragment.count("<") - 2 * fragment.count("</")
+    return len(fragment) <= 10 * LONGEST and left_open <= DEEPEST
 
 
 def sanitised(fragment: str) -> str:

@@ -4,6 +4,7 @@ People print these in many ways. Everything here is lenient: it says that someth
 of printing it is there.
 """
 
+import math
 import re
 
 from checker.convert import plain
@@ -11,7 +12,8 @@ from checker.layout import sections
 from checker.notebook import Notebook
 
 NUMBER = re.compile(
-    r"(?<![\w.\-–])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)\s*%?|(?<![\w.\-–])[-+]?\d+\.(?!\d)", re.I
+    r"(?<![\w.\-–])[-+]?\d++(?:\.\d++)?+(?:e[-+]?\d++)?+(?![\w.]*\w)\s*%?|(?<![\w.\-–])[-+]?\d++\.(?!\d)",
+    re.IGNORECASE,
 )
 BASELINE = re.compile(
     r"\b(?:baseline|base|before|untrained|initial|pre-?trained|pre-training)\b", re.IGNORECASE
@@ -39,7 +41,8 @@ def rewards(notebook: Notebook) -> tuple[float | None, float | None]:
         if not BASELINE.search(line) and not TUNED.search(line):
             continue
         for which, value in _in_line(line, lines[position + 1 : position + 4]).items():
-            found.setdefault(which, value)
+            if math.isfinite(value):
+                found.setdefault(which, value)
     return found.get("baseline"), found.get("tuned")
 
 

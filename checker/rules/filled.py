@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from checker.rules.base import Remark, Submission, rule
 
-BLANK_ANSWER = re.compile(r"^\s*\*?_?your answer here\.?_?\*?\s*$", re.IGNORECASE | re.MULTILINE)
-BLANK_CODE = re.compile(r"^\s*raise\s+NotImplementedError\b.*$", re.MULTILINE)
-BEGIN, END = (
-    re.compile(r"^\s*#\s*student code here\s*$", re.MULTILINE),
-    re.compile(r"^\s*#\s*end student code\s*$", re.MULTILINE),
-)
+BLANK_ANSWER = re.compile(r"^[ \t]*\*?_?your answer here\.?_?\*?[ \t]*$", re.IGNORECASE | re.MULTILINE)
+BLANK_CODE = re.compile(r"^[ \t]*raise[ \t]+NotImplementedError\b.*$", re.MULTILINE)
+MARKER = re.compile(r"^[ \t]*#[ \t]*(?:(?P<begin>student code here)|end student code)[ \t]*$", re.MULTILINE)
 
 
 @rule(
@@ -57,8 +55,9 @@ def answer_not_written(submission: Submission) -> Iterator[Remark]:
 )
 def exercise_empty(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
-        for begin in BEGIN.finditer(cell.source):
-            end = END.search(cell.source, begin.end())
+        for begin, end in pairwise([*MARKER.finditer(cell.source), None]):
+            if not begin["begin"]:
+                continue
             body = cell.source[begin.end() : end.start() if end else len(cell.source)]
             lines = [line.strip() for line in body.splitlines()]
             if all(not line or line.startswith("#") or line in ("pass", "...") for line in lines):

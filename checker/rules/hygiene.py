@@ -12,13 +12,13 @@ SECRETS = {
     "an AWS key": re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
     "a Google key": re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b"),
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "a Weights & Biases key": re.compile(r"wandb\S*\s*[=(]\s*(?:key\s*=\s*)?['\"][0-9a-f]{40}['\"]"),
+    "a Weights & Biases key": re.compile(r"wandb\S{0,40}\s{0,4}[=(]\s*(?:key\s*=\s*)?['\"][0-9a-f]{40}['\"]"),
 }
 PATHS = re.compile(r"(?:/home/|/Users/|/root/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]+|/content/drive/[\w./-]+")
 REDIRECTION = re.compile(
-    r"^\s*[!%]\s*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+", re.MULTILINE
+    r"^[ \t]*[!%][ \t]*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+", re.MULTILINE
 )
-PROGRESS = re.compile(r"\r|\d+%\|[█▉▊▋▌▍▎▏ #-]*\||(?:\d+%.*){4,}")
+PROGRESS = re.compile(r"\r|\d{1,3}%\|[█▉▊▋▌▍▎▏ #-]*\||(?:\d{1,3}%.*){4,}")
 LARGE_OUTPUT = 1_000_000
 
 

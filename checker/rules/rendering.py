@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
-CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
 LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
 ELSEWHERE = re.compile(r"\w+:|//|#")

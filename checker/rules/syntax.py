@@ -16,7 +16,7 @@ from functools import cached_property
 
 from checker.notebook import Notebook
 
-MAGIC = re.compile(r"^\s*(?:[%!?]|[\w.\[\]]+\?{1,2}\s*$|[\w, ]+=\s*[%!])")
+MAGIC = re.compile(r"^\s*+(?:[%!?]|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
 MAX_CODE = 200_000  # characters of one cell; what is longer is data, not code
 MAX_ALL_CODE = 2_000_000  # characters of all cells that are read
