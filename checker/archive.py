@@ -16,11 +16,10 @@ SMALL = 1_000_000  # bytes below which any expansion is harmless
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError)
 
 
-def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Each notebook's name in the archive, and its file in `folder` under a number of ours.
+def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | None]]:
+    """Each notebook's name in the archive, its file in `folder` under a number of ours, and why there is none.
 
-    Names in the archive are shown and never used as paths, so that an entry such as `../../x.ipynb` goes nowhere. An
-    entry that cannot be unpacked yields a path that does not exist or is empty; the check then says so.
+    Names in the archive are shown and never used as paths, so that an entry such as `../../x.ipynb` goes nowhere.
 
     Raises:
         Unreadable: the file is not a zip, or what it holds would take too much room.
@@ -40,8 +39,7 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
                 )
             for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
                 target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
-                _write(archive, entry, target)
-                yield entry.filename, target
+                yield entry.filename, target, _write(archive, entry, target)
     except DAMAGE as error:
         raise Unreadable(f"The zip cannot be read ({error}). Download it again.") from error
 
@@ -50,12 +48,13 @@ def _is_hidden(name: str) -> bool:
     return any(part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
 
 
-def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> Unreadable | None:
+    """Unpack one entry; the reason where that is not done."""
     if entry.file_size > max(SMALL, MOST_EXPANSION * entry.compress_size) or entry.file_size > MAX_FILE_BYTES:
-        target.write_text("", encoding="utf-8")
-        return
+        return Unreadable(f"It unpacks to {entry.file_size / 1e6:,.0f} MB, too much for a notebook.")
     try:
         with archive.open(entry) as source:
             target.write_bytes(source.read(entry.file_size + 1)[: entry.file_size])
-    except DAMAGE:
-        target.write_text("", encoding="utf-8")
+    except DAMAGE as error:
+        return Unreadable(f"It is damaged or encrypted in the zip ({error}). Download the zip again.")
+    return None

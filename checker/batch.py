@@ -58,13 +58,13 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
 def _in_zip(path: Path, scratch: Path) -> Iterator[Entry]:
     scratch.mkdir()
     try:
-        for name, file in unpack(path, scratch):
+        for name, file, error in unpack(path, scratch):
             parts = [
                 part.replace(":", "_")
                 for part in name.replace("\\", "/").split("/")
                 if part not in ("", ".", "..")
             ]
-            yield Entry(f"{path}:{name}", file, Path(*parts), beside=False)
+            yield Entry(f"{path}:{name}", file, Path(*parts), error, beside=False)
     except Unreadable as error:
         yield Entry(str(path), path, Path(), error)
 
