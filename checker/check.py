@@ -8,7 +8,6 @@ from checker import convert
 from checker.findings import Finding, one_line, printable
 from checker.layout import SPECS
 from checker.notebook import Unreadable, read, read_bytes
-from checker.results import rewards
 from checker.rules import READING, RULES, Rule, Submission
 
 SUBMITTED_TEXT = (".md", ".txt")
@@ -67,7 +66,7 @@ def check(
         return unreadable(name, error)
     submission = Submission(notebook, max_output, beside)
     findings = tuple(f for rule in rules if rule.code not in ignore for f in _findings(rule, submission))
-    baseline, tuned = rewards(notebook)
+    baseline, tuned = submission.rewards
     return Report(
         name,
         "fail" if any(f.level == "error" for f in findings) else "pass",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from checker import convert, layout
+from checker import convert, layout, results
 from checker.findings import Finding, Level, one_line, printable
 from checker.notebook import Cell, Notebook
 from checker.rules.syntax import Code, read_code
@@ -33,6 +33,11 @@ class Submission:
     @cached_property
     def sections(self) -> dict[int, list[Cell]]:
         return layout.sections(self.notebook)
+
+    @cached_property
+    def rewards(self) -> tuple[float | None, float | None]:
+        """Baseline and fine-tuned reward as the outputs show them."""
+        return results.rewards(self.notebook)
 
     @cached_property
     def code(self) -> Code:

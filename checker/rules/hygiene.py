@@ -5,14 +5,17 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 
-SECRETS = {
-    "a Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{30,}\b"),
-    "an OpenAI key": re.compile(r"\bsk-[A-Za-z0-9_-]{20,}\b"),
-    "a GitHub token": re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}\b"),
-    "an AWS key": re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
-    "a Google key": re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b"),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "a Weights & Biases key": re.compile(r"wandb\S{0,40}\s{0,4}[=(]\s*(?:key\s*=\s*)?['\"][0-9a-f]{40}['\"]"),
+SECRETS = {  # what it is: (letters that it holds, which are found faster, and its whole form)
+    "a Hugging Face token": ("hf_", re.compile(r"\bhf_[A-Za-z0-9]{30,}\b")),
+    "an OpenAI key": ("sk-", re.compile(r"\bsk-[A-Za-z0-9_-]{20,}\b")),
+    "a GitHub token": ("gh", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}\b")),
+    "an AWS key": ("AKIA", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
+    "a Google key": ("AIza", re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
+    "a private key": ("PRIVATE KEY", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    "a Weights & Biases key": (
+        "wandb",
+        re.compile(r"wandb\S{0,40}\s{0,4}[=(]\s*(?:key\s*=\s*)?['\"][0-9a-f]{40}['\"]"),
+    ),
 }
 PATHS = re.compile(r"(?:/home/|/Users/|/root/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]+|/content/drive/[\w./-]+")
 REDIRECTION = re.compile(
@@ -31,8 +34,9 @@ LARGE_OUTPUT = 1_000_000
 )
 def secret(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.cells:
-        for name, pattern in SECRETS.items():
-            if pattern.search(cell.source) or pattern.search(cell.text_output):
+        texts = (cell.source, cell.text_output)
+        for name, (letters, pattern) in SECRETS.items():
+            if any(letters in text and pattern.search(text) for text in texts):
                 yield (
                     cell.number,
                     f"the cell shows {name}",

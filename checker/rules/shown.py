@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from checker.results import cases, examples, log_lines, rewards
+from checker.results import cases, examples, log_lines
 from checker.rules.base import Remark, Submission, rule
 
 MODEL = re.compile(r"param|layer|ForCausalLM|Model\(|\b\d+(?:\.\d+)?\s*[MBK]\b", re.IGNORECASE)
@@ -123,7 +123,7 @@ def log_not_shown(submission: Submission) -> Iterator[Remark]:
 )
 def comparison_not_shown(submission: Submission) -> Iterator[Remark]:
     if _present(submission, 7):
-        baseline, tuned = rewards(submission.notebook)
+        baseline, tuned = submission.rewards
         if baseline is None or tuned is None:
             missing = "baseline" if baseline is None else "fine-tuned"
             yield (

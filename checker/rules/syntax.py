@@ -86,7 +86,16 @@ class Code:
 
     def calls(self, *wanted: str) -> Iterator[tuple[int, ast.Call]]:
         """Every call of a function or method with one of these names."""
-        return ((cell, node) for cell, node in self.walk(ast.Call) if called(node) in wanted)
+        found = (call for name in wanted for call in self._calls.get(name, ()))
+        return ((cell, node) for _, cell, node in sorted(found, key=lambda call: call[0]))
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[int, int, ast.Call]]]:
+        """Every call by the last name of what it calls: (its place among all calls, its cell's number, the call)."""
+        found: dict[str, list[tuple[int, int, ast.Call]]] = {}
+        for place, (cell, node) in enumerate(self.walk(ast.Call)):
+            found.setdefault(called(node), []).append((place, cell, node))
+        return found
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """What the node stands in directly."""
@@ -280,12 +289,24 @@ def _children(module: ast.Module) -> dict[ast.AST, list[ast.AST]]:
     for _ in range(MAX_DEPTH):
         below = []
         for node in level:
-            found[node] = children = list(ast.iter_child_nodes(node))
+            found[node] = children = _inside(node)
             below.extend(children)
         if not below:
             return found
         level = below
     return {}
+
+
+def _inside(node: ast.AST) -> list[ast.AST]:
+    """What stands directly in a node, but for the marks of reading and writing, of which there are as many as names."""
+    found = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [part for part in value if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
 
 
 def called(node: ast.AST | None) -> str:
@@ -317,8 +338,9 @@ MODULES = {"torch", "np", "numpy", "math", "F", "nn", "statistics", "jnp", "func
 
 def names(node: ast.AST) -> set[str]:
     """Every name, attribute and key in brackets that occurs in an expression: a, b, c of `a.b["c"]`."""
-    found = set()
-    for part in ast.walk(node):
+    found, parts = set(), [node]
+    for part in parts:
+        parts += _inside(part)
         if isinstance(part, ast.Name):
             found.add(part.id)
         elif isinstance(part, ast.Attribute):
