@@ -133,6 +133,7 @@ class _environment:
 
     WANTED = {
         "OMP_NUM_THREADS": "2",
+        "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads make each other many times slower when a core is busy
         "TOKENIZERS_PARALLELISM": "false",
         "TRANSFORMERS_VERBOSITY": "error",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
