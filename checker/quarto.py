@@ -4,7 +4,6 @@ Quarto gets a copy: its header is ours (a header can name files and programs), e
 executed. A content security policy then lets no script run but the form's, and lets the page fetch nothing.
 """
 
-import copy
 import json
 import re
 import shutil
@@ -30,6 +29,7 @@ OPTIONS = {
         "theme": "cosmo",
     }
 }
+STRAY_LINK = r'(<)(link(?!\s+(?:rel="stylesheet"\s+)?href="data:))'
 PATIENCE = 300  # seconds
 
 
@@ -48,13 +48,13 @@ def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, s
     """
     with tempfile.TemporaryDirectory() as scratch:
         notebook = Path(scratch, "notebook.ipynb")
-        notebook.write_text(json.dumps(_copy(path, title)), encoding="utf-8")
         try:
+            notebook.write_text(json.dumps(_copy(path, title)), encoding="utf-8")
             done = subprocess.run(
                 [*quarto, "render", notebook.name, "--to", "html", "--no-execute"],
                 cwd=scratch, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
             )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except (OSError, RecursionError, subprocess.TimeoutExpired) as error:
             raise Unreadable(f"Quarto could not render it: {error}") from error
         made = notebook.with_suffix(".html")
         if done.returncode or not made.is_file():
@@ -64,7 +64,7 @@ def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, s
 
 def _copy(path: Path, title: str) -> dict:
     """The notebook with a header of ours, and before each cell an anchor; a labelled code cell gets a heading."""
-    content = copy.deepcopy(parse(path))
+    content = parse(path)
     header = {"title": title, "format": OPTIONS, "jupyter": "python3"}
     cells = [_markdown("---\n" + json.dumps(header) + "\n---")]
     for cell, raw in zip(read(path).cells, content["cells"], strict=True):
@@ -81,8 +81,14 @@ def _markdown(source: str) -> dict:
 
 
 def _secured(html: str, form: str, script: str, script_hash: str) -> str:
-    """The page under its policy. An attribute cannot be spelled otherwise, so no `http-equiv` but ours is left."""
-    html = re.sub("http-equiv", "data-http-equiv", html, flags=re.IGNORECASE)
+    """The page under its policy, and without what a policy does not reach.
+
+    `http-equiv` goes elsewhere; links and frames make a browser connect, even to what it then may not fetch. The
+    names of tags and attributes cannot be spelled otherwise, so what is renamed does nothing. A link stays where it
+    begins as Quarto writes those to style sheets inside the page.
+    """
+    for reaching_out in (r"()(http-equiv)", STRAY_LINK, r"(<)((?:i?frame|object|embed)\b)"):
+        html = re.sub(reaching_out, r"\1data-\2", html, flags=re.IGNORECASE)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(script_hash=script_hash)}">'
     html, found = re.subn(r"<head[^>]*>", lambda head: head[0] + policy, html, count=1)
     if not found:
