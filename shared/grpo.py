@@ -196,7 +196,9 @@ def policy_loss(
 ) -> tuple[Float[Tensor, ""], dict[str, float]]:
     """The GRPO loss of the current policy on an experience, with gradient; see `shared.losses.grpo_loss`."""
     rollout = experience.rollout
-    logps, entropy = completion_logps(model, rollout, with_entropy=True)
+    logps, entropy = completion_logps(
+        model, rollout, with_entropy=True, entropy_gradient=config.entropy_coef > 0
+    )
     return grpo_loss(
         logps,
         rollout.old_logps,
@@ -301,7 +303,7 @@ def train(
     trained = [p for p in model.parameters() if p.requires_grad]
     if not trained:
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
-    optimizer = torch.optim.AdamW(trained, lr=config.learning_rate, weight_decay=config.weight_decay)
+    optimizer = torch.optim.AdamW(trained, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
     history = _resume(checkpoint_path, model, optimizer, config)
     skipped_in_a_row = 0
 

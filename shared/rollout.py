@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.cache_utils import DynamicLayer
 
 from shared.constrain import ROOT, AnswerTrie
 from shared.models import eos_token_ids, eval_mode
@@ -106,6 +107,36 @@ class Rollout:
         )
 
 
+class RoomyLayer(DynamicLayer):
+    """A cache layer for sampling: new keys and values are written into room kept for them.
+
+    `DynamicLayer` concatenates, so that every token copies the whole cache; but what is written in place has no
+    gradient, so training passes keep to it.
+
+    keys, values: (R, heads, P + tokens so far, head size), views of what `room` further tokens can be written to.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor, room: int):
+        super().__init__()
+        self.lazy_initialization(keys, values)
+        self.with_room = [torch.cat([t, t.new_empty(*t.shape[:2], room, t.size(3))], dim=2) for t in (keys, values)]
+        self._show(keys.size(2))
+
+    def _show(self, length: int) -> None:
+        self.keys, self.values = (t[:, :, :length] for t in self.with_room)
+
+    def update(self, key_states: Tensor, value_states: Tensor, *args, **kwargs) -> tuple[Tensor, Tensor]:
+        start = self.get_seq_length()
+        self._show(start + key_states.size(2))
+        self.keys[:, :, start:], self.values[:, :, start:] = key_states, value_states
+        return self.keys, self.values
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        length = self.get_seq_length()
+        self.with_room = [t[indices] for t in self.with_room]
+        self._show(length)
+
+
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
     """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
     return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
@@ -184,6 +215,7 @@ def sample(
 
     with eval_mode(model):
         logits, cache, mask = _prefill(model, prompts, prompt_ids, prompt_mask, num_generations)
+        cache.layers = [RoomyLayer(layer.keys, layer.values, room=C) for layer in cache.layers]
         alive = torch.arange(B, device=device)  # (R,), the completions still in the batch
         state = torch.full((B,), ROOT, device=device)
         for t in range(C):
@@ -255,14 +287,21 @@ def distribution(
 
 def _draw(logits, sampling, constraint, state, generator) -> tuple[Tensor, Tensor]:
     """One token for each row and its log-probability under the sampled distribution, (R,) each."""
-    logits = distribution(logits, sampling, constraint, state)  # (R, K)
-    logps = logits.log_softmax(dim=-1)
-    if sampling.greedy:
-        choice = logps.argmax(dim=-1, keepdim=True)  # (R, 1)
-    else:
-        choice = torch.multinomial(logps.exp(), 1, generator=generator)  # (R, 1)
+    probs = distribution(logits, sampling, constraint, state).softmax(dim=-1)  # (R, K)
+    choice = probs.argmax(dim=-1, keepdim=True) if sampling.greedy else draw(probs, generator)  # (R, 1)
     token = choice if constraint is None else constraint.token_ids[state].gather(-1, choice)
-    return token[:, 0], logps.gather(-1, choice)[:, 0]
+    return token[:, 0], probs.gather(-1, choice)[:, 0].log()
+
+
+def draw(probs: Float[Tensor, "R K"], generator: torch.Generator | None = None) -> Int[Tensor, "R 1"]:
+    """One index for each row, drawn with its probability: the first whose cumulative probability exceeds u ~ U[0, 1).
+
+    `torch.multinomial` draws an exponential number for each of the R x K probabilities; this draws R in all.
+    """
+    cumulative = probs.cumsum(dim=-1)
+    u = torch.rand(len(probs), 1, generator=generator, device=probs.device, dtype=probs.dtype)
+    # Scaled by the last sum, which rounding leaves near 1: u stays below it, so no index of probability 0 is drawn.
+    return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)
 
 
 def prefill(

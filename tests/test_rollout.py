@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+from transformers.cache_utils import DynamicLayer
 
+from shared import logps as logps_module
 from shared.constrain import answer_trie
-from shared.logps import completion_logps
+from shared.logps import completion_logps, token_logps
 from shared.models import eos_token_ids
-from shared.rollout import Sampling, encode_prompts, keep_likely, length_mask, position_ids, sample
+from shared.rollout import RoomyLayer, Sampling, draw, encode_prompts, keep_likely, length_mask, position_ids, sample
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
@@ -64,6 +66,48 @@ def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_grad
         gradients.append([p.grad.clone() for p in model.parameters()])
     torch.testing.assert_close(completion_logps(model, rollout)[0], plain_logps(model, rollout), rtol=0, atol=1e-5)
     torch.testing.assert_close(gradients[0], gradients[1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_the_short_gradient_of_a_log_probability_is_the_one_autograd_finds(chunk, monkeypatch):
+    """Catches a sign, a forgotten one-hot or a chunk border in the hand-written backward; cut tokens have logit -inf."""
+    monkeypatch.setattr(logps_module, "CHUNK", chunk)
+    logits = torch.randn(3, 4, 11, generator=seeded(), dtype=torch.float64)
+    logits[:, :, 2:5] = -torch.inf
+    choice = torch.randint(5, 11, (3, 4), generator=seeded())
+    weight = torch.randn(3, 4, generator=seeded(1), dtype=torch.float64)
+    gradients = []
+    for way in (token_logps, lambda x, y: x.log_softmax(dim=-1).gather(-1, y[..., None])[..., 0]):
+        variable = logits.clone().requires_grad_()
+        (way(variable, choice) * weight).sum().backward()
+        gradients.append(variable.grad)
+        torch.testing.assert_close(way(logits, choice), logits.log_softmax(-1).gather(-1, choice[..., None])[..., 0])
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_draw_takes_each_token_with_its_probability_and_never_an_impossible_one():
+    """Catches a cumulative sum searched from the wrong side: it would draw a token of probability 0 when u is 0."""
+    probs = torch.tensor([0.0, 0.2, 0.0, 0.5, 0.3, 0.0])
+    counts = draw(probs.expand(20_000, -1), seeded())[:, 0].bincount(minlength=6)
+    assert counts[probs == 0].sum() == 0
+    torch.testing.assert_close(counts / 20_000, probs, rtol=0, atol=0.015)  # four standard errors; seeded
+    certain = torch.zeros(50_000, 300)
+    certain[:, 7] = 1.0
+    assert (draw(certain, seeded()) == 7).all()
+
+
+def test_room_in_the_cache_changes_nothing():
+    """Catches a cache layer that shows its unwritten room, or forgets where it stands when rows are dropped."""
+    keys = torch.randn(3, 2, 4, 5, generator=seeded())
+    roomy, plain = RoomyLayer(keys, -keys, room=2), DynamicLayer()
+    plain.update(keys, -keys)
+    for rows in ([0, 2], [1]):
+        for layer in (roomy, plain):
+            layer.batch_select_indices(torch.tensor(rows))
+        new = torch.randn(len(rows), 2, 1, 5, generator=seeded())
+        for ours, theirs in zip(roomy.update(new, 2 * new), plain.update(new, 2 * new), strict=True):
+            assert torch.equal(ours, theirs)
+        assert roomy.get_seq_length() == plain.get_seq_length()
 
 
 def test_poisoned_padding_changes_nothing(model, tokenizer):
