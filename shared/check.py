@@ -25,6 +25,7 @@ from shared import kl as kl_module
 from shared.logps import completion_logps as scored
 from shared.mistakes import Mistakes
 from shared.mistakes import advantages as advantage_mistakes
+from shared.mistakes import first_word as first_word_mistakes
 from shared.mistakes import gae as gae_mistakes
 from shared.mistakes import grpo_step as step_mistakes
 from shared.mistakes import kl as kl_mistakes
@@ -33,6 +34,7 @@ from shared.mistakes import loss as loss_mistakes
 from shared.mistakes import reward as reward_mistakes
 from shared.mistakes import value_loss as value_mistakes
 from shared.rollout import Rollout, Sampling
+from shared.tasks import analogies
 
 TIME_LIMIT = 10  # seconds for all probes together
 
@@ -398,6 +400,23 @@ REWARD = Exercise(
 )
 
 
+def _first_word_probes() -> list[Probe]:
+    puppy, sad = ["puppy"], ["sad", "unhappy"]
+    cases = [
+        (" puppy", puppy), ("puppy", puppy), (" Puppy", puppy), (" puppy.", puppy), (" kitten", puppy), ("", puppy),
+        (" puppy, of course", puppy), (" kitten or puppy", puppy), (" puppyish", puppy), (" pup", puppy), (" dog", puppy),
+        (" unhappy", sad), (" sad", sad), (" happy", sad), (" unhappy and so on", sad), ("\n sad", sad), (" not sad", sad),
+    ]
+    prompts = ["a puppy , a sad one : cat is to kitten as dog is to"] * len(cases)
+    return [Probe((prompts, [text for text, _ in cases], [accepted for _, accepted in cases]))]
+
+
+FIRST_WORD = Exercise(
+    "first-word reward", lambda prompts, responses, answers: analogies.reward(prompts, responses, answers),
+    _first_word_probes, first_word_mistakes.MISTAKES,
+)
+
+
 def _gae_probes() -> list[Probe]:
     generator = torch.Generator().manual_seed(1)
     rewards, values = torch.rand(3, 4, generator=generator), torch.rand(3, 4, generator=generator)
@@ -419,7 +438,7 @@ VALUE_LOSS = Exercise(
     "clipped value loss", lambda *arguments: losses.clipped_value_loss(*arguments)[0], _value_probes, value_mistakes.MISTAKES
 )
 
-EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, GAE, VALUE_LOSS)
+EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, FIRST_WORD, GAE, VALUE_LOSS)
 
 
 def gae(function: Callable) -> None:
@@ -460,3 +479,8 @@ def grpo_step(function: Callable) -> None:
 def reward(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
     run(REWARD, function)
+
+
+def first_word(function: Callable) -> None:
+    """Check `f(prompts, responses, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
+    run(FIRST_WORD, function)

@@ -1,5 +1,6 @@
 """A check must name each known mistake, accept what is right in another way, and survive anything else."""
 
+import re
 import time
 
 import pytest
@@ -137,7 +138,13 @@ def looped_step(model, reference, rollout, rewards, beta, epsilon):
     return total / len(rollout)
 
 
+def patterned_first_word(prompts, responses, answers):
+    words = [re.search(r"\w+", r) for r in responses]
+    return [1.0 if w and w[0].lower() in {a.lower() for a in accepted} else 0.0 for w, accepted in zip(words, answers)]
+
+
 CORRECT = [
+    (check.FIRST_WORD, patterned_first_word),
     (check.GRPO_STEP, looped_step),
     *[(GROUP_ADVANTAGES, f) for f in (looped_advantages, reshaped_advantages, numpy_advantages, repeated_advantages)],
     (GROUP_ADVANTAGES, lambda rewards, G: torch.tensor(looped_advantages(rewards, G)).half()),
