@@ -30,6 +30,12 @@ app = typer.Typer(
 COMMANDS = ("check", "convert", "render", "grades", "assign", "explain")
 MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
 FAIL, UNREADABLE = 1, 2
+PROJECT = "pyproject.toml"
+
+
+Ignored = Annotated[
+    list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
+]
 
 
 class Format(str, Enum):
@@ -41,10 +47,8 @@ class Format(str, Enum):
 
 @app.command("check")
 def check_command(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or converted .md and .txt files.")],
-    ignore: Annotated[
-        list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
-    ] = [],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")],
+    ignore: Ignored = [],
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
 ) -> None:
@@ -53,7 +57,7 @@ def check_command(
     with tempfile.TemporaryDirectory() as scratch:
         found = entries(paths, Path(scratch))
         for report in check_all(
-            found, ignore=_known([*ignore, *configured_ignores()]), max_output=max_output
+            found, ignore=_silenced(ignore), max_output=max_output
         ):
             reports.append(report)
             if format is Format.text:
@@ -77,11 +81,12 @@ def check_command(
     raise typer.Exit(exit_status(reports))
 
 
-def _known(codes: list[str]) -> list[str]:
-    """The codes in capitals; one that does not exist is a slip of the pen, and said."""
+def _silenced(codes: list[str]) -> list[str]:
+    """These codes and those of the pyproject.toml, in capitals; one that does not exist is a slip, and said."""
     from checker.rules import RULES
 
     known = {rule.code for rule in RULES}
+    codes = [*codes, *configured_ignores()]
     for code in codes:
         if code.upper() not in known:
             _complain(f"There is no finding {code} to ignore. There are {', '.join(sorted(known))}.")
@@ -90,17 +95,18 @@ def _known(codes: list[str]) -> list[str]:
 
 
 def configured_ignores() -> list[str]:
-    """The codes that `[tool.checker] ignore = [...]` of the pyproject.toml here silences."""
+    """The codes that `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
+    path = next((p for here in (Path.cwd(), *Path.cwd().parents) if (p := here / PROJECT).is_file()), None)
     try:
-        settings = (
-            tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
-            .get("tool", {})
-            .get("checker", {})
-        )
-    except (OSError, ValueError):
-        return []
-    ignored = settings.get("ignore", []) if isinstance(settings, dict) else []
-    return [code for code in ignored if isinstance(code, str)] if isinstance(ignored, list) else []
+        settings = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
+        codes = settings.get("tool", {}).get("checker", {}).get("ignore", [])
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            raise ValueError('`ignore` under [tool.checker] is not a list of codes, such as ["H002", "P009"]')
+    except (OSError, ValueError, AttributeError) as error:
+        problem = "[tool.checker] is not a table" if isinstance(error, AttributeError) else error
+        _complain(f"{path}: {problem}. Mend it, or run the checker elsewhere.")
+        raise typer.Exit(UNREADABLE) from None
+    return codes
 
 
 def exit_status(reports: list[Report]) -> int:
@@ -177,17 +183,20 @@ def render_command(
         Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
     ] = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
+    ignore: Ignored = [],
 ) -> None:
     """Make HTML pages, and for many notebooks an index of them: one file each, nothing fetched, nothing run."""
     from checker.files import write_beside
     from checker.render import INDEX, index, render_all
     from checker.rubric import RUBRIC
 
-    rows = []
+    rows, silenced = [], _silenced(ignore)
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = entries(paths, Path(scratch))
-            for report, page in render_all(found, output, engine.value, rubric or RUBRIC):
+            for report, page in render_all(
+                found, output, engine.value, rubric or RUBRIC, ignore=silenced
+            ):
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))
                 if page is None:
@@ -246,20 +255,24 @@ def assign_command(
 
 @app.command("explain")
 def explain_command(
-    code: Annotated[str, typer.Argument(help="A finding's code, for instance S002.")],
+    code: Annotated[
+        str, typer.Argument(help="A finding's code, for instance S002; without one, all are listed.")
+    ] = "",
 ) -> None:
     """What a finding means, why it matters, and an example of wrong and right."""
     from checker.rules import READING, RULES
 
     rules = {rule.code: rule for rule in (READING, *RULES)}
+    console = Console(highlight=False)
+    if not code:
+        for rule in rules.values():
+            console.print(f"{rule.code}  {MARKS[rule.level]}  {rule.name}")
+        return
     rule = rules.get(code.upper())
     if rule is None:
         _complain(f"There is no finding {code}. There are {', '.join(rules)}.")
         raise typer.Exit(UNREADABLE)
-    console = Console(highlight=False)
-    console.print(
-        f"[bold]{rule.code}[/bold]  {rule.check.__name__.replace('_', ' ')}  ({rule.level})\n\n{escape(rule.why)}\n"
-    )
+    console.print(f"[bold]{rule.code}[/bold]  {rule.name}  ({rule.level})\n\n{escape(rule.why)}\n")
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")
 
 

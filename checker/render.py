@@ -82,15 +82,15 @@ def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC
 
 
 def render_all(
-    found: Iterable[Entry], folder: Path, engine: str, rubric: Path
+    found: Iterable[Entry], folder: Path, engine: str, rubric: Path, **options
 ) -> Iterator[tuple[Report, Path | None]]:
     """The report on each entry and its page, in the same tree below `folder`; no page for what cannot be read.
 
-    Two notebooks that would get one name get two, and none gets the name of the index.
+    Two notebooks that would get one name get two, and none gets the name of the index. `options` are those of `check`.
     """
     criteria, taken = load(rubric), {folder / INDEX}
     found = list(found)
-    for entry, report in zip(found, check_all(found), strict=True):
+    for entry, report in zip(found, check_all(found, **options), strict=True):
         target = None
         if report.status != "unreadable":
             target = _free(folder / _page_name(entry.inside), taken)

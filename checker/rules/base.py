@@ -63,6 +63,10 @@ class Rule:
     wrong: str
     right: str
 
+    @property
+    def name(self) -> str:
+        return self.check.__name__.replace("_", " ")
+
     def findings(self, submission: Submission) -> Iterator[Finding]:
         for number, (cell, found, advice) in enumerate(self.check(submission), 1):
             if number > MOST:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from textwrap import shorten
 
 from checker.rules.base import Remark, Submission, rule
 
@@ -24,7 +25,7 @@ def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
             line = cell.source[: match.start()].count("\n") + 1
             yield (
                 cell.number,
-                f"an exercise is not filled in (line {line}): {match[0].strip()[:70]}",
+                f"an exercise is not filled in: {shorten(match[0], 110, placeholder=' ...')} (line {line})",
                 "Replace the line by your code.",
             )
 

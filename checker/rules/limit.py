@@ -49,7 +49,7 @@ def bars(submission: Submission, width: int = 40, most: int = 60) -> list[str]:
     """A bar for each cell, of many for the largest: how many characters its source (=) and its output (-) take."""
     largest = sorted(submission.converted, key=lambda section: -section.characters)[:most]
     longest = max((section.characters for section in largest), default=1) or 1
-    lines = []
+    lines = ["characters of each cell, source (=) and output (-):"]
     for section in sorted(largest, key=lambda section: section.cell.number):
         source, output = len(section.source), len(section.output)
         bar = "=" * round(width * source / longest) + "-" * round(width * output / longest)

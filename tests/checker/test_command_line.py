@@ -8,6 +8,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from checker.__main__ import app
+from checker.rules import READING, RULES
 
 
 def run(*arguments, cwd=None):
@@ -57,6 +61,14 @@ def test_convert_writes_what_it_prints_and_never_over_the_notebook(good, save, t
     assert (tmp_path / "out" / "n.md").read_text() == run("convert", path).stdout
     assert run("convert", path, "-o", path).returncode == 2
     assert path.read_bytes() == before
+
+
+def test_explain_explains_every_code():
+    listed = [line.split()[0] for line in run("explain").stdout.splitlines()]
+    assert listed == [rule.code for rule in (READING, *RULES)]
+    for rule in (READING, *RULES):
+        said = CliRunner().invoke(app, ["explain", rule.code.lower()]).output
+        assert rule.code in said and all(text.split()[0] in said for text in (rule.why, rule.wrong, rule.right))
 
 
 def test_explain(good):
@@ -125,6 +137,39 @@ def test_a_course_silences_a_rule_in_its_pyproject(good, save, tmp_path):
     assert "P009" in run("notebook.ipynb", cwd=tmp_path).stdout
     (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["P009"]\n')
     assert "P009" not in run("notebook.ipynb", cwd=tmp_path).stdout
+
+
+def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
+    good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
+    (tmp_path / "inner").mkdir()
+    save(good, "inner/notebook.ipynb")
+    (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["p009"]\n')
+    assert "P009" not in run("notebook.ipynb", cwd=tmp_path / "inner").stdout
+    run("render", "notebook.ipynb", "--engine", "builtin", cwd=tmp_path / "inner")
+    assert "P009" not in (tmp_path / "inner" / "build" / "notebook.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("[tool.checker", "Expected ']'"),
+        ('[tool.checker]\nignore = "P009"', "not a list of codes"),
+        ("[tool]\nchecker = 3", "not a table"),
+        ('[tool.checker]\nignore = ["P999"]', "no finding P999"),
+    ],
+)
+def test_settings_that_would_do_nothing_are_said(good, save, tmp_path, settings, said):
+    save(good)
+    (tmp_path / "pyproject.toml").write_text(settings)
+    done = run("notebook.ipynb", cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr
+
+
+def test_the_hook_calls_a_command_that_exists():
+    import yaml
+
+    (hook,) = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
+    assert hook["entry"] == "checker check" and hook["types"] == ["jupyter"]
 
 
 def test_a_converted_submission_is_counted(tmp_path):

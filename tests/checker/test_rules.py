@@ -253,4 +253,4 @@ def test_a_finding_can_be_silenced(good, save):
 def test_the_bars_show_source_and_output_apart(good, save):
     append("word " * 9000)(good["cells"])
     bars = check(save(good)).where_they_went
-    assert len(bars) == 9 and "=" * 30 in bars[1]
+    assert len(bars) == 1 + 9 and "=" * 30 in bars[2]
