@@ -85,10 +85,13 @@ def _of_size(notebook: dict, size: int) -> str:
 
 
 def table(rows: list[tuple[str, int, Cost]]) -> str:
-    lines = ["| | notebooks | wall (s) | CPU (s) | CPU for each (ms) | largest process (MB) |", "|---|---|---|---|---|---|"]
+    head = ["", "notebooks", "wall (s)", "CPU (s)", "CPU for each (ms)", "largest process (MB)"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, count, used in rows:
         each = f"{1000 * used.cpu / count:.1f}" if count else ""
-        lines.append(f"| {name} | {count or ''} | {used.wall:.2f} | {used.cpu:.2f} | {each} | {used.memory:.0f} |")
+        lines.append(
+            f"| {name} | {count or ''} | {used.wall:.2f} | {used.cpu:.2f} | {each} | {used.memory:.0f} |"
+        )
     return "\n".join(lines)
 
 

@@ -47,7 +47,9 @@ class Format(str, Enum):
 
 @app.command("check")
 def check_command(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")
+    ],
     ignore: Ignored = [],
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
@@ -56,9 +58,7 @@ def check_command(
     console, reports = Console(highlight=False, soft_wrap=True), []
     with tempfile.TemporaryDirectory() as scratch:
         found = entries(paths, Path(scratch))
-        for report in check_all(
-            found, ignore=_silenced(ignore), max_output=max_output
-        ):
+        for report in check_all(found, ignore=_silenced(ignore), max_output=max_output):
             reports.append(report)
             if format is Format.text:
                 show(report, console)
@@ -194,9 +194,7 @@ def render_command(
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = entries(paths, Path(scratch))
-            for report, page in render_all(
-                found, output, engine.value, rubric or RUBRIC, ignore=silenced
-            ):
+            for report, page in render_all(found, output, engine.value, rubric or RUBRIC, ignore=silenced):
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))
                 if page is None:

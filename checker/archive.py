@@ -45,7 +45,10 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | N
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
+    return any(
+        part.startswith((".", "__MACOSX")) and part not in (".", "..")
+        for part in name.replace("\\", "/").split("/")
+    )
 
 
 def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> Unreadable | None:

@@ -18,7 +18,9 @@ from checker.notebook import joined, parse, read
 BEGIN, END = "# student code here", "# end student code"
 ANSWER_BEGIN, ANSWER_END = "<!-- student answer -->", "<!-- end student answer -->"
 BLANK_ANSWER = "Your answer here."
-RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE)
+RESEMBLES = re.compile(
+    r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE
+)
 EXPECTED_LINES = 12
 
 
@@ -39,7 +41,9 @@ def blank_code(lines: list[str], where: str = "") -> list[str]:
             continue
         if position == 0:
             if not re.match(r"\s*# TODO: \S", line):
-                raise MarkerError(f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}.")
+                raise MarkerError(
+                    f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
+                )
             kept.append(line)
             indent = line[: len(line) - len(line.lstrip())]
             words = line.strip().removeprefix("# ").replace("\\", "\\\\").replace('"', '\\"')
@@ -64,7 +68,9 @@ def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[
         text = line.strip()
         if text == begin:
             if opened is not None:
-                raise MarkerError(f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first.")
+                raise MarkerError(
+                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."
+                )
             opened, position = number, 0
             yield line, False, 0
         elif text == end:
@@ -75,12 +81,18 @@ def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[
             opened = None
             yield line, False, 0
         elif RESEMBLES.search(line) and (text.startswith(("#", "<!--"))):
-            raise MarkerError(f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`.")
+            raise MarkerError(
+                f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`."
+            )
         else:
             yield line, opened is not None, position
             position += opened is not None
     if opened is not None:
-        raise MarkerError(f"{where}, line {opened}: this exercise is not closed by `{end}`." if where else f"line {opened}: not closed by `{end}`.")
+        raise MarkerError(
+            f"{where}, line {opened}: this exercise is not closed by `{end}`."
+            if where
+            else f"line {opened}: not closed by `{end}`."
+        )
 
 
 def blank(content: dict, source: str) -> dict:
@@ -95,7 +107,9 @@ def blank(content: dict, source: str) -> dict:
         where, lines = f"{source}, cell {number}", joined(cell["source"]).split("\n")
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
-            expected = _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
+            expected = (
+                _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
+            )
             cell["outputs"], cell["execution_count"] = [], None
         else:
             expected = None
@@ -104,20 +118,30 @@ def blank(content: dict, source: str) -> dict:
         cell["metadata"] = {}
         cells.append(cell)
         if expected:
-            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected})
+            cells.append(
+                {"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected}
+            )
         if number == 0:
             note = f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build overwrites this file.*"
-            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note})
+            cells.append(
+                {"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note}
+            )
     notebook["cells"] = cells
     notebook["metadata"] = {"kernelspec": content.get("metadata", {}).get("kernelspec", {})}
     if leaks := leaked(content, notebook):
-        raise MarkerError(f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in another way outside.")
+        raise MarkerError(
+            f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in another way outside."
+        )
     return notebook
 
 
 def _expected(cell: dict) -> str | None:
     """What the worked notebook printed below this exercise, for comparison; None when it printed nothing."""
-    texts = [joined(output.get("text")) for output in cell.get("outputs", []) if output.get("output_type") == "stream"]
+    texts = [
+        joined(output.get("text"))
+        for output in cell.get("outputs", [])
+        if output.get("output_type") == "stream"
+    ]
     lines = plain("".join(texts)).rstrip().splitlines()
     if not lines:
         return None
@@ -131,13 +155,22 @@ def solution_lines(content: dict) -> set[str]:
     for cell in content["cells"]:
         if cell["cell_type"] == "code":
             lines = joined(cell["source"]).split("\n")
-            found |= {line.strip() for line, inside, position in _walk(lines, BEGIN, END, "") if inside and position > 0}
+            found |= {
+                line.strip()
+                for line, inside, position in _walk(lines, BEGIN, END, "")
+                if inside and position > 0
+            }
     return {line for line in found if len(line) > 12 and not line.startswith("#")}
 
 
 def leaked(content: dict, blank_edition: dict) -> list[str]:
     """Lines of solutions that the blank edition shows, sorted."""
-    shown = {line.strip() for cell in blank_edition["cells"] if cell["cell_type"] == "code" for line in joined(cell["source"]).split("\n")}
+    shown = {
+        line.strip()
+        for cell in blank_edition["cells"]
+        if cell["cell_type"] == "code"
+        for line in joined(cell["source"]).split("\n")
+    }
     return sorted(solution_lines(content) & shown)
 
 
@@ -158,7 +191,9 @@ def assign(path: Path, folder: Path) -> Path:
     content = parse(path)
     for number, cell in enumerate(content["cells"]):
         if not cell.get("id"):
-            raise MarkerError(f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one.")
+            raise MarkerError(
+                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one."
+            )
     target = folder / path.name
     if target.resolve() == path.resolve():
         raise MarkerError(f"{target} is the worked notebook itself. Give another folder.")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
+OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
 
@@ -48,13 +49,18 @@ class Output:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `number` counts from 0 in the file; `count` is a code cell's execution count, None when never run."""
+    """One cell.
+
+    number: its place in the file, from 0.      count: a code cell's execution count, None when never run.
+    flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes sense.
+    """
 
     number: int
     kind: str
     source: str
     count: int | None = None
     outputs: tuple[Output, ...] = field(default=())
+    flaw: str = ""
 
     @property
     def is_code(self) -> bool:
@@ -177,7 +183,25 @@ def _cells(content: dict) -> Iterator[Cell]:
             joined(cell.get("source")),
             count if isinstance(count, int) and not isinstance(count, bool) else None,
             tuple(map(_output, outputs)) if kind == "code" and isinstance(outputs, list) else (),
+            _flaw(kind, cell.get("source"), outputs),
         )
+
+
+def _flaw(kind: object, source: object, outputs: object) -> str:
+    """What Jupyter cannot show of a cell; the schema asks for more, but people lose nothing by that."""
+    if kind not in ("code", "markdown", "raw"):
+        return f"its cell_type is {kind!r:.40}"
+    if not isinstance(source, str) and not (
+        isinstance(source, list) and all(isinstance(line, str) for line in source)
+    ):
+        return "its source is not text"
+    if kind == "code" and not isinstance(outputs, list):
+        return "it has no list of outputs"
+    if kind == "code" and not all(
+        isinstance(o, dict) and o.get("output_type") in OUTPUT_TYPES for o in outputs
+    ):
+        return "one of its outputs is of no known type"
+    return ""
 
 
 def joined(text: object) -> str:

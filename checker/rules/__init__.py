@@ -4,6 +4,7 @@ from checker.rules import executed, filled, hygiene, limit, method, reading, ren
 from checker.rules.base import Rule, Submission
 
 GROUPS = {
+    "reading": reading.RULES,
     "limit": limit.RULES,
     "structure": structure.RULES,
     "filled": filled.RULES,

@@ -19,7 +19,8 @@ SECRETS = {  # what it is: (letters that it holds, which are found faster, and i
 }
 PATHS = re.compile(r"(?:/home/|/Users/|/root/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]+|/content/drive/[\w./-]+")
 REDIRECTION = re.compile(
-    r"^[ \t]*[!%][ \t]*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+", re.MULTILINE
+    r"^[ \t]*[!%][ \t]*(?:python\S*\s+-m\s+)?pip3?\s+install\b[^'\"\n#]*?\s[\w\[\],.-]+>=?\s*[\d.]+",
+    re.MULTILINE,
 )
 PROGRESS = re.compile(r"\r|\d{1,3}%\|[█▉▊▋▌▍▎▏ #-]*\||(?:\d{1,3}%.*){4,}")
 LARGE_OUTPUT = 1_000_000

@@ -1,4 +1,4 @@
-"""What is said of a file that no rule can look at."""
+"""What is said of a file that no rule can look at, and of a cell that is none."""
 
 from collections.abc import Iterator
 
@@ -16,3 +16,23 @@ from checker.rules.base import Remark, Submission, rule
 def cannot_be_read(submission: Submission) -> Iterator[Remark]:
     """Never speaks: what became a submission has been read. `check` reports under this code what has not."""
     return iter(())
+
+
+@rule(
+    "U002",
+    "error",
+    why="The file is a notebook, but one of its cells is not what a cell can be. Jupyter complains, or does not show it.",
+    wrong='{"cell_type": "text", "source": 3}',
+    right='{"cell_type": "markdown", "source": "Three.", "metadata": {}}',
+)
+def not_a_cell(submission: Submission) -> Iterator[Remark]:
+    for cell in submission.notebook.cells:
+        if cell.flaw:
+            yield (
+                cell.number,
+                f"this is not a valid cell: {cell.flaw}",
+                "Open the notebook in Jupyter, mend it, and save.",
+            )
+
+
+RULES = [not_a_cell]

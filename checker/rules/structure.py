@@ -69,7 +69,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     import yaml
 
     try:
-        header = yaml.load(match[1], yaml.BaseLoader)  # only keys count; merges, which can blow up, are not done
+        header = yaml.load(match[1], yaml.BaseLoader)  # which leaves out merges: they can blow up
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" (line {line + 2} of the cell)" if line is not None else ""

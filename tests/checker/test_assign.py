@@ -43,14 +43,25 @@ def test_quotes_and_backslashes_in_a_todo_stay_python():
 
 
 def test_an_answer_becomes_a_place_for_one():
-    lines = ["Why?", "", "<!-- student answer -->", "Because.", "Indeed.", "<!-- end student answer -->", "Next."]
+    lines = [
+        "Why?",
+        "",
+        "<!-- student answer -->",
+        "Because.",
+        "Indeed.",
+        "<!-- end student answer -->",
+        "Next.",
+    ]
     assert blank_markdown(lines) == ["Why?", "", "Your answer here.", "Next."]
 
 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["# student code here", "# TODO: x", "# student code here", "# end student code"], "line 3: .* inside the exercise that begins in line 1"),
+        (
+            ["# student code here", "# TODO: x", "# student code here", "# end student code"],
+            "line 3: .* inside the exercise that begins in line 1",
+        ),
         (["# student code here", "# TODO: x", "x = 1"], "line 1: not closed"),
         (["x = 1", "# end student code"], "line 2: .* without"),
         (["# student code here", "x = 1", "# end student code"], "must be `# TODO"),
@@ -66,7 +77,9 @@ def test_a_slip_in_a_marker_is_an_error_and_leaks_nothing(lines, said):
         blank_code(lines)
 
 
-@pytest.mark.parametrize("line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"])
+@pytest.mark.parametrize(
+    "line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"]
+)
 def test_a_slip_in_markdown_is_an_error(line):
     with pytest.raises(MarkerError, match="looks like a marker"):
         blank_markdown([line, "secret"])
@@ -84,8 +97,12 @@ def worked(good):
 def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     edition = blank(worked, "notebooks/x.ipynb")
     codes = [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None and cell["metadata"] == {} for cell in codes)
-    assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [c["id"] for c in worked["cells"]]
+    assert all(
+        cell["outputs"] == [] and cell["execution_count"] is None and cell["metadata"] == {} for cell in codes
+    )
+    assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [
+        c["id"] for c in worked["cells"]
+    ]
     assert "Generated from `notebooks/x.ipynb`" in edition["cells"][1]["source"]
     assert "The answer." not in json.dumps(edition) and "squared" not in json.dumps(edition)
 

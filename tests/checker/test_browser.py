@@ -18,7 +18,8 @@ from checker.check import check
 from checker.render import index, render
 from tests.checker.conftest import code, markdown
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 RAN = "it-ran"

@@ -68,7 +68,7 @@ def test_explain_explains_every_code():
     assert listed == [rule.code for rule in (READING, *RULES)]
     for rule in (READING, *RULES):
         said = CliRunner().invoke(app, ["explain", rule.code.lower()]).output
-        assert rule.code in said and all(text.split()[0] in said for text in (rule.why, rule.wrong, rule.right))
+        assert rule.code in said and all(t.split()[0] in said for t in (rule.why, rule.wrong, rule.right))
 
 
 def test_explain(good):

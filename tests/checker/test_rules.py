@@ -178,7 +178,19 @@ def add_print(text):
     return spoil
 
 
+def spoil_cell(number, key, value):
+    def wrong_value(cells):
+        cells[number][key] = value
+
+    return wrong_value
+
+
 SPOILED = [
+    ("U002", spoil_cell(2, "cell_type", "text")),
+    ("U002", spoil_cell(2, "source", 3)),
+    ("U002", spoil_cell(2, "source", ["x", None])),
+    ("U002", spoil_cell(2, "outputs", None)),
+    ("U002", spoil_cell(2, "outputs", [{"output_type": "pyout"}])),
     ("S001", spoil_header_missing),
     ("S001", spoil_header_later),
     ("S002", spoil_header_indentation),
