@@ -7,7 +7,8 @@ scratch; the other notebooks import it.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -29,6 +30,8 @@ from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import Rollout, Sampling, sample
 
 STOP_AFTER_NON_FINITE = 3
+# Logits that one backward pass may have: 64 MB in float32. A 50,000-word vocabulary fills that with 340 tokens.
+LOGITS_AT_ONCE = 1 << 24
 
 
 class NonFiniteTraining(RuntimeError):
@@ -234,17 +237,56 @@ def grpo_step(
     return loss, experience, experience.metrics | metrics
 
 
+def pieces(experience: Experience, vocabulary: int) -> list[Experience]:
+    """The experience cut by prompts, so that the logits of each piece stay below LOGITS_AT_ONCE (or it is one prompt).
+
+    A pass then keeps the activations of one piece in memory, not of all. Prompts of like length go together, so that
+    a piece carries little padding.
+    """
+    rollout = experience.rollout
+    count = math.ceil(rollout.completion_ids.numel() * vocabulary / LOGITS_AT_ONCE)
+    if count == 1:
+        return [experience]
+    by_length = rollout.prompt_mask.sum(dim=1).argsort(stable=True)  # (N,)
+    return [experience.take(prompts.tolist()) for prompts in by_length.chunk(count)]
+
+
+def update(
+    model: PreTrainedModel, experience: Experience, config: GRPOConfig, optimizer: torch.optim.Optimizer
+) -> dict[str, float]:
+    """One optimiser step on an experience, with the gradient added up over its `pieces`; the metrics of the whole.
+
+    A piece's loss is weighted by its share of what `config.loss_type` divides by: completions, or tokens for dapo.
+    """
+    rollout, totals = experience.rollout, Counter()
+
+    def losses():
+        for piece in pieces(experience, model.config.vocab_size):
+            tokens = (piece.rollout.lengths.sum() / rollout.lengths.sum()).item()
+            weight = tokens if config.loss_type == "dapo" else len(piece.rollout) / len(rollout)
+            loss, metrics = policy_loss(model, piece, config)
+            for name, value in metrics.items():
+                totals[name] += value * (weight if name == "loss" else tokens)
+            yield loss * weight
+
+    grad_norm = apply_gradient(losses(), model, optimizer, config.max_grad_norm)
+    return dict(totals) | {"grad_norm": grad_norm}
+
+
 def apply_gradient(
-    loss: Tensor, model: torch.nn.Module, optimizer: torch.optim.Optimizer, max_grad_norm: float
+    loss: Tensor | Iterable[Tensor], model: torch.nn.Module, optimizer: torch.optim.Optimizer, max_grad_norm: float
 ) -> float:
     """One optimiser step on `loss` with the gradient norm clipped; the norm before clipping.
 
-    A loss or gradient that is not finite changes nothing, and the norm returned is nan or inf.
+    Several losses are added up; of an iterator's, each is freed before the next is made. A loss or gradient that is
+    not finite changes nothing, and the norm returned is nan or inf.
     """
     optimizer.zero_grad(set_to_none=True)
-    if not loss.isfinite():
-        return math.nan
-    loss.backward()
+    for part in [loss] if isinstance(loss, Tensor) else loss:
+        if not part.isfinite():
+            optimizer.zero_grad(set_to_none=True)
+            return math.nan
+        part.backward()
     trained = [p for p in model.parameters() if p.requires_grad]
     grad_norm = torch.nn.utils.clip_grad_norm_(trained, max_grad_norm).item()
     if math.isfinite(grad_norm):
@@ -356,9 +398,7 @@ def _train_step(model, tokenizer, rows, reward_funcs, config, step, optimizer, *
             order = torch.randperm(config.prompts_per_step, generator=torch.Generator().manual_seed(config.seed + step))
         for prompts in order.chunk(config.minibatches):
             part = experience if config.minibatches == 1 else experience.take(prompts.tolist())
-            loss, metrics = policy_loss(model, part, config)
-            grad_norm = apply_gradient(loss, model, optimizer, config.max_grad_norm)
-            updates.append(metrics | {"grad_norm": grad_norm})
+            updates.append(update(model, part, config, optimizer))
     skipped = float(any(not math.isfinite(update["grad_norm"]) for update in updates))
     return mean_metrics(updates) | experience.metrics | {"skipped": skipped}
 

@@ -6,6 +6,7 @@ small model that the repository carries. Every notebook begins with `load_policy
 
 import copy
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -105,6 +106,16 @@ def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
 def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
     """A copy that never changes: the reference of the KL penalty."""
     return copy.deepcopy(model).requires_grad_(False).eval()
+
+
+def train_upper_half(model: PreTrainedModel) -> PreTrainedModel:
+    """The model, of which only the upper half of the blocks will be trained: what the lower half knows stays as it is."""
+    blocks = model.config.num_hidden_layers
+    upper = {str(i) for i in range(blocks // 2, blocks)}
+    for name, parameter in model.named_parameters():
+        index = re.search(r"\.(?:layers|h)\.(\d+)\.", name)
+        parameter.requires_grad_(index is not None and index[1] in upper)
+    return model
 
 
 @contextmanager

@@ -94,12 +94,13 @@ class Rollout:
         chosen = torch.as_tensor(prompts, dtype=torch.long)
         rows = (chosen[:, None] * G + torch.arange(G)).flatten()
         width = int(self.lengths[rows].max())
+        longest = int(self.prompt_mask[chosen].sum(dim=1).max())
         return replace(
             self,
             prompts=[self.prompts[i] for i in chosen.tolist()],
             completions=[self.completions[i] for i in rows.tolist()],
-            prompt_ids=self.prompt_ids[chosen],
-            prompt_mask=self.prompt_mask[chosen],
+            prompt_ids=self.prompt_ids[chosen, -longest:],
+            prompt_mask=self.prompt_mask[chosen, -longest:],
             completion_ids=self.completion_ids[rows, :width],
             completion_mask=self.completion_mask[rows, :width],
             old_logps=self.old_logps[rows, :width],

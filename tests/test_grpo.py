@@ -1,5 +1,6 @@
 import copy
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -132,6 +133,27 @@ def test_several_epochs_move_the_ratio_and_clip(tokenizer):
     config = GRPOConfig(steps=2, prompts_per_step=4, num_generations=8, max_new_tokens=4, num_iterations=6,
                         minibatches=2, learning_rate=2e-2, warmup_steps=0, log_every=0)
     assert any(record["clip_ratio"] > 0 for record in run(model, tokenizer, config=config))
+
+
+@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
+def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monkeypatch):
+    """Catches pieces that all weigh the same although their completions or prompts differ in length."""
+    import shared.grpo as grpo
+
+    config = replace(CONFIG, loss_type=loss_type, beta=0.1, entropy_coef=0.01, max_new_tokens=8, prompts_per_step=3)
+    rows = [{"prompt": prompt, "answer": "a"} for prompt in ("abcdef", "b", "cd")]
+    results = []
+    for at_once in (1 << 24, 1):
+        model = tiny_llama().eval()
+        experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1),
+                             generator=torch.Generator().manual_seed(0))
+        monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", at_once)
+        assert len(grpo.pieces(experience, 12)) == (3 if at_once == 1 else 1)
+        metrics = grpo.update(model, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
+        results.append((metrics, parameters(model)))
+    (whole, moved), (pieces, moved_in_pieces) = results
+    assert pieces == pytest.approx(whole, rel=1e-4, abs=1e-6)
+    torch.testing.assert_close(moved_in_pieces, moved, rtol=0, atol=1e-6)
 
 
 def test_a_step_that_is_not_finite_is_skipped_and_counted(tokenizer, monkeypatch):
