@@ -2,11 +2,11 @@
 
     python -m benchmarks.checker > benchmarks/checker.md
 
-The notebooks are the worked ones without their pictures, each with training log lines added up to a size drawn
-from 20 to 60 kB. Every command is a process of its own, held to two cores, and is told in wall time, in CPU time
-of it and its children, and in the memory of the largest of its processes (a folder takes one and two more).
-nbconvert gets the first hundred files and only converts; the checker converts, reads the code and applies every
-rule. Prints a Markdown table. Needs a system where a process can be held to cores (Linux).
+The notebooks are the worked ones without their pictures, each with training log lines added up to a size
+drawn from 20 to 60 kB. Every command is a process of its own, held to two cores, and is told in wall time, in
+CPU time of it and its children, and in the memory of the largest of its processes (a folder takes one and two
+more). nbconvert gets the first hundred files and only converts; the checker converts, reads the code and
+applies every rule. Prints a Markdown table. Needs a system where a process can be held to cores (Linux).
 """
 
 import json

@@ -1,4 +1,5 @@
-"""What stands between a filled notebook and its submission: conversion, the limit, the nine cells, HTML reports.
+"""What stands between a filled notebook and its submission: conversion, the limit, the nine cells, HTML
+reports.
 
 Nothing here executes a notebook, and nothing here imports torch.
 """

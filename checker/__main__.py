@@ -24,8 +24,10 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
-    "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]",
+    help=(
+        "Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
+        "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]"
+    ),
 )
 COMMANDS = ("check", "convert", "render", "grades", "assign", "explain")
 MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
@@ -64,7 +66,8 @@ def check_command(
                 show(report, console)
     if not reports:
         _complain(
-            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
+            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that"
+            " holds some."
         )
         raise typer.Exit(UNREADABLE)
     if format is Format.json:
@@ -82,7 +85,7 @@ def check_command(
 
 
 def _silenced(codes: list[str]) -> list[str]:
-    """These codes and those of the pyproject.toml, in capitals; one that does not exist is a slip, and said."""
+    """These codes and those of the pyproject.toml, in capitals. One that does not exist is said."""
     from checker.rules import RULES
 
     known = {rule.code for rule in RULES}
@@ -95,7 +98,7 @@ def _silenced(codes: list[str]) -> list[str]:
 
 
 def configured_ignores() -> list[str]:
-    """The codes that `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
+    """What `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
     path = next((p for here in (Path.cwd(), *Path.cwd().parents) if (p := here / PROJECT).is_file()), None)
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
@@ -135,7 +138,8 @@ def show(report: Report, console: Console) -> None:
         where = "" if finding.cell is None else f"cell {finding.cell}: "
         advice = escape(finding.advice).replace("\n", "\n                 ")
         console.print(
-            f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n               {advice}"
+            f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n"
+            f"               {advice}"
         )
     for bar in report.where_they_went:
         console.print(f"  [dim]{escape(bar)}[/dim]")
@@ -185,7 +189,7 @@ def render_command(
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
     ignore: Ignored = [],
 ) -> None:
-    """Make HTML pages, and for many notebooks an index of them: one file each, nothing fetched, nothing run."""
+    """Make HTML pages, one file each, and for many notebooks an index. Nothing is fetched, nothing run."""
     from checker.files import write_beside
     from checker.render import INDEX, index, render_all
     from checker.rubric import RUBRIC

@@ -12,14 +12,15 @@ from checker.notebook import MAX_FILE_BYTES, Unreadable
 CHECKED = (".ipynb", ".md", ".txt")
 MOST_EXPANSION = 200  # a notebook compresses about tenfold
 SMALL = 1_000_000  # bytes below which any expansion is harmless
-# What `zipfile` raises for an archive or an entry that is damaged, encrypted or packed in a way it does not know.
+# What `zipfile` raises for what is damaged, encrypted, or packed in a way that it does not know.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError)
 
 
 def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | None]]:
-    """Each notebook's name in the archive, its file in `folder` under a number of ours, and why there is none.
+    """Each notebook's name in the archive, its file in `folder`, and why there is none.
 
-    Names in the archive are shown and never used as paths, so that an entry such as `../../x.ipynb` goes nowhere.
+    Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files have
+    numbers of ours.
 
     Raises:
         Unreadable: the file is not a zip, or what it holds would take too much room.
@@ -35,7 +36,8 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | N
             ]
             if sum(entry.file_size for entry in entries) > 10 * MAX_FILE_BYTES:
                 raise Unreadable(
-                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder."
+                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the"
+                    " folder."
                 )
             for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
                 target = folder / f"{number}{Path(entry.filename).suffix.lower()}"

@@ -1,8 +1,9 @@
 """Blank editions from worked notebooks: solutions out, TODOs kept, outputs cleared.
 
 In code, what lies between `# student code here` and `# end student code` is the solution; its first line is a
-`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer -->` and `<!-- end student answer -->`.
-The transforms are pure, lines to lines, and any doubt about a marker is an error: a slip must never leak a solution.
+`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer -->` and `<!-- end student
+answer -->`. The transforms are pure, lines to lines, and any doubt about a marker is an error: a slip must
+never leak a solution.
 """
 
 import copy
@@ -52,7 +53,7 @@ def blank_code(lines: list[str], where: str = "") -> list[str]:
 
 
 def blank_markdown(lines: list[str], where: str = "") -> list[str]:
-    """The lines of a Markdown cell with each answer replaced by `Your answer here.` Raises MarkerError like `blank_code`."""
+    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`."""
     kept: list[str] = []
     for line, inside, _ in _walk(lines, ANSWER_BEGIN, ANSWER_END, where):
         if not inside:
@@ -61,7 +62,10 @@ def blank_markdown(lines: list[str], where: str = "") -> list[str]:
 
 
 def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[str, bool, int]]:
-    """Each line, whether it belongs to a solution, and its position there. Markers themselves count as outside."""
+    """Each line, whether it belongs to a solution, and its position there.
+
+    Markers themselves count as outside.
+    """
     opened, position = None, 0
     for number, line in enumerate(lines, 1):
         place = f"{where}, line {number}" if where else f"line {number}"
@@ -69,7 +73,8 @@ def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[
         if text == begin:
             if opened is not None:
                 raise MarkerError(
-                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."
+                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one"
+                    " first."
                 )
             opened, position = number, 0
             yield line, False, 0
@@ -96,7 +101,8 @@ def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[
 
 
 def blank(content: dict, source: str) -> dict:
-    """The blank edition of a notebook's JSON. `source` names the worked notebook, in messages and in the edition.
+    """The blank edition of a notebook's JSON. `source` names the worked notebook, in messages and in the
+    edition.
 
     Raises:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
@@ -122,7 +128,10 @@ def blank(content: dict, source: str) -> dict:
                 {"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected}
             )
         if number == 0:
-            note = f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build overwrites this file.*"
+            note = (
+                f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
+                " overwrites this file.*"
+            )
             cells.append(
                 {"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note}
             )
@@ -130,7 +139,8 @@ def blank(content: dict, source: str) -> dict:
     notebook["metadata"] = {"kernelspec": content.get("metadata", {}).get("kernelspec", {})}
     if leaks := leaked(content, notebook):
         raise MarkerError(
-            f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in another way outside."
+            f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in"
+            " another way outside."
         )
     return notebook
 
@@ -175,7 +185,7 @@ def leaked(content: dict, blank_edition: dict) -> list[str]:
 
 
 def fill(blank_edition: dict, content: dict) -> dict:
-    """The blank edition with every exercise replaced by its solution: the worked notebook's cells again, by their ids."""
+    """The blank edition with its exercises solved: the worked notebook's cells again, by their ids."""
     solved = {cell["id"]: cell for cell in content["cells"]}
     cells = [solved.get(cell["id"], cell) for cell in blank_edition["cells"]]
     return blank_edition | {"cells": cells}
@@ -192,7 +202,8 @@ def assign(path: Path, folder: Path) -> Path:
     for number, cell in enumerate(content["cells"]):
         if not cell.get("id"):
             raise MarkerError(
-                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one."
+                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell"
+                " has one."
             )
     target = folder / path.name
     if target.resolve() == path.resolve():

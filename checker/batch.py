@@ -18,7 +18,8 @@ FEW = 24  # notebooks for which starting further processes takes longer than che
 class Entry:
     """A file to be looked at.
 
-    name: how it is called in what is printed.    inside: where it lies below the folder or in the zip that was given.
+    name: how it is called in what is printed.    inside: where it lies below the folder or in the zip that
+        was given.
     error: why there is no file, where a folder or a zip cannot be read.
     beside: whether the files that were handed in with it lie beside it.
     """
@@ -42,7 +43,7 @@ def entries(paths: Iterable[Path], scratch: Path) -> Iterator[Entry]:
 
 
 def _in_folder(folder: Path) -> Iterator[Entry]:
-    """The notebooks of a folder, recursively and sorted, without checkpoints, hidden folders and links to folders."""
+    """A folder's notebooks, recursively and sorted, without checkpoints, hidden folders and linked ones."""
     closed: list[OSError] = []
     for place, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))

@@ -18,7 +18,8 @@ class Report:
     """What the checker has to say about one file.
 
     name: the file as it was asked for.     status: "pass", "fail" (a finding of level error) or "unreadable".
-    characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not found.
+    characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not
+        found.
     """
 
     name: str
@@ -53,7 +54,8 @@ def check(
     rules: Iterable[Rule] = RULES,
     beside: bool = True,
 ) -> Report:
-    """Check a notebook, or a submission that is already converted (.md, .txt), of which only the limit is checked.
+    """Check a notebook, or a submission that is already converted (.md, .txt), of which only the limit is
+    checked.
 
     Raises nothing: a file that cannot be read gets the status "unreadable" and a finding that says why.
     """
@@ -82,7 +84,7 @@ def check(
 
 
 def _findings(rule: Rule, submission: Submission) -> list[Finding]:
-    """A rule's findings; a rule that fails says so and does not take the other rules, or notebooks, with it."""
+    """A rule's findings. A rule that fails says so, and takes neither other rules nor notebooks with it."""
     try:
         return list(rule.findings(submission))
     except Exception as error:  # whatever a rule of a course's own may raise

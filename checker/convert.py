@@ -1,8 +1,8 @@
 """A notebook as the Markdown that is handed in, and where its characters went.
 
 Markdown cells stay as they are. A code cell is a line `In [n]:` and its source, then its text outputs, cut at
-`max_output` characters; a picture or other rich output is one short line. Colours and redrawn progress bars are
-removed. The same notebook always gives the same text.
+`max_output` characters; a picture or other rich output is one short line. Colours and redrawn progress bars
+are removed. The same notebook always gives the same text.
 """
 
 import re
@@ -70,7 +70,7 @@ def _as_text(output: Output) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without colours, with each line as a terminal shows it at last: after a carriage return it is rewritten."""
+    """Text without colours, each line as a terminal shows it at last: a carriage return rewrites it."""
     if "\x1b" not in text and "\r" not in text:
         return text
     lines = ANSI.sub("", text).replace("\r\n", "\n").split("\n")

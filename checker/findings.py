@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text from a notebook or a file's name as it may be printed: control, invisible and direction characters show.
+    """Text that may be printed: control, invisible and direction characters show as replaced.
 
     Otherwise a name could rewrite what the terminal shows of the others.
     """

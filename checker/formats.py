@@ -10,7 +10,7 @@ def as_json(reports: list[Report]) -> str:
 
 
 def as_gradescope(reports: list[Report]) -> str:
-    """One test for each finding, none of them worth points: the checker says what is wrong, a person grades."""
+    """One test for each finding, none worth points: the checker says what is wrong, a person grades."""
     tests = [
         {
             "name": f"{report.name}: {finding.code}"

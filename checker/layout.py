@@ -1,7 +1,7 @@
 """Which of the nine sections, Cell 0 to Cell 8, each cell of a notebook belongs to.
 
-Labels are recognised as people write them: `# Cell 4: Reward function`, `**Cell 1: Plan**`, `## Cell 3 - Data`,
-`Cell 5. Step`. A cell without a label belongs to the section before it.
+Labels are recognised as people write them: `# Cell 4: Reward function`, `**Cell 1: Plan**`, `## Cell 3 -
+Data`, `Cell 5. Step`. A cell without a label belongs to the section before it.
 """
 
 import re
@@ -39,7 +39,7 @@ SPECS = (
 
 
 def label_line(cell: Cell) -> str:
-    """The line that may hold a cell's label: the first that says something, below magics and `#|` options in code."""
+    """The line that may hold a label: the first that says something, below magics and `#|` options."""
     lines = (line.strip() for line in cell.source.splitlines() if line.strip())
     return next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")[
         :LONGEST_LABEL
@@ -49,8 +49,8 @@ def label_line(cell: Cell) -> str:
 def label_of(cell: Cell) -> int | None:
     """The number in a cell's label; None without one.
 
-    In code the label is a comment or a docstring. In Markdown a line that is neither a heading nor bold is a label
-    only where a sentence would not go on: "Cell 4: reward", and not "Cell 4 shows that ...".
+    In code the label is a comment or a docstring. In Markdown a line that is neither a heading nor bold is a
+    label only where a sentence would not go on: "Cell 4: reward", and not "Cell 4 shows that ...".
     """
     first = label_line(cell)
     if cell.is_code and not first.startswith(("#", '"', "'")):
@@ -73,7 +73,7 @@ def is_header(cell: Cell) -> bool:
 
 
 def sections(notebook: Notebook) -> dict[int, list[Cell]]:
-    """The cells of each section that occurs, in the order of the file; key -1 holds cells before the first one."""
+    """The cells of each section that occurs, in the file's order; key -1 holds those before the first."""
     found: dict[int, list[Cell]] = {}
     current = -1
     for cell in notebook.cells:

@@ -52,7 +52,8 @@ class Cell:
     """One cell.
 
     number: its place in the file, from 0.      count: a code cell's execution count, None when never run.
-    flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes sense.
+    flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes
+        sense.
     """
 
     number: int
@@ -99,15 +100,18 @@ def parse(path: Path) -> dict:
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a regular file of bearable size holds. Raises Unreadable for anything else, a pipe without waiting for it."""
+    """What a regular file of bearable size holds.
+
+    Raises Unreadable for anything else, a pipe without waiting for it.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             raise Unreadable("This is a device or a pipe, not a file. Give the notebook itself.")
         if status.st_size > MAX_FILE_BYTES:
             raise Unreadable(
-                f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB. Clear the outputs (Kernel, Restart & Clear "
-                "Output), run again with less printed, and save."
+                f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB. Clear the outputs (Kernel,"
+                " Restart & Clear Output), run again with less printed, and save."
             )
         return path.read_bytes()
     except OSError as error:
@@ -121,8 +125,8 @@ def _decoded(data: bytes) -> dict:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(
-            f"The file is not UTF-8 text (byte {error.start}): it is not a notebook, or an editor saved it in another "
-            "encoding. Save it again in Jupyter."
+            f"The file is not UTF-8 text (byte {error.start}): it is not a notebook, or an editor saved it in"
+            " another encoding. Save it again in Jupyter."
         ) from error
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype", "<html")):
@@ -136,8 +140,8 @@ def _decoded(data: bytes) -> dict:
         for number, content in enumerate(text.splitlines(), 1):
             if content.startswith(("<<<<<<< ", ">>>>>>> ")):
                 raise Unreadable(
-                    f"Line {number} is a merge-conflict marker ({content[:20]}...): two versions were merged and not "
-                    "sorted out. Choose one version and save the notebook again."
+                    f"Line {number} is a merge-conflict marker ({content[:20]}...): two versions were merged"
+                    " and not sorted out. Choose one version and save the notebook again."
                 ) from error
         where = f" (line {line})" if line else ""
         raise Unreadable(
@@ -205,7 +209,7 @@ def _flaw(kind: object, source: object, outputs: object) -> str:
 
 
 def joined(text: object) -> str:
-    """Multi-line text as notebooks store it, a string or a list of strings; newlines normalised, surrogates replaced."""
+    """Text that is stored as a string or a list of strings; newlines normalised, surrogates replaced."""
     if isinstance(text, list):
         text = "".join(part for part in text if isinstance(part, str))
     if not isinstance(text, str):

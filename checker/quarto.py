@@ -1,7 +1,8 @@
 """Pages made by Quarto, safe to open and with the same form at their end.
 
-Quarto gets a copy: its header is ours (a header can name files and programs), each section has an anchor, nothing is
-executed. A content security policy then lets no script run but the form's, and lets the page fetch nothing.
+Quarto gets a copy: its header is ours (a header can name files and programs), each section has an anchor,
+nothing is executed. A content security policy then lets no script run but the form's, and lets the page fetch
+nothing.
 """
 
 import json
@@ -17,8 +18,8 @@ from checker.layout import heading_of, is_header
 from checker.notebook import Unreadable, parse, read
 
 POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; script-src '{script_hash}'; "
-    "base-uri 'none'; form-action 'none'"
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; script-src"
+    " '{script_hash}'; base-uri 'none'; form-action 'none'"
 )
 OPTIONS = {
     "html": {
@@ -63,7 +64,7 @@ def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, s
 
 
 def _copy(path: Path, title: str) -> dict:
-    """The notebook with a header of ours, and before each cell an anchor; a labelled code cell gets a heading."""
+    """The notebook with a header of ours, an anchor before each cell, a heading for a labelled code cell."""
     content = parse(path)
     header = {"title": title, "format": OPTIONS, "jupyter": "python3"}
     cells = [_markdown("---\n" + json.dumps(header) + "\n---")]
@@ -83,9 +84,9 @@ def _markdown(source: str) -> dict:
 def _secured(html: str, form: str, script: str, script_hash: str) -> str:
     """The page under its policy, and without what a policy does not reach.
 
-    `http-equiv` goes elsewhere; links and frames make a browser connect, even to what it then may not fetch. The
-    names of tags and attributes cannot be spelled otherwise, so what is renamed does nothing. A link stays where it
-    begins as Quarto writes those to style sheets inside the page.
+    `http-equiv` goes elsewhere; links and frames make a browser connect, even to what it then may not fetch.
+    The names of tags and attributes cannot be spelled otherwise, so what is renamed does nothing. A link
+    stays where it begins as Quarto writes those to style sheets inside the page.
     """
     for reaching_out in (r"()(http-equiv)", STRAY_LINK, r"(<)((?:i?frame|object|embed)\b)"):
         html = re.sub(reaching_out, r"\1data-\2", html, flags=re.IGNORECASE)

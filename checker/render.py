@@ -1,8 +1,9 @@
-"""A notebook as one HTML file: folded code, a contents list, pictures and mathematics inside, nothing from elsewhere.
+"""A notebook as one HTML file: folded code, a contents list, pictures and mathematics, all of it inside.
 
-Quarto makes the page where it is installed. The built-in renderer needs only Python: Markdown, code and colours go
-through nbconvert's filters, formulas become MathML, and all of it is sanitised, because a report shows what someone
-else wrote. The one script of a page saves the rubric's form; its content security policy allows no other.
+Quarto makes the page where it is installed. The built-in renderer needs only Python: Markdown, code and
+colours go through nbconvert's filters, formulas become MathML, and all of it is sanitised, because a report
+shows what someone else wrote. The one script of a page saves the rubric's form; its content security policy
+allows no other.
 """
 
 import base64
@@ -74,7 +75,8 @@ def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC
         rubric: the file that holds the criteria.
 
     Raises:
-        Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not there or fails.
+        Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not
+            there or fails.
     """
     target = folder / _page_name(Path(path.name))
     write_beside(target, _page(path, check(path), engine, load(rubric)))
@@ -84,9 +86,10 @@ def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC
 def render_all(
     found: Iterable[Entry], folder: Path, engine: str, rubric: Path, **options
 ) -> Iterator[tuple[Report, Path | None]]:
-    """The report on each entry and its page, in the same tree below `folder`; no page for what cannot be read.
+    """The report on each entry and its page, in the same tree below `folder`; no page for what is unreadable.
 
-    Two notebooks that would get one name get two, and none gets the name of the index. `options` are those of `check`.
+    Two notebooks that would get one name get two, and none gets the name of the index. `options` are those of
+    `check`.
     """
     criteria, taken = load(rubric), {folder / INDEX}
     found = list(found)
@@ -105,7 +108,7 @@ def render_all(
 
 
 def _page_name(inside: Path) -> Path:
-    """Where a notebook's page lies below the output folder: the same tree, in names that every file system takes."""
+    """Where a page lies below the output folder: the same tree, in names that every file system takes."""
     parts = [*inside.parts[:-1], inside.stem]
     short = [one_line(part).encode()[:LONGEST_NAME].decode(errors="ignore") for part in parts]
     return Path(*short[:-1], f"{short[-1]}.html")
@@ -224,7 +227,7 @@ def _markdown(cell: Cell, contents: list[tuple[str, str]]) -> str:
 
 
 def _without_formulas(source: str, formulas: list[str]) -> str:
-    """The Markdown with each formula outside of code replaced by a word, and its MathML appended to `formulas`."""
+    """The Markdown, a word for each formula outside of code, whose MathML is appended to `formulas`."""
 
     def replace(match: re.Match) -> str:
         formulas.append(_mathml(match["display"] or match["inline"], bool(match["display"])))
@@ -254,9 +257,13 @@ def _code(cell: Cell) -> str:
     source = "\n".join(line.rstrip() for line in _cut(cell.source).split("\n"))  # Pygments is slow on blanks
     shown = Highlight2HTML()(source, language="python") if source else ""
     count = "" if cell.count is None else f"In [{cell.count}], "
-    folded = f"<details><summary>Code <small>{count}{lines} line{'s' if lines != 1 else ''}</small></summary>{shown}</details>"
+    folded = (
+        f"<details><summary>Code <small>{count}{lines}"
+        f" line{'s' if lines != 1 else ''}</small></summary>{shown}</details>"
+    )
     outputs = "".join(map(_output, cell.outputs))
-    return f'<section class="code">{sanitised(folded)}{f"<div class=output>{outputs}</div>" if outputs else ""}</section>'
+    below = f"<div class=output>{outputs}</div>" if outputs else ""
+    return f'<section class="code">{sanitised(folded)}{below}</section>'
 
 
 def _cut(text: str) -> str:
@@ -288,13 +295,13 @@ def _output(output: Output) -> str:
 
 
 def _bearable(fragment: str) -> bool:
-    """Whether HTML is short and shallow enough: sanitising takes the square of how many elements are left open."""
+    """Whether HTML is short and shallow: sanitising takes the square of how many elements are left open."""
     left_open = fragment.count("<") - 2 * fragment.count("</")
     return len(fragment) <= 10 * LONGEST and left_open <= DEEPEST
 
 
 def sanitised(fragment: str) -> str:
-    """HTML that can do nothing but be looked at: no script, no style, no address but links and embedded pictures."""
+    """HTML that can only be looked at: no script, no style, no address but links and embedded pictures."""
     import nh3
 
     tags = nh3.ALLOWED_TAGS | MATHML | {"section", "figure", "figcaption"}
@@ -331,7 +338,7 @@ def sanitised(fragment: str) -> str:
 
 
 def _only_embedded_pictures(tag: str, attribute: str, value: str) -> str | None:
-    """`data:` addresses for pictures only, and pictures only from `data:`, so that opening a page fetches nothing."""
+    """`data:` addresses for pictures only, and pictures only from `data:`: opening a page fetches nothing."""
     if attribute == "src":
         return value if value.startswith("data:image/") else None
     return None if attribute == "href" and value.startswith("data:") else value
@@ -353,4 +360,7 @@ def _css() -> str:
 
     light = HtmlFormatter(style="default").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
-    return f"{(HERE / 'page.css').read_text()}\n{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n.highlight {{ background: none !important; }}"
+    return (
+        f"{(HERE / 'page.css').read_text()}\n{light}\n@media (prefers-color-scheme: dark)"
+        f" {{\n{dark}\n}}\n.highlight {{ background: none !important; }}"
+    )

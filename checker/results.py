@@ -1,7 +1,7 @@
 """What a notebook's outputs show: rewards before and after, log lines, hand-made cases, examples.
 
-People print these in many ways. Everything here is lenient: it says that something is missing only when no usual way
-of printing it is there.
+People print these in many ways. Everything here is lenient: it says that something is missing only when no
+usual way of printing it is there.
 """
 
 import math
@@ -31,8 +31,9 @@ DIGIT = re.compile(r"\d")
 def rewards(notebook: Notebook) -> tuple[float | None, float | None]:
     """Baseline and fine-tuned reward as the outputs of Cell 7 print them, None for what is not found.
 
-    Read are `baseline reward 0.25` (also `before`, `base model`, ...) and `fine-tuned reward 0.97` (also `after`,
-    `trained`, ...), on two lines or one, `0.25 -> 0.97` after both words, and a table with both words in its head.
+    Read are `baseline reward 0.25` (also `before`, `base model`, ...) and `fine-tuned reward 0.97` (also
+    `after`, `trained`, ...), on two lines or one, `0.25 -> 0.97` after both words, and a table with both
+    words in its head.
     """
     cells = sections(notebook).get(7) or list(notebook.code_cells)[-1:]
     lines = [line[:LINE] for line in plain("\n".join(cell.text_output for cell in cells)).splitlines()]
@@ -73,7 +74,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _value(text: str, is_measure: bool) -> float | None:
-    """The first number with a point, else the first percentage, else the first whole number of what is a measure."""
+    """The first number with a point, else the first percentage, else a measure's first whole number."""
     matches = [m[0] for m in NUMBER.finditer(text)]
     chosen = next((m for m in matches if "." in m), None) or next((m for m in matches if "%" in m), None)
     chosen = chosen or (matches[0] if matches and is_measure else None)
@@ -81,7 +82,7 @@ def _value(text: str, is_measure: bool) -> float | None:
 
 
 def log_lines(text: str) -> list[str]:
-    """The lines of a training log: with reward, loss and numbers; or the rows of a table with both in its head."""
+    """The lines of a training log: those with reward, loss and numbers, or the rows of such a table."""
     lines = [line for line in text.splitlines() if line.strip()]
     both = [line for line in lines if REWARD.search(line) and LOSS.search(line)]
     logged = [line for line in both if DIGIT.search(line)]

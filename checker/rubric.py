@@ -1,7 +1,8 @@
-"""The rubric: criteria from `rubric.yml`, the evidence the checker found for each, and collecting filled forms.
+"""The rubric: criteria from `rubric.yml`, the evidence the checker found for each, and collecting filled
+forms.
 
-The checker never gives points. A page's form is filled by a person and saved from the browser as a small JSON file;
-`checker grades` puts the files of a folder into one table.
+The checker never gives points. A page's form is filled by a person and saved from the browser as a small JSON
+file; `checker grades` puts the files of a folder into one table.
 """
 
 import csv
@@ -25,7 +26,7 @@ QUOTED, WIDTH = 5, 120  # lines of an output, and characters of a line, that are
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion: where its evidence stands, which rules bear on it, and what each level from 1 to 5 means."""
+    """One criterion: where its evidence stands, which rules bear on it, what each level from 1 to 5 means."""
 
     name: str
     sections: tuple[int, ...]
@@ -56,7 +57,7 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that was found for a criterion: a sentence, where on the page it stands, and what is printed there."""
+    """One thing found for a criterion: a sentence, where on the page it stands, what is printed there."""
 
     text: str
     anchor: str = ""
@@ -64,7 +65,7 @@ class Evidence:
 
 
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
-    """What the checker found for a criterion: what its sections print, the rewards, and the findings that bear on it."""
+    """What was found for a criterion: what its sections print, the rewards, the findings that bear on it."""
     present = sections(notebook)
     for number in criterion.sections:
         yield _of_section(number, present.get(number, []))
@@ -121,7 +122,8 @@ def collect(folder: Path) -> str:
         forms.append((str(form.get("notebook", path.name)), scores, str(form.get("comment", ""))))
     if not forms:
         raise Unreadable(
-            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there."
+            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it"
+            " there."
         )
     names = list(dict.fromkeys(name for _, scores, _ in forms for name in scores))
     out = io.StringIO()

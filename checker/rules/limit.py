@@ -10,7 +10,10 @@ ALMOST = 0.9
 @rule(
     "L001",
     "error",
-    why="Submissions are read by people and by tools that accept 40,000 characters. What is beyond them is not read.",
+    why=(
+        "Submissions are read by people and by tools that accept 40,000 characters. What is beyond them is"
+        " not read."
+    ),
     wrong="A training loop that prints every step.",
     right="A training loop that prints an average every 10 steps.",
 )
@@ -46,7 +49,7 @@ def _what_to_cut(submission: Submission) -> str:
 
 
 def bars(submission: Submission, width: int = 40, most: int = 60) -> list[str]:
-    """A bar for each cell, of many for the largest: how many characters its source (=) and its output (-) take."""
+    """A bar for each cell, of many for the largest: the characters of its source (=) and its output (-)."""
     largest = sorted(submission.converted, key=lambda section: -section.characters)[:most]
     longest = max((section.characters for section in largest), default=1) or 1
     lines = ["characters of each cell, source (=) and output (-):"]

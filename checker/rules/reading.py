@@ -8,8 +8,10 @@ from checker.rules.base import Remark, Submission, rule
 @rule(
     "U001",
     "error",
-    why="The file is empty, cut off, not a notebook, or holds the markers of a merge that was not sorted out. Nobody "
-    "can open it.",
+    why=(
+        "The file is empty, cut off, not a notebook, or holds the markers of a merge that was not sorted out."
+        " Nobody can open it."
+    ),
     wrong='<<<<<<< HEAD\n "execution_count": 3,\n=======\n "execution_count": 5,\n>>>>>>> main',
     right="A file that Jupyter opens: open it there, run it, save it, and hand in that file.",
 )
@@ -21,7 +23,10 @@ def cannot_be_read(submission: Submission) -> Iterator[Remark]:
 @rule(
     "U002",
     "error",
-    why="The file is a notebook, but one of its cells is not what a cell can be. Jupyter complains, or does not show it.",
+    why=(
+        "The file is a notebook, but one of its cells is not what a cell can be. Jupyter complains, or does"
+        " not show it."
+    ),
     wrong='{"cell_type": "text", "source": 3}',
     right='{"cell_type": "markdown", "source": "Three.", "metadata": {}}',
 )

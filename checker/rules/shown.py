@@ -60,7 +60,10 @@ def prompts_not_shown(submission: Submission) -> Iterator[Remark]:
 @rule(
     "P004",
     "warning",
-    why="A reward that was never tried on a good and a bad case pays for something, and nobody knows for what.",
+    why=(
+        "A reward that was never tried on a good and a bad case pays for something, and nobody knows for"
+        " what."
+    ),
     wrong="Cell 4 only defines the function.",
     right="prompt '...'  response ' 3'  reward 1.0",
 )
@@ -77,7 +80,10 @@ def rewards_not_tried(submission: Submission) -> Iterator[Remark]:
 @rule(
     "P005",
     "warning",
-    why="The shape of the advantages and the first loss show that a step works before minutes go into training.",
+    why=(
+        "The shape of the advantages and the first loss show that a step works before minutes go into"
+        " training."
+    ),
     wrong="Cell 5 defines functions and prints nothing.",
     right="advantages (32,), initial loss 0.0012",
 )

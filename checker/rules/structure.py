@@ -40,7 +40,10 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
 @rule(
     "S002",
     "error",
-    why="A header that is not valid YAML, or lacks a key, is ignored or shown as text, and the code is not folded.",
+    why=(
+        "A header that is not valid YAML, or lacks a key, is ignored or shown as text, and the code is not"
+        " folded."
+    ),
     wrong="---\nformat:\nhtml:\ncode-fold: true\n---",
     right=HEADER_EXAMPLE,
 )
@@ -164,7 +167,10 @@ def wrong_kind(submission: Submission) -> Iterator[Remark]:
             yield (
                 cell.number,
                 f"Cell {number} is a {cell.kind} cell",
-                f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command mode).",
+                (
+                    f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command"
+                    " mode)."
+                ),
             )
 
 

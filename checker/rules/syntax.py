@@ -1,11 +1,11 @@
 """The code of a notebook as syntax trees, for the method rules.
 
-Nothing is executed. Lines of IPython magic are blanked so that line numbers stay; a cell that is not valid Python is
-skipped, because the student's kernel has said so already.
+Nothing is executed. Lines of IPython magic are blanked so that line numbers stay; a cell that is not valid
+Python is skipped, because the student's kernel has said so already.
 
 `Code.resolve` follows a name to the one expression it stands for, and `Code.flow` follows what is made of an
-expression (through assignments, loops, comprehensions, `append` and the notebook's own functions). Both are local to
-a function and both give up rather than guess.
+expression (through assignments, loops, comprehensions, `append` and the notebook's own functions). Both are
+local to a function and both give up rather than guess.
 """
 
 import ast
@@ -91,7 +91,9 @@ class Code:
 
     @cached_property
     def _calls(self) -> dict[str, list[tuple[int, int, ast.Call]]]:
-        """Every call by the last name of what it calls: (its place among all calls, its cell's number, the call)."""
+        """Every call by the last name of what it calls: (its place among all calls, its cell's number, the
+        call).
+        """
         found: dict[str, list[tuple[int, int, ast.Call]]] = {}
         for place, (cell, node) in enumerate(self.walk(ast.Call)):
             found.setdefault(called(node), []).append((place, cell, node))
@@ -171,7 +173,8 @@ class Code:
     def flow(
         self, origin: Callable[[ast.AST], bool], stop: Callable[[ast.AST], bool]
     ) -> Callable[[ast.AST], bool]:
-        """A test for expressions made of what `origin` recognises, and not of it only through what `stop` does.
+        """A test for expressions made of what `origin` recognises, and not of it only through what `stop`
+        does.
 
         A name counts only when everything it is bound to (but empty lists and None) does.
         """
@@ -298,7 +301,7 @@ def _children(module: ast.Module) -> dict[ast.AST, list[ast.AST]]:
 
 
 def _inside(node: ast.AST) -> list[ast.AST]:
-    """What stands directly in a node, but for the marks of reading and writing, of which there are as many as names."""
+    """What stands directly in a node, but for the marks of reading and writing that every name has."""
     found = []
     for name in node._fields:
         value = getattr(node, name, None)

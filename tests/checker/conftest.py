@@ -6,7 +6,10 @@ import json
 import pytest
 
 HEADER = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
-ANALYSIS = "# Cell 8: Analysis\nSuccess: reward rose on held-out data. Reward hacking: none. The group size G = 8 was enough."
+ANALYSIS = (
+    "# Cell 8: Analysis\n"
+    "Success: reward rose on held-out data. Reward hacking: none. The group size G = 8 was enough."
+)
 CODE = {
     2: ("# Cell 2: Model\nprint(summary)", "LlamaForCausalLM: 1,554,560 parameters\n"),
     3: ("# Cell 3: Data\nprint(rows)", "Count the dots: . *\nCount the dots: . .\nCount the dots: * *\n"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from checker.assign import MarkerError, assign, blank, blank_code, blank_markdown, dump, fill, leaked
-from tests.checker.conftest import code, markdown
+from tests.checker.conftest import code
 
 WORKED = """def loss(x):
     # student code here
@@ -137,7 +137,9 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_the_committed_editions_are_a_fresh_build(path):
-    """Edited by hand, or built before the worked notebook changed, a blank edition goes stale: run `make students`."""
+    """Edited by hand, or built before the worked notebook changed, a blank edition goes stale: run `make
+    students`.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     fresh = blank(content, f"notebooks/{path.name}")
     committed = path.parent / "student" / path.name

@@ -1,7 +1,7 @@
 """Pages of hostile notebooks in a real browser: no script of theirs runs, and nothing connects anywhere.
 
-What they try to reach is a port of this machine at which the test listens, so that a connection is seen even when
-nothing is asked for. A page without any protection shows that both kinds of harm would be noticed.
+What they try to reach is a port of this machine at which the test listens, so that a connection is seen even
+when nothing is asked for. A page without any protection shows that both kinds of harm would be noticed.
 """
 
 import json
@@ -27,7 +27,10 @@ ACT = f"document.documentElement.className='{RAN}';new Image().src='URL/script';
 HOSTILE = [
     f"<script>{ACT}</script>",
     f'<img src="x" onerror="{ACT}">',
-    f'<svg xmlns="http://www.w3.org/2000/svg" onload="{ACT}"><script>{ACT}</script><image href="URL/svg"/></svg>',
+    (
+        f'<svg xmlns="http://www.w3.org/2000/svg" onload="{ACT}"><script>{ACT}</script><image'
+        ' href="URL/svg"/></svg>'
+    ),
     f'<a href="javascript:{ACT}" id="target" autofocus onfocus="{ACT}">click</a>',
     f'<details open ontoggle="{ACT}"><summary>x</summary></details>',
     f'<iframe src="javascript:{ACT}"></iframe>',
@@ -36,10 +39,22 @@ HOSTILE = [
     f"<noscript><p title='</noscript><img src=x onerror={ACT}>'>",
     f'<object data="data:text/html,<script>{ACT}</script>"></object>',
     '<img src="URL/picture"><img srcset="URL/set 1x"><picture><source srcset="URL/source"></picture>',
-    '<link rel="stylesheet" href="URL/link"><link rel="preconnect" href="URL"><link rel="prefetch" href="URL/pre">',
-    "<style>@import 'URL/import'; @font-face{font-family:f;src:url(URL/font)} *{font-family:f;background:url(URL/bg)}</style>",
-    '<div style="background:url(URL/style);width:9px;height:9px">x</div><table background="URL/table"><td>x</table>',
-    '<meta http-equiv="refresh" content="0;url=URL/refresh"><META HTTP-EQUIV=refresh content="0;url=URL/refresh">',
+    (
+        '<link rel="stylesheet" href="URL/link"><link rel="preconnect" href="URL"><link rel="prefetch"'
+        ' href="URL/pre">'
+    ),
+    (
+        "<style>@import 'URL/import'; @font-face{font-family:f;src:url(URL/font)}"
+        " *{font-family:f;background:url(URL/bg)}</style>"
+    ),
+    (
+        '<div style="background:url(URL/style);width:9px;height:9px">x</div><table'
+        ' background="URL/table"><td>x</table>'
+    ),
+    (
+        '<meta http-equiv="refresh" content="0;url=URL/refresh"><META HTTP-EQUIV=refresh'
+        ' content="0;url=URL/refresh">'
+    ),
     '<form action="URL/form" id="f"><input name="x" autofocus></form><base href="URL/">',
     '<iframe src="URL/frame"></iframe><embed src="URL/embed"><object data="URL/object"></object>',
     '<video src="URL/video" poster="URL/poster" autoplay></video><audio src="URL/audio" autoplay></audio>',

@@ -84,7 +84,10 @@ def test_help_teaches(arguments):
 
 def test_the_checker_starts_without_torch_nbformat_and_nbconvert():
     """They take seconds to import, and a check needs none of them."""
-    code = "import sys, checker.__main__, checker.check; print([m for m in ('torch', 'nbformat', 'nbconvert', 'yaml') if m in sys.modules])"
+    code = (
+        "import sys, checker.__main__, checker.check; print([m for m in ('torch', 'nbformat', 'nbconvert',"
+        " 'yaml') if m in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

@@ -1,4 +1,5 @@
-"""Files that were made to do harm, or were harmed on the way: a sentence, never a traceback, a hang, or a file elsewhere.
+"""Files that were made to do harm, or were harmed on the way: a sentence, never a traceback, a hang, or a
+file elsewhere.
 
 Sizes are such that work growing with the square of the input would take minutes.
 """
@@ -224,7 +225,7 @@ NAMES = [
 
 
 def test_names_in_a_zip_are_only_names(tmp_path):
-    """Every notebook gets its page, below the output folder, and none takes the place of the index or of another."""
+    """Every notebook gets a page below the output folder; none replaces the index or another."""
     place = tmp_path / "deep" / "er"
     place.mkdir(parents=True)
     path, out = zip_of(place / "export.zip", NAMES), place / "out"

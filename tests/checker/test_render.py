@@ -139,7 +139,9 @@ def test_quarto_gets_a_copy_and_does_not_execute_it(good, save, tmp_path, stand_
 
 
 def test_a_page_of_quartos_is_under_our_policy_and_ends_with_the_rubric(good, save, tmp_path, stand_in):
-    """Its scripts and a notebook's own do not run, it cannot fetch or go elsewhere, and the form is at its end."""
+    """Its scripts and a notebook's own do not run, it cannot fetch or go elsewhere, and the form is at its
+    end.
+    """
     stand_in(STAND_IN)
     text = render(save(good), tmp_path / "out", "quarto").read_text()
     assert re.match(

@@ -45,8 +45,9 @@ def test_labels_are_recognised_as_people_write_them(good, save, label):
 
 
 CODE_LABELS = [
-    "#Cell 4: Reward", "# cell 4 - reward", "# CELL 4", "# === Cell 4: Reward ===", "## Cell 4 reward", "# [Cell 4]",
-    "# %% Cell 4: Reward", "# ---- Cell #4 ----", "%%time\n# Cell 4: Reward", "#| label: reward\n# Cell 4: Reward",
+    "#Cell 4: Reward", "# cell 4 - reward", "# CELL 4", "# === Cell 4: Reward ===", "## Cell 4 reward",
+    "# [Cell 4]", "# %% Cell 4: Reward", "# ---- Cell #4 ----", "%%time\n# Cell 4: Reward",
+    "#| label: reward\n# Cell 4: Reward",
     '"""Cell 4: Reward"""',
 ]  # fmt: skip
 

@@ -52,8 +52,10 @@ def _is_centred(node: ast.AST) -> bool:
 @rule(
     "M009",
     "warning",
-    why="A group whose rewards are all equal has standard deviation 0: the advantages, the loss and then every weight "
-    "become nan.",
+    why=(
+        "A group whose rewards are all equal has standard deviation 0: the advantages, the loss and then"
+        " every weight become nan."
+    ),
     wrong="advantages = (rewards - rewards.mean()) / rewards.std()",
     right="advantages = (rewards - mean) / (std + 1e-4)",
 )
@@ -74,7 +76,7 @@ def no_epsilon(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_guarded(code: Code, node: ast.BinOp) -> bool:
-    """Whether the divisor is compared with something in the same function: then the zero has been thought of."""
+    """Whether the divisor is compared with something in the same function: the zero was thought of."""
     scope = code.scope(node)
     divisors = {plain_name(part) for part in ast.walk(node.right)} - {""}
     for _, comparison in code.walk(ast.Compare):
@@ -91,8 +93,10 @@ def _is_guarded(code: Code, node: ast.BinOp) -> bool:
 @rule(
     "M010",
     "note",
-    why="torch.std divides by G - 1. With G = 2 every advantage is then 0.71 of what the paper's formula gives. Both "
-    "are in use; say which one you mean.",
+    why=(
+        "torch.std divides by G - 1. With G = 2 every advantage is then 0.71 of what the paper's formula"
+        " gives. Both are in use; say which one you mean."
+    ),
     wrong="std = rewards.view(-1, G).std(dim=1)",
     right="std = rewards.view(-1, G).std(dim=1, correction=0)",
 )
@@ -140,10 +144,15 @@ def _is_said(code: Code, node: ast.AST) -> bool:
 @rule(
     "M011",
     "warning",
-    why="Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right or wrong.",
+    why=(
+        "Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right"
+        " or wrong."
+    ),
     wrong="rewards = rewards.view(-1, G)\nadvantages = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
-    right="rewards = rewards.view(-1, G)\n"
-    "advantages = (rewards - rewards.mean(dim=1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4)",
+    right=(
+        "rewards = rewards.view(-1, G)\nadvantages = (rewards - rewards.mean(dim=1, keepdim=True)) /"
+        " (rewards.std(dim=1, keepdim=True) + 1e-4)"
+    ),
 )
 def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -178,7 +187,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
 
 
 def _holds_several_groups(code: Code, node: ast.expr) -> bool:
-    """Whether a flat list of rewards is filled in a loop over prompts and, inside of it, one over the group."""
+    """Whether a flat list of rewards is filled in a loop over prompts and, inside, one over the group."""
     if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
         return False
     made = code.resolve(node)
@@ -213,7 +222,9 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
 @rule(
     "M012",
     "warning",
-    why="With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned.",
+    why=(
+        "With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned."
+    ),
     wrong="num_generations = 1",
     right="num_generations = 8",
 )
@@ -228,15 +239,15 @@ def group_of_one(submission: Submission) -> Iterator[Remark]:
             )
 
 
-ELSEWHERE = (
-    r"eval|ppo|generat|sampl|test|compare|greedy|rollout"  # where one completion of a prompt is enough
+ELSEWHERE = (  # where one completion of a prompt is enough
+    r"eval|ppo|generat|sampl|test|compare|greedy|rollout"
 )
 
 TRAINING = r"grpo|rloo|^(training_?)?(config|args|arguments)$|^train|step$"
 
 
 def _settings(code: Code) -> Iterator[tuple[int, int, str, ast.expr]]:
-    """(cell, line, name, value) of every setting: assigned, a default, a keyword argument, an entry of a dict."""
+    """(cell, line, name, value) of every setting: assigned, a default, a keyword, an entry of a dict."""
     for (_, name), group in code.bindings.items():
         for binding in group:
             holder = code.within(binding.statement, ast.ClassDef, ast.FunctionDef)

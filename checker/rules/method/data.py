@@ -59,7 +59,10 @@ def _own(node: ast.Name | ast.Attribute) -> tuple[str, ...]:
 
 TRAIN = r"(^|_)train(ing)?(_|$)"
 EVAL = r"(^|_)(eval(uation)?|test(ing)?|val(id(ation)?)?|held_?out|dev)(_|$)"
-DATA = r"row|data|(^|_)(ds|set)(_|$)|set$|prompt|example|problem|question|pair|sample|item|task|hand|(^|_)(x|xs)(_|$)"
+DATA = (
+    r"row|data|(^|_)(ds|set)(_|$)|set$|prompt|example|problem|question|pair|sample|item|task|hand"
+    r"|(^|_)(x|xs)(_|$)"
+)
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
@@ -140,7 +143,7 @@ def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
 
 
 def _words(code: Code, call: ast.Call) -> list[str]:
-    """What decides the items that a call makes, apart from its seed and how many it makes: a split, a range."""
+    """What decides the items that a call makes, besides its seed and their number: a split, a range."""
     given = [*call.args, *(k.value for k in call.keywords if k.arg not in ("seed", "random_state"))]
     return [ast.dump(value) for value in given if not _makes_generator(value) and not _is_size(code, value)]
 

@@ -28,8 +28,10 @@ AVERAGES = ("mean", "sum", "masked_mean", "masked_sum", "nanmean")
 @rule(
     "M004",
     "warning",
-    why='`disable_adapter()` only makes a context manager: called on its own it changes nothing, and the "reference" '
-    "is the policy itself. The KL is then 0 for ever.",
+    why=(
+        "`disable_adapter()` only makes a context manager: called on its own it changes nothing, and the"
+        ' "reference" is the policy itself. The KL is then 0 for ever.'
+    ),
     wrong="model.disable_adapter()\nref_logps = logps_of(model)",
     right="with model.disable_adapter():\n    ref_logps = logps_of(model)",
 )
@@ -67,10 +69,18 @@ def _unclipped(node: ast.expr) -> ast.expr:
 @rule(
     "M005",
     "warning",
-    why="The ratio corrects for the policy that sampled. Taken against the reference it leaves the clipping range for "
-    "good as soon as the policy has moved, and the gradient stops.",
-    wrong="ratio = torch.exp(logps - ref_logps)\nloss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)",
-    right="ratio = torch.exp(logps - old_logps)\nloss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)",
+    why=(
+        "The ratio corrects for the policy that sampled. Taken against the reference it leaves the clipping"
+        " range for good as soon as the policy has moved, and the gradient stops."
+    ),
+    wrong=(
+        "ratio = torch.exp(logps - ref_logps)\n"
+        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)"
+    ),
+    right=(
+        "ratio = torch.exp(logps - old_logps)\n"
+        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)"
+    ),
 )
 def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -96,8 +106,10 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
                     yield (
                         cell,
                         f"line {line} takes the ratio against the reference",
-                        "Use the log-probabilities of the policy that sampled (`old_logps`); the reference belongs in "
-                        "the KL term.",
+                        (
+                            "Use the log-probabilities of the policy that sampled (`old_logps`); the"
+                            " reference belongs in the KL term."
+                        ),
                     )
 
 
@@ -159,8 +171,10 @@ def _minus(terms: list[tuple[int, ast.expr]]) -> ast.expr:
 @rule(
     "M006",
     "warning",
-    why="k3 = exp(log_r) - log_r - 1 is the estimator already; half of it is half the penalty that beta says. (k2 has "
-    "the factor one half.)",
+    why=(
+        "k3 = exp(log_r) - log_r - 1 is the estimator already; half of it is half the penalty that beta says."
+        " (k2 has the factor one half.)"
+    ),
     wrong="kl = 0.5 * (torch.exp(log_r) - log_r - 1)",
     right="kl = torch.exp(log_r) - log_r - 1",
 )
@@ -191,8 +205,10 @@ def _is_k3(code: Code, node: ast.expr) -> bool:
 @rule(
     "M007",
     "warning",
-    why="Samples come from the policy, so k3 needs log_r = ref_logps - logps, and the exact KL weighs by the policy's "
-    "probabilities. The other way round it is another quantity, with a huge variance.",
+    why=(
+        "Samples come from the policy, so k3 needs log_r = ref_logps - logps, and the exact KL weighs by the"
+        " policy's probabilities. The other way round it is another quantity, with a huge variance."
+    ),
     wrong="log_r = logps - ref_logps\nkl = torch.exp(log_r) - log_r - 1",
     right="log_r = ref_logps - logps\nkl = torch.exp(log_r) - log_r - 1",
 )
@@ -312,7 +328,7 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
-    """Whether an expression is added to something called a loss, or returned by a function that is called one."""
+    """Whether an expression is added to what is called a loss, or returned by a function called one."""
     for parent in code.parents(node):
         if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
@@ -330,15 +346,20 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
 
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
-NEUTRAL = {"mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_", "to",
-           "device", "config", "cfg", "args", "mask", "masked_mean", "backward", "abs", "log", "size", "completion_mask"}  # fmt: skip
+NEUTRAL = {
+    *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
+    *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "backward", "abs", "log", "size"),
+    "completion_mask",
+}
 
 
 @rule(
     "M017",
     "warning",
-    why="A loss made of rewards, KL or values alone has no path from the reward to the weights: nothing pulls the "
-    "policy towards what was rewarded.",
+    why=(
+        "A loss made of rewards, KL or values alone has no path from the reward to the weights: nothing pulls"
+        " the policy towards what was rewarded."
+    ),
     wrong="loss = value_loss + beta * kl.mean()\nloss.backward()",
     right="loss = policy_loss + value_loss + beta * kl.mean()\nloss.backward()",
 )

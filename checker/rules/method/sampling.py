@@ -15,8 +15,10 @@ SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
 @rule(
     "M015",
     "warning",
-    why="Tokens are drawn from one distribution (tempered, or cut to the top k) and scored under another: the ratio is "
-    "not 1 before the first update, and the gradient is that of neither.",
+    why=(
+        "Tokens are drawn from one distribution (tempered, or cut to the top k) and scored under another: the"
+        " ratio is not 1 before the first update, and the gradient is that of neither."
+    ),
     wrong="model.generate(**inputs, do_sample=True, temperature=0.7)\nlogps = logits.log_softmax(-1)",
     right="model.generate(**inputs, do_sample=True, temperature=0.7)\nlogps = (logits / 0.7).log_softmax(-1)",
 )
@@ -46,14 +48,20 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
         if kept and not cut:
             yield (
                 cell,
-                f"line {call.lineno} samples with {' and '.join(kept)}, and the log-probabilities are over all tokens",
+                (
+                    f"line {call.lineno} samples with {' and '.join(kept)}, and the log-probabilities are"
+                    " over all tokens"
+                ),
                 "While training, sample from the whole distribution: `top_k=0, top_p=1.0`.",
             )
 
 
 def _other_temperature(node: ast.AST, temperature: float) -> tuple[str, str]:
     return (
-        f"line {node.lineno} samples at temperature {temperature}, and the log-probabilities are computed at 1",
+        (
+            f"line {node.lineno} samples at temperature {temperature}, and the log-probabilities are computed"
+            " at 1"
+        ),
         "Divide the logits by the temperature before `log_softmax`.",
     )
 
@@ -113,10 +121,18 @@ def _scores_tempered(code: Code) -> bool:
 @rule(
     "M016",
     "note",
-    why="With dropout on, the same tokens get other probabilities each time: sampling with `eval()` and scoring with "
-    "`train()` makes a ratio that is not 1 before the first update.",
-    wrong="model.eval(); out = model.generate(**inputs)\nmodel.train(); logps = model(out).logits.log_softmax(-1)",
-    right="model.eval(); out = model.generate(**inputs)\nlogps = model(out).logits.log_softmax(-1)  # gradients need no train()",
+    why=(
+        "With dropout on, the same tokens get other probabilities each time: sampling with `eval()` and"
+        " scoring with `train()` makes a ratio that is not 1 before the first update."
+    ),
+    wrong=(
+        "model.eval(); out = model.generate(**inputs)\n"
+        "model.train(); logps = model(out).logits.log_softmax(-1)"
+    ),
+    right=(
+        "model.eval(); out = model.generate(**inputs)\n"
+        "logps = model(out).logits.log_softmax(-1)  # gradients need no train()"
+    ),
 )
 def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -162,7 +178,7 @@ def _has_no_dropout(code: Code) -> bool:
 
 
 def _events(code: Code, scope: ast.AST, depth: int) -> Iterator[tuple[str, ast.AST]]:
-    """In the order of the source: switches of mode, sampling, scoring; the notebook's own functions followed."""
+    """Switches of mode, sampling and scoring, in source order; the notebook's own functions followed."""
     own = [node for statement in getattr(scope, "body", []) for node in _outside_functions(statement)]
     calls = [node for node in own if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.end_lineno, node.end_col_offset)):
@@ -206,10 +222,15 @@ def _is_policy(node: ast.expr) -> bool:
 @rule(
     "M019",
     "warning",
-    why="Sampling with gradients on keeps every forward pass of every token in memory, and nothing can flow through a "
-    "sampled token anyway.",
-    wrong="def sample(model, ids):\n    for _ in range(8):\n        probs = model(ids).logits[:, -1].softmax(-1)\n"
-    "        ids = torch.cat([ids, torch.multinomial(probs, 1)], dim=1)\n    return ids",
+    why=(
+        "Sampling with gradients on keeps every forward pass of every token in memory, and nothing can flow"
+        " through a sampled token anyway."
+    ),
+    wrong=(
+        "def sample(model, ids):\n    for _ in range(8):\n"
+        "        probs = model(ids).logits[:, -1].softmax(-1)\n"
+        "        ids = torch.cat([ids, torch.multinomial(probs, 1)], dim=1)\n    return ids"
+    ),
     right="@torch.no_grad()\ndef sample(model, ids):\n    ...",
 )
 def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
@@ -282,8 +303,10 @@ def _called_quietly(code: Code, function: ast.FunctionDef) -> bool:
 @rule(
     "M020",
     "note",
-    why="Each call reads the prompt again. One call with `num_return_sequences=G`, or the prompts repeated, is several "
-    "times faster.",
+    why=(
+        "Each call reads the prompt again. One call with `num_return_sequences=G`, or the prompts repeated,"
+        " is several times faster."
+    ),
     wrong="for _ in range(num_generations):\n    model.generate(**inputs)",
     right="model.generate(**inputs, num_return_sequences=num_generations)",
 )

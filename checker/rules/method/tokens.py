@@ -9,7 +9,10 @@ from checker.rules.method.vocabulary import cuts_columns, is_generation
 from checker.rules.syntax import Code, called, keyword, mentions, names, number, plain_name, subject
 
 EOS, PAD = r"^eos(_token)?(_id)?$", r"^pad(_token|_tok)?(_id|_idx)?$"
-COMPLETION = r"completion|response|generat|(^|_)(gens?|outs?|outputs?|sequences?|seqs?|answers?|samples?|actions?|full)(_|$)"
+COMPLETION = (
+    r"completion|response|generat"
+    r"|(^|_)(gens?|outs?|outputs?|sequences?|seqs?|answers?|samples?|actions?|full)(_|$)"
+)
 
 
 def _pad_is_eos(code: Code) -> bool:
@@ -29,8 +32,10 @@ def _pad_is_eos(code: Code) -> bool:
 @rule(
     "M001",
     "warning",
-    why="When pad and EOS are one id, a mask made from ids also masks the EOS that the model sampled: the decision to "
-    "stop gets no gradient, and completions grow.",
+    why=(
+        "When pad and EOS are one id, a mask made from ids also masks the EOS that the model sampled: the"
+        " decision to stop gets no gradient, and completions grow."
+    ),
     wrong="tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id",
     right="mask = torch.arange(C) < lengths[:, None]  # lengths count up to and including the first EOS",
 )
@@ -83,12 +88,18 @@ def _unequal(code: Code) -> Iterator[tuple[int, ast.expr, ast.expr]]:
 @rule(
     "M002",
     "warning",
-    why="Prompts are padded on the left, so in every row the completion starts at the padded length. Cutting a row at "
-    "its own unpadded length leaves prompt tokens in the completion.",
-    wrong='tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
-    "lengths = inputs.attention_mask.sum(dim=1)\ncompletion = output[i, lengths[i]:]",
-    right='tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
-    "completion_ids = output[:, inputs.input_ids.shape[1]:]",
+    why=(
+        "Prompts are padded on the left, so in every row the completion starts at the padded length. Cutting"
+        " a row at its own unpadded length leaves prompt tokens in the completion."
+    ),
+    wrong=(
+        'tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
+        "lengths = inputs.attention_mask.sum(dim=1)\ncompletion = output[i, lengths[i]:]"
+    ),
+    right=(
+        'tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
+        "completion_ids = output[:, inputs.input_ids.shape[1]:]"
+    ),
 )
 def cut_at_the_unpadded_length(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -126,11 +137,16 @@ def _counts_real_tokens(node: ast.AST) -> bool:
 @rule(
     "M003",
     "warning",
-    why="The decoded sequence holds the prompt. A reward that reads it pays for what the user wrote, and cutting the "
-    "text at `len(prompt)` goes wrong where decoding changes a single character.",
+    why=(
+        "The decoded sequence holds the prompt. A reward that reads it pays for what the user wrote, and"
+        " cutting the text at `len(prompt)` goes wrong where decoding changes a single character."
+    ),
     wrong="output = model.generate(**inputs)\ntext = tokenizer.decode(output[0])\nreward = reward_fn(text)",
-    right="output = model.generate(**inputs)\n"
-    "completion = tokenizer.decode(output[0, prompt_ids.shape[1]:], skip_special_tokens=True)\nreward = reward_fn(completion)",
+    right=(
+        "output = model.generate(**inputs)\n"
+        "completion = tokenizer.decode(output[0, prompt_ids.shape[1]:], skip_special_tokens=True)\n"
+        "reward = reward_fn(completion)"
+    ),
 )
 def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -168,11 +184,15 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
             )
 
 
+KEEPING = {
+    *("to", "cpu", "detach", "clone", "tolist", "view", "reshape", "unsqueeze", "zip", "enumerate"),
+    *("decode", "batch_decode"),
+}
+
+
 def _leaves_tensors(node: ast.AST) -> bool:
     """A call whose result is not the ids it was given: `f(output)` of the notebook's own may cut them."""
-    keeping = ("to", "cpu", "detach", "clone", "tolist", "view", "reshape", "unsqueeze", "zip", "enumerate", "decode",
-               "batch_decode")  # fmt: skip
-    return isinstance(node, ast.Call) and not is_generation(node) and called(node) not in keeping
+    return isinstance(node, ast.Call) and not is_generation(node) and called(node) not in KEEPING
 
 
 def _cuts_text(node: ast.AST) -> bool:
@@ -195,7 +215,10 @@ def _cuts_text(node: ast.AST) -> bool:
 @rule(
     "M018",
     "warning",
-    why="-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from the end.",
+    why=(
+        "-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from"
+        " the end."
+    ),
     wrong="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels[..., None])",
     right="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels.clamp(min=0)[..., None]) * mask",
 )

@@ -4,9 +4,15 @@ import ast
 
 from checker.rules.syntax import called, mentions
 
-REFERENCE = r"(^|_)(ref(erence)?|base|frozen|sft|init(ial)?)\d?(_|$)|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
+REFERENCE = (
+    r"(^|_)(ref(erence)?|base|frozen|sft|init(ial)?)\d?(_|$)"
+    r"|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
+)
 ADVANTAGE = r"(^|_)(adv|advs|advantages?|A|A_i|A_hat)(_|$)"
-GROUP_SIZE = r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
+GROUP_SIZE = (
+    r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
+    r"|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
+)
 MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
 
 
@@ -20,7 +26,7 @@ def is_generation(node: ast.AST) -> bool:
 
 
 def is_reference(node: ast.AST) -> bool:
-    """Whether the expression is plainly of the reference model, and of nothing else that is compared with it."""
+    """Whether the expression is plainly of the reference model, and of nothing compared with it."""
     return mentions(node, REFERENCE) and not mentions(node, r"(^|_)(old|new|cur(rent)?|policy)(_|$)")
 
 
