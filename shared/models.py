@@ -137,12 +137,14 @@ def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -
 @contextmanager
 def eval_mode(model: torch.nn.Module) -> Iterator[None]:
     """Dropout off inside the block. Sampling and scoring must agree, so both run like this, gradients included."""
-    was_training = model.training
-    model.eval()
+    training = [module for module in model.modules() if module.training]
+    for module in training:
+        module.training = False
     try:
         yield
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True
 
 
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
