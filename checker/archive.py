@@ -19,8 +19,8 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, Run
 def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | None]]:
     """Each notebook's name in the archive, its file in `folder`, and why there is none.
 
-    Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files have
-    numbers of ours.
+    Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files
+    have numbers of ours.
 
     Raises:
         Unreadable: the file is not a zip, or what it holds would take too much room.
