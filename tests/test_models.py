@@ -2,7 +2,16 @@ import pytest
 import torch
 
 from shared import models
-from shared.models import add_lora, eval_mode, frozen_copy, load_policy, model_name, parameter_summary, reference_model
+from shared.models import (
+    add_lora,
+    eval_mode,
+    frozen_copy,
+    load_policy,
+    model_name,
+    parameter_summary,
+    reference_model,
+    train_upper_half,
+)
 from tests.conftest import letter_tokenizer, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
@@ -84,3 +93,10 @@ def test_eval_mode_is_undone_even_after_an_error():
             assert not model.training
             raise RuntimeError
     assert model.training
+
+
+def test_only_the_upper_half_of_the_blocks_is_trained(model):
+    """Catches training tied embeddings along with the blocks."""
+    trained = {name for name, p in train_upper_half(model).named_parameters() if p.requires_grad}
+    assert trained and all(".1." in name for name in trained)
+    assert len(trained) == sum(".1." in name for name, _ in model.named_parameters())
