@@ -231,7 +231,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
 def group_of_one(submission: Submission) -> Iterator[Remark]:
     size = re.compile(r"^(num_generations|group_size|G|G_size|completions_per_prompt|samples_per_prompt)$")
     for cell, line, name, value in _settings(submission.code):
-        if (size.match(name) or (size.match(name.lower()) and name != "g")) and number(value) in (0, 1):
+        if number(value) in (0, 1) and (size.match(name) or (size.match(name.lower()) and name != "g")):
             yield (
                 cell,
                 f"line {line} sets a group of {number(value)}",
@@ -239,30 +239,26 @@ def group_of_one(submission: Submission) -> Iterator[Remark]:
             )
 
 
-ELSEWHERE = (  # where one completion of a prompt is enough
-    r"eval|ppo|generat|sampl|test|compare|greedy|rollout"
-)
-
-TRAINING = r"grpo|rloo|^(training_?)?(config|args|arguments)$|^train|step$"
+# Where one completion of a prompt is enough, and where it is not.
+ELSEWHERE = re.compile(r"eval|ppo|generat|sampl|test|compare|greedy|rollout", re.IGNORECASE)
+TRAINING = re.compile(r"grpo|rloo|^(training_?)?(config|args|arguments)$|^train|step$", re.IGNORECASE)
 
 
 def _settings(code: Code) -> Iterator[tuple[int, int, str, ast.expr]]:
     """(cell, line, name, value) of every setting: assigned, a default, a keyword, an entry of a dict."""
     for (_, name), group in code.bindings.items():
         for binding in group:
-            holder = code.within(binding.statement, ast.ClassDef, ast.FunctionDef)
-            if holder is not None and re.search(ELSEWHERE, holder.name, re.IGNORECASE):
+            if not isinstance(binding.statement, (ast.Assign, ast.AnnAssign)) or not binding.plain:
                 continue
-            if isinstance(binding.statement, (ast.Assign, ast.AnnAssign)) and binding.plain:
+            holder = code.within(binding.statement, ast.ClassDef, ast.FunctionDef)
+            if holder is None or not ELSEWHERE.search(holder.name):
                 tree, line = code.place(binding.statement)
                 yield code.trees[tree].cell, line, name, binding.value
     for cell, call in code.walk(ast.Call):
-        if re.search(TRAINING, called(call), re.IGNORECASE) and not re.search(
-            ELSEWHERE, called(call), re.IGNORECASE
-        ):
+        if call.keywords and TRAINING.search(called(call)) and not ELSEWHERE.search(called(call)):
             yield from ((cell, call.lineno, k.arg, k.value) for k in call.keywords if k.arg)
     for cell, function in code.walk(ast.FunctionDef):
-        if re.search(ELSEWHERE, function.name, re.IGNORECASE):
+        if ELSEWHERE.search(function.name):
             continue
         given = [*function.args.posonlyargs, *function.args.args]
         defaults = [*zip(given[len(given) - len(function.args.defaults) :], function.args.defaults)]

@@ -57,19 +57,18 @@ def _own(node: ast.Name | ast.Attribute) -> tuple[str, ...]:
     return (node.id,) if isinstance(node, ast.Name) else (node.attr,)
 
 
-TRAIN = r"(^|_)train(ing)?(_|$)"
-EVAL = r"(^|_)(eval(uation)?|test(ing)?|val(id(ation)?)?|held_?out|dev)(_|$)"
-DATA = (
+TRAIN = re.compile(r"(^|_)train(ing)?(_|$)", re.IGNORECASE)
+EVAL = re.compile(r"(^|_)(eval(uation)?|test(ing)?|val(id(ation)?)?|held_?out|dev)(_|$)", re.IGNORECASE)
+DATA = re.compile(
     r"row|data|(^|_)(ds|set)(_|$)|set$|prompt|example|problem|question|pair|sample|item|task|hand"
-    r"|(^|_)(x|xs)(_|$)"
+    r"|(^|_)(x|xs)(_|$)",
+    re.IGNORECASE,
 )
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
-def _names_of(pattern: str, name: str) -> bool:
-    return bool(re.search(pattern, name, re.I)) and (
-        bool(re.search(DATA, name, re.I)) or name.lower() in BARE
-    )
+def _names_of(pattern: re.Pattern, name: str) -> bool:
+    return bool(pattern.search(name)) and (bool(DATA.search(name)) or name.lower() in BARE)
 
 
 @rule(
@@ -82,9 +81,9 @@ def _names_of(pattern: str, name: str) -> bool:
 def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     bound = [b for group in code.bindings.values() for b in group if b.plain and not is_empty(b.value)]
-    train = [b for b in bound if _names_of(TRAIN, b.name) and not re.search(EVAL, b.name)]
+    train = [b for b in bound if _names_of(TRAIN, b.name) and not EVAL.search(b.name)]
     for one in bound:
-        if not _names_of(EVAL, one.name) or re.search(TRAIN, one.name):
+        if not _names_of(EVAL, one.name) or TRAIN.search(one.name):
             continue
         for other in train:
             if code.scope(one.statement) is not code.scope(other.statement):
@@ -194,8 +193,9 @@ def _measured_on_training_rows(submission: Submission, bound: list[str]) -> Iter
     code = submission.code
     cells = {cell.number for cell in submission.sections.get(7, [])}
     calls = [(cell, call) for cell, call in code.walk(ast.Call) if cell in cells]
-    used = {name for _, call in calls for name in names(call)}
-    if any(re.search(EVAL, name, re.I) and re.search(DATA, name, re.I) for name in used):
+    outermost = [call for _, call in calls if code.within(call, ast.Call) is None]
+    used = {name for call in outermost for name in names(call)}
+    if any(EVAL.search(name) and DATA.search(name) for name in used):
         return
     for cell, call in calls:
         arguments = {plain_name(a) for a in [*call.args, *(k.value for k in call.keywords)]}
