@@ -204,18 +204,25 @@ def plain_loss(model, reference, tokenizer, problem: Problem) -> torch.Tensor:
     rewards = torch.tensor(letters(prompts, completions)).view(-1, config.num_generations)  # (N, G)
     advantages = (rewards - rewards.mean(dim=1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4)
 
-    def logps(scored_by):
-        logits = scored_by(input_ids=ids, attention_mask=attention_mask).logits[:, :-1]
-        every = torch.log_softmax(logits, dim=-1)  # (B, P+C-1, V)
-        return every.gather(-1, ids[:, 1:, None])[:, start - 1 :, 0]  # (B, C)
-
-    policy = logps(model)
+    policy = plain_logps(model, ids, attention_mask, start)
     with torch.no_grad():
-        frozen = logps(reference)
-    log_r = frozen - policy
+        frozen = plain_logps(reference, ids, attention_mask, start)
+    return plain_objective(policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta)
+
+
+def plain_logps(model, ids, attention_mask, start: int) -> torch.Tensor:
+    """(B, C) log-probabilities of what follows the first `start` tokens, from a log-softmax over all positions."""
+    logits = model(input_ids=ids, attention_mask=attention_mask).logits[:, :-1]
+    every = torch.log_softmax(logits, dim=-1)  # (B, P+C-1, V)
+    return every.gather(-1, ids[:, 1:, None])[:, start - 1 :, 0]
+
+
+def plain_objective(logps, old_logps, ref_logps, advantages, completion_mask, beta: float) -> torch.Tensor:
+    """The published loss, without clipping: it never acts in a first epoch."""
+    log_r = ref_logps - logps
     kl = torch.exp(log_r) - log_r - 1
-    ratio = torch.exp(policy - policy.detach())
-    per_token = -ratio * advantages.flatten()[:, None] + config.beta * kl
+    ratio = torch.exp(logps - old_logps)
+    per_token = -ratio * advantages[:, None] + beta * kl
     return ((per_token * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)).mean()
 
 

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import asdict, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -31,13 +32,13 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Workload, letters, make_problem
 from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
-from shared.grpo import Experience, apply_gradient, policy_loss
+from shared.grpo import Experience, pieces, policy_loss
 from shared.logps import completion_logps
 from shared.models import frozen_copy, load_policy
 from shared.rollout import sample
 
-WARM_UP = 2
-COUNTED = {"embedded": 5, "135M": 2}  # steps in a block
+WARM_UP = {"embedded": 2, "135M": 1}  # steps of a block that are not counted
+COUNTED = {"embedded": 5, "135M": 1}  # steps that are
 RESULTS = Path(__file__).parent.parent / "build" / "step.jsonl"
 W1 = WORKLOADS["W1"]
 GROWTH = {
@@ -51,7 +52,8 @@ def jobs_of(part: str, shapes: list[str], workloads: list[str], rounds: int) -> 
     """The blocks of a part, in the order in which they run: contestants alternate within a round."""
     if part == "compare":
         return [
-            {"part": part, "round": r, "shape": shape, "name": name, "contestant": who, "workload": asdict(WORKLOADS[name])}
+            {"part": part, "round": r, "shape": shape, "name": name, "contestant": who,
+             "workload": asdict(WORKLOADS[name])}
             for shape, name, r, who in product(shapes, workloads, range(rounds), CONTESTANTS)
         ]
     if part == "phases":
@@ -69,13 +71,14 @@ def run_block(job: dict) -> dict:
     """One block in this process: what it measured."""
     set_verbosity_error()
     disable_progress_bar()
-    steps = COUNTED[job["shape"]]
+    steps, warm_up = COUNTED[job["shape"]], WARM_UP[job["shape"]]
     with tempfile.TemporaryDirectory() as folder:
         problem = make_problem(job["shape"], Workload(**job["workload"]), Path(folder))
         if job["part"] == "phases":
-            return {"seconds": phases(problem, steps), "flops": step_flops(problem), "flops_per_second": matrix_rate()}
+            seconds = phases(problem, steps, warm_up)
+            return {"seconds": seconds, "flops": step_flops(problem), "flops_per_second": matrix_rate()}
         # The reading at the end of the last warm-up step starts the first counted one.
-        readings = CONTESTANTS[job["contestant"]](problem, WARM_UP + steps)[WARM_UP - 1 :]
+        readings = CONTESTANTS[job["contestant"]](problem, warm_up + steps)[warm_up - 1 :]
     return {
         "wall": [b.wall - a.wall for a, b in pairwise(readings)],
         "cpu": [b.cpu - a.cpu for a, b in pairwise(readings)],
@@ -83,34 +86,38 @@ def run_block(job: dict) -> dict:
     }
 
 
-def phases(problem: Problem, steps: int) -> dict[str, list[float]]:
+def phases(problem: Problem, steps: int, warm_up: int) -> dict[str, list[float]]:
     """Seconds of each phase of our step, one number for each step."""
     model, tokenizer = load_policy(problem.folder, device="cpu")
     reference, config = frozen_copy(model), problem.config
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, fused=True)
     prompts = [row["prompt"] for row in problem.rows]
-    spent: dict[str, list[float]] = {}
-    for _ in range(WARM_UP + steps):
-        marks = [time.perf_counter()]
+    records = []
+    for _ in range(warm_up + steps):
+        spent, last = Counter(), time.perf_counter()
 
-        def mark(result):
-            marks.append(time.perf_counter())
+        def mark(phase: str, result=None):
+            nonlocal last
+            now = time.perf_counter()
+            spent[phase] += now - last
+            last = now
             return result
 
-        rollout = mark(sample(model, tokenizer, prompts, config.num_generations, config.sampling))
+        rollout = mark("sampling", sample(model, tokenizer, prompts, config.num_generations, config.sampling))
         rewards = torch.tensor(letters(prompts, rollout.completions))
-        advantages, _ = mark(group_advantages(rewards, config.num_generations))
+        advantages, _ = mark("reward", group_advantages(rewards, config.num_generations))
         with torch.no_grad():
-            ref_logps, _ = mark(completion_logps(reference, rollout))
+            ref_logps, _ = mark("reference", completion_logps(reference, rollout))
         experience = Experience(rollout, rewards[:, None], rewards, advantages, ref_logps, {})
-        loss, _ = mark(policy_loss(model, experience, config))
         optimizer.zero_grad(set_to_none=True)
-        mark(loss.backward())
-        mark(optimizer.step())
-        names = ("sampling", "reward", "reference", "policy", "backward", "optimiser")
-        for name, (start, end) in zip(names, pairwise(marks), strict=True):
-            spent.setdefault(name, []).append(end - start)
-    return {name: seconds[WARM_UP:] for name, seconds in spent.items()}
+        parts = pieces(experience, model.config.vocab_size)
+        for part in parts:
+            loss, _ = mark("policy", policy_loss(model, part, config))
+            mark("backward", (loss / len(parts)).backward())
+        torch.nn.utils.clip_grad_norm_(model.parameters(), config.max_grad_norm)
+        mark("optimiser", optimizer.step())
+        records.append(spent)
+    return {phase: [record[phase] for record in records[warm_up:]] for phase in records[0]}
 
 
 def step_flops(problem: Problem) -> int:
@@ -124,7 +131,8 @@ def step_flops(problem: Problem) -> int:
     head = model.get_output_embeddings().weight.numel()
     body = sum(p.numel() for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name)
     config = problem.config
-    rollout = sample(model, tokenizer, [row["prompt"] for row in problem.rows], config.num_generations, config.sampling)
+    prompts = [row["prompt"] for row in problem.rows]
+    rollout = sample(model, tokenizer, prompts, config.num_generations, config.sampling)
     completion = int(rollout.completion_mask.sum())
     forward = 2 * body * (int(rollout.prompt_mask.sum()) + completion) + 2 * head * completion
     return 5 * forward
