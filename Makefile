@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test notebooks students model clean
+.PHONY: help report test notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -28,6 +28,9 @@ students: $(VENV)/installed  ## make the blank editions of the worked notebooks 
 
 model: $(VENV)/installed  ## train models/course-lm again from its documents (about an hour)
 	@$(RUN) -m shared.pretrain
+
+bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loop (about two hours; needs 16 GB)
+	@$(RUN) -m benchmarks.step $(BENCH)
 
 clean:  ## remove what was built (not the environment)
 	rm -rf build _site
