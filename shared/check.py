@@ -28,13 +28,14 @@ from shared.mistakes import advantages as advantage_mistakes
 from shared.mistakes import first_word as first_word_mistakes
 from shared.mistakes import gae as gae_mistakes
 from shared.mistakes import grpo_step as step_mistakes
+from shared.mistakes import hand_type as hand_type_mistakes
 from shared.mistakes import kl as kl_mistakes
 from shared.mistakes import logps as logps_mistakes
 from shared.mistakes import loss as loss_mistakes
 from shared.mistakes import reward as reward_mistakes
 from shared.mistakes import value_loss as value_mistakes
 from shared.rollout import Rollout, Sampling
-from shared.tasks import analogies
+from shared.tasks import analogies, poker
 
 TIME_LIMIT = 10  # seconds for all probes together
 
@@ -91,10 +92,14 @@ def judge(exercise: Exercise, function: Callable) -> tuple[bool, str]:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a call came to: the value, and the gradient that was asked for (None when there is none)."""
+    """What a call came to: the value, and the gradient that was asked for (None when there is none).
+
+    A function that returns a text has it in `text`, and the value 0.
+    """
 
     value: Tensor
     gradient: Tensor | None
+    text: str | None = None
 
 
 def _call(function: Callable, probe: Probe, expected: _Outcome | None = None) -> _Outcome:
@@ -113,7 +118,10 @@ def _call(function: Callable, probe: Probe, expected: _Outcome | None = None) ->
         raise Problem(_where_it_raised(error)) from error
     if expected is not None:
         _refuse_modified(arguments, probe)
-    value = _as_tensor(result)
+    text = result if isinstance(result, str) and (expected is None or expected.text is not None) else None
+    if expected is not None and expected.text is not None and text is None:
+        raise Problem(f"it returned {_short(result)}; expected a text such as {expected.text!r}.")
+    value = _as_tensor(result) if text is None else torch.zeros(())
     if expected is not None and value.shape != expected.value.shape:
         raise Problem(
             f"it returned the shape {tuple(value.shape)}; expected {tuple(expected.value.shape)}."
@@ -124,7 +132,7 @@ def _call(function: Callable, probe: Probe, expected: _Outcome | None = None) ->
     value = value.detach()
     if probe.relevant is not None and value.shape == probe.relevant.shape:
         value = value * probe.relevant
-    return _Outcome(value, gradient)
+    return _Outcome(value, gradient, text)
 
 
 def _as_tensor(result) -> Tensor:
@@ -175,7 +183,10 @@ def _where_it_raised(error: Exception) -> str:
 
 
 def _agree(found: list[_Outcome], expected: list[_Outcome], tolerance: float) -> bool:
-    return all(_near(f.value, e.value, tolerance) and _near(f.gradient, e.gradient, tolerance) for f, e in zip(found, expected))
+    return all(
+        f.text == e.text and _near(f.value, e.value, tolerance) and _near(f.gradient, e.gradient, tolerance)
+        for f, e in zip(found, expected)
+    )
 
 
 def _near(found: Tensor | None, expected: Tensor | None, tolerance: float) -> bool:
@@ -214,12 +225,14 @@ def _alike(one: _Outcome | None, other: _Outcome | None, tolerance: float) -> bo
     if one is None or other is None:
         return one is other
     gradients = [o.gradient if o.gradient is not None and o.gradient.any() else torch.zeros(1) for o in (one, other)]
-    return _near(one.value, other.value, tolerance) and _near(*gradients, tolerance)
+    return one.text == other.text and _near(one.value, other.value, tolerance) and _near(*gradients, tolerance)
 
 
 def _difference(probes, found, expected, tolerance) -> str:
     """The first probe that differs, in numbers."""
     for number, (probe, f, e) in enumerate(zip(probes, found, expected), 1):
+        if f.text != e.text:
+            return f"for {_short(probe.arguments)} it says {f.text!r}; expected {e.text!r}."
         if not _near(f.value, e.value, tolerance):
             shown = f" For {_short(probe.arguments)}" if not isinstance(probe.arguments[0], torch.nn.Module) else ""
             return f"probe {number} of {len(probes)} differs.{shown} it gives {_short(f.value)}; expected {_short(e.value)}."
@@ -417,6 +430,16 @@ FIRST_WORD = Exercise(
 )
 
 
+def _hand_probes() -> list[Probe]:
+    hands = """A♠ K♥ 7♦ 7♣ 2♠ | A♠ K♥ 9♦ 7♣ 2♠ | 9♠ 9♥ 7♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 2♣ 2♠ | 8♠ 8♥ 8♦ 8♣ 2♠ |
+        A♠ K♠ 9♠ 7♠ 2♠ | A♠ K♠ 9♠ 7♠ 2♥ | 6♠ 9♥ 7♦ T♣ 8♠ | A♠ 2♥ 3♦ 4♣ 5♠ | K♠ T♥ A♦ J♣ Q♠ | Q♠ K♥ A♦ 2♣ 3♠ |
+        6♠ 7♥ 7♦ 8♣ 9♠ | 5♣ 6♣ 7♣ 8♣ 9♣ | 5♥ 4♥ 3♥ 2♥ A♥ | 9♠ 8♥ 7♦ 6♣ 5♠"""
+    return [Probe((hand.split(),)) for hand in hands.split("|")]
+
+
+HAND_TYPE = Exercise("poker hand", poker.hand_type, _hand_probes, hand_type_mistakes.MISTAKES)
+
+
 def _gae_probes() -> list[Probe]:
     generator = torch.Generator().manual_seed(1)
     rewards, values = torch.rand(3, 4, generator=generator), torch.rand(3, 4, generator=generator)
@@ -438,7 +461,7 @@ VALUE_LOSS = Exercise(
     "clipped value loss", lambda *arguments: losses.clipped_value_loss(*arguments)[0], _value_probes, value_mistakes.MISTAKES
 )
 
-EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, FIRST_WORD, GAE, VALUE_LOSS)
+EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, FIRST_WORD, HAND_TYPE, GAE, VALUE_LOSS)
 
 
 def gae(function: Callable) -> None:
@@ -484,3 +507,8 @@ def reward(function: Callable) -> None:
 def first_word(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
     run(FIRST_WORD, function)
+
+
+def hand_type(function: Callable) -> None:
+    """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
+    run(HAND_TYPE, function)

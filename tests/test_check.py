@@ -143,7 +143,20 @@ def patterned_first_word(prompts, responses, answers):
     return [1.0 if w and w[0].lower() in {a.lower() for a in accepted} else 0.0 for w, accepted in zip(words, answers)]
 
 
+def bitwise_hand_type(cards):
+    """Ranks as bits, straights as runs of five of them: another way to the same types."""
+    ranks = ["A23456789TJQK".index(card[0]) for card in cards]
+    bits = sum({1 << r for r in ranks}) | (1 << 13 if 0 in ranks else 0)
+    straight = len(set(ranks)) == 5 and any(bits >> i & 31 == 31 for i in range(10))
+    flush = len({card[-1] for card in cards}) == 1
+    pairs = sum(ranks.count(r) for r in ranks)  # 5 for five different, 7, 9, 11, 13, 17
+    if straight or flush:
+        return " ".join(["straight"] * straight + ["flush"] * flush)
+    return {5: "high card", 7: "one pair", 9: "two pair", 11: "three of a kind", 13: "full house", 17: "four of a kind"}[pairs]
+
+
 CORRECT = [
+    (check.HAND_TYPE, bitwise_hand_type),
     (check.FIRST_WORD, patterned_first_word),
     (check.GRPO_STEP, looped_step),
     *[(GROUP_ADVANTAGES, f) for f in (looped_advantages, reshaped_advantages, numpy_advantages, repeated_advantages)],
@@ -230,3 +243,10 @@ def test_the_verdict_is_one_line_in_a_notebook(capsys):
     assert capsys.readouterr().out == "✓ group advantages: right on 4 probes.\n"
     check.kl(lambda logps, ref_logps: logps - ref_logps)
     assert capsys.readouterr().out.startswith("✗ per-token KL: This is k1")
+
+
+def test_a_text_that_is_wrong_in_a_new_way_is_shown_with_its_hand():
+    passed, verdict = judge(check.HAND_TYPE, lambda cards: "two pairs")
+    assert not passed and "7♦" in verdict and "says 'two pairs'; expected 'one pair'" in verdict
+    assert "expected a text" in judge(check.HAND_TYPE, lambda cards: 3)[1]
+    assert "returned" in judge(KL, lambda logps, ref_logps: "small")[1]
