@@ -1,8 +1,8 @@
-"""The same GRPO step four ways: this course's, TRL's with its defaults, TRL's tuned, and the loop of published notebooks.
+"""The same GRPO step four ways: ours, TRL's with its defaults, TRL's tuned, and the plain loop of notebooks.
 
-Every contestant gets the same `Problem` and returns the clock's readings at the end of each step, so that a step is
-everything between two of them: generation, reward, policy and reference passes, backward, optimiser, and whatever
-else its training loop does. Loading the model comes before the first reading.
+Every contestant gets the same `Problem` and returns the clock's readings at the end of each step, so that a
+step is everything between two of them: generation, reward, policy and reference passes, backward, optimiser,
+and whatever else its training loop does. Loading the model comes before the first reading.
 """
 
 import time
@@ -35,7 +35,7 @@ def clock() -> Reading:
 
 @dataclass(frozen=True)
 class Workload:
-    """prompt_lengths: tokens of each prompt; None takes analogies as they are, which may end before max_new_tokens.
+    """prompt_lengths: tokens of each prompt; None takes analogies as they are, whose completions may end early.
 
     With given lengths nothing ends early: every completion has exactly max_new_tokens tokens.
     """
@@ -52,15 +52,23 @@ WORKLOADS = {
 SHAPES = {
     "embedded": None,
     "135M": LlamaConfig(
-        hidden_size=576, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3, intermediate_size=1536,
-        vocab_size=49_152, tie_word_embeddings=True, pad_token_id=0, bos_token_id=None, eos_token_id=1,
+        hidden_size=576,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        intermediate_size=1536,
+        vocab_size=49_152,
+        tie_word_embeddings=True,
+        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=1,
     ),
 }
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What all contestants share: a folder with model and tokenizer, eight rows, and the settings of a step."""
+    """What all contestants share: a folder with model and tokenizer, the rows, and the settings of a step."""
 
     folder: Path
     rows: list[dict]
@@ -73,7 +81,7 @@ def letters(prompts, completions, **columns) -> list[float]:
 
 
 def write_model(shape: str, ends: bool, folder: Path) -> None:
-    """Save the model of a shape and the course's tokenizer; `ends=False` makes the padding token end a completion.
+    """Save the model of a shape and the course's tokenizer; `ends=False`: only the padding token ends anything.
 
     That token is never a target in training, so no completion ends early and none has to be forbidden to.
     """
@@ -95,8 +103,14 @@ def make_problem(shape: str, workload: Workload, folder: Path) -> Problem:
     if workload.prompt_lengths is not None:
         rows = [{"prompt": prompt} for prompt in prompts_of(workload.prompt_lengths)]
     config = GRPOConfig(
-        prompts_per_step=len(rows), num_generations=workload.num_generations, max_new_tokens=workload.max_new_tokens,
-        beta=BETA, learning_rate=LEARNING_RATE, warmup_steps=0, log_every=0, eval_every=1,
+        prompts_per_step=len(rows),
+        num_generations=workload.num_generations,
+        max_new_tokens=workload.max_new_tokens,
+        beta=BETA,
+        learning_rate=LEARNING_RATE,
+        warmup_steps=0,
+        log_every=0,
+        eval_every=1,
     )
     return Problem(folder, rows, config)
 
@@ -110,7 +124,9 @@ def prompts_of(lengths: Sequence[int]) -> list[str]:
     prompts = [tokenizer.decode(ids[start : start + length]) for start, length in zip(starts, lengths)]
     found = [len(tokenizer(prompt)["input_ids"]) for prompt in prompts]
     if found != list(lengths):
-        raise ValueError(f"The prompts have {found} tokens instead of {lengths}: choose other places to cut the text.")
+        raise ValueError(
+            f"The prompts have {found} tokens instead of {lengths}: choose other places to cut the text."
+        )
     return prompts
 
 
@@ -124,14 +140,20 @@ def ours(problem: Problem, steps: int) -> list[Reading]:
         return 0.0
 
     train(
-        model, tokenizer, problem.rows, letters, replace(problem.config, steps=steps),
-        reference=frozen_copy(model), evaluate=read, progress=False,
+        model,
+        tokenizer,
+        problem.rows,
+        letters,
+        replace(problem.config, steps=steps),
+        reference=frozen_copy(model),
+        evaluate=read,
+        progress=False,
     )
     return readings
 
 
 def trl(problem: Problem, steps: int, **tuning) -> list[Reading]:
-    """`trl.GRPOTrainer` on the CPU in float32. What it would print or save is off; the rest is its defaults."""
+    """`trl.GRPOTrainer` on the CPU in float32. What it would print or save is off; the rest is default."""
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig as TRLConfig, GRPOTrainer
@@ -146,14 +168,27 @@ def trl(problem: Problem, steps: int, **tuning) -> list[Reading]:
     ours = problem.config
     settings = dict(per_device_train_batch_size=ours.prompts_per_step * ours.num_generations) | tuning
     args = TRLConfig(
-        output_dir=str(problem.folder / "trl"), use_cpu=True, bf16=False, report_to="none", save_strategy="no",
-        disable_tqdm=True, max_steps=steps, num_generations=ours.num_generations, beta=ours.beta,
-        max_completion_length=ours.max_new_tokens, learning_rate=ours.learning_rate, lr_scheduler_type="constant",
+        output_dir=str(problem.folder / "trl"),
+        use_cpu=True,
+        bf16=False,
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+        max_steps=steps,
+        num_generations=ours.num_generations,
+        beta=ours.beta,
+        max_completion_length=ours.max_new_tokens,
+        learning_rate=ours.learning_rate,
+        lr_scheduler_type="constant",
         **settings,
     )
     trainer = GRPOTrainer(
-        model, reward_funcs=letters, args=args, train_dataset=Dataset.from_list(problem.rows * steps),
-        processing_class=tokenizer, callbacks=[Clock()],
+        model,
+        reward_funcs=letters,
+        args=args,
+        train_dataset=Dataset.from_list(problem.rows * steps),
+        processing_class=tokenizer,
+        callbacks=[Clock()],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()
@@ -161,12 +196,12 @@ def trl(problem: Problem, steps: int, **tuning) -> list[Reading]:
 
 
 def trl_tuned(problem: Problem, steps: int) -> list[Reading]:
-    """TRL with what a user can turn off: activations are kept instead of computed twice (gradient checkpointing)."""
+    """TRL as a user can tune it: activations are kept instead of computed twice (gradient checkpointing)."""
     return trl(problem, steps, gradient_checkpointing=False, logging_steps=1000)
 
 
 def plain_loop(problem: Problem, steps: int) -> list[Reading]:
-    """The loop of many published notebooks: G calls of `generate`, padded passes, a log-softmax over everything."""
+    """The loop of many published notebooks: G calls of `generate`, padded passes, a full log-softmax."""
     model, tokenizer = load_policy(problem.folder, device="cpu")
     reference = frozen_copy(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=problem.config.learning_rate)
@@ -207,11 +242,13 @@ def plain_loss(model, reference, tokenizer, problem: Problem) -> torch.Tensor:
     policy = plain_logps(model, ids, attention_mask, start)
     with torch.no_grad():
         frozen = plain_logps(reference, ids, attention_mask, start)
-    return plain_objective(policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta)
+    return plain_objective(
+        policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta
+    )
 
 
 def plain_logps(model, ids, attention_mask, start: int) -> torch.Tensor:
-    """(B, C) log-probabilities of what follows the first `start` tokens, from a log-softmax over all positions."""
+    """(B, C) log-probabilities of what follows the first `start` tokens, from a full log-softmax."""
     logits = model(input_ids=ids, attention_mask=attention_mask).logits[:, :-1]
     every = torch.log_softmax(logits, dim=-1)  # (B, P+C-1, V)
     return every.gather(-1, ids[:, 1:, None])[:, start - 1 :, 0]
@@ -227,5 +264,8 @@ def plain_objective(logps, old_logps, ref_logps, advantages, completion_mask, be
 
 
 CONTESTANTS: dict[str, Callable[[Problem, int], list[Reading]]] = {
-    "ours": ours, "TRL": trl, "TRL tuned": trl_tuned, "plain loop": plain_loop,
+    "ours": ours,
+    "TRL": trl,
+    "TRL tuned": trl_tuned,
+    "plain loop": plain_loop,
 }

@@ -4,12 +4,12 @@
     python -m benchmarks.step compare growth     some parts, beside what build/step.jsonl already holds
     python -m benchmarks.step report             step.md and step.png from build/step.jsonl alone
 
-compare: seconds of a step and peak memory, every contestant on every workload; phases: where our step spends its
-time, and the floor under it; growth: with G, completion length and prompt length, beside TRL tuned.
+compare: seconds of a step and peak memory, every contestant on every workload; phases: where our step spends
+its time, and the floor under it; growth: with G, completion length and prompt length, beside TRL tuned.
 
-A block is a process of its own: it loads the model, takes warm-up steps that are not counted, then the steps that
-are. Blocks of the contestants alternate, round after round, so that a slow moment of the machine meets all of them,
-and the ratio is taken within a round. Peak memory is the largest resident set of the process.
+A block is a process of its own: it loads the model, takes warm-up steps that are not counted, then the steps
+that are. Blocks of the contestants alternate, round after round, so that a slow moment of the machine meets
+all of them, and the ratio is taken within a round. Peak memory is the largest resident set of the process.
 """
 
 import argparse
@@ -52,8 +52,14 @@ def jobs_of(part: str, shapes: list[str], workloads: list[str], rounds: int) -> 
     """The blocks of a part, in the order in which they run: contestants alternate within a round."""
     if part == "compare":
         return [
-            {"part": part, "round": r, "shape": shape, "name": name, "contestant": who,
-             "workload": asdict(WORKLOADS[name])}
+            {
+                "part": part,
+                "round": r,
+                "shape": shape,
+                "name": name,
+                "contestant": who,
+                "workload": asdict(WORKLOADS[name]),
+            }
             for shape, name, r, who in product(shapes, workloads, range(rounds), CONTESTANTS)
         ]
     if part == "phases":
@@ -62,8 +68,17 @@ def jobs_of(part: str, shapes: list[str], workloads: list[str], rounds: int) -> 
             for shape, name in product(shapes, workloads)
         ]
     return [
-        {"part": part, "shape": "embedded", "axis": axis, "at": at, "contestant": who, "workload": asdict(workload)}
-        for axis, points in GROWTH.items() for at, workload in points.items() for who in ("ours", "TRL tuned")
+        {
+            "part": part,
+            "shape": "embedded",
+            "axis": axis,
+            "at": at,
+            "contestant": who,
+            "workload": asdict(workload),
+        }
+        for axis, points in GROWTH.items()
+        for at, workload in points.items()
+        for who in ("ours", "TRL tuned")
     ]
 
 
@@ -123,9 +138,9 @@ def phases(problem: Problem, steps: int, warm_up: int) -> dict[str, list[float]]
 def step_flops(problem: Problem) -> int:
     """Floating-point operations that a step cannot avoid, counting matrices only.
 
-    Each prompt passes once and each completion token once, through sampling, reference and policy; backward is twice
-    a pass. A token costs two operations for each weight of the body, a completion token also for each of the output
-    matrix. Attention scores are left out: at these lengths they are a few in a hundred.
+    Each prompt passes once and each completion token once, through sampling, reference and policy; backward
+    is twice a pass. A token costs two operations for each weight of the body, a completion token also for
+    each of the output matrix. Attention scores are left out: at these lengths they are a few in a hundred.
     """
     model, tokenizer = load_policy(problem.folder, device="cpu")
     head = model.get_output_embeddings().weight.numel()
@@ -178,7 +193,9 @@ def main() -> None:
         return
     RESULTS.parent.mkdir(exist_ok=True)
     measured = [part for part in parts[:-1] if part in options.parts]
-    jobs = [job for part in measured for job in jobs_of(part, options.shapes, options.workloads, options.rounds)]
+    jobs = [
+        job for part in measured for job in jobs_of(part, options.shapes, options.workloads, options.rounds)
+    ]
     for job in tqdm(jobs, desc="blocks", unit="block"):
         record = job | {"threads": torch.get_num_threads(), "cores": os.cpu_count()} | run_in_child(job)
         with RESULTS.open("a") as file:

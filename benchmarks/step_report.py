@@ -27,9 +27,9 @@ def settings(records: list[dict], part: str) -> dict[str, list[dict]]:
 
 
 def compare_table(records: list[dict]) -> str:
-    """Seconds, ratio to ours (median, lowest to highest round) and peak memory, one line for each contestant."""
+    """Seconds, ratio to ours (median, lowest to highest round) and peak memory of each contestant."""
     lines = [
-        "| model, workload | contestant | seconds a step | times ours | times ours, CPU seconds | rounds | peak MB |",
+        "| model, workload | contestant | seconds | times ours | times ours, CPU seconds | rounds | peak MB |",
         "|---|---|---|---|---|---|---|",
     ]
     for setting, blocks in settings(records, "compare").items():
@@ -39,7 +39,8 @@ def compare_table(records: list[dict]) -> str:
             wall, cpu = ratios(blocks, who), ratios(blocks, who, "cpu")
             spread = f"{median(wall):.2f} ({min(wall):.2f} to {max(wall):.2f})"
             lines.append(
-                f"| {setting} | {who} | {seconds:.3f} | {spread} | {median(cpu):.2f} | {len(wall)} | {peak:,.0f} |"
+                f"| {setting} | {who} | {seconds:.3f} | {spread} | {median(cpu):.2f} "
+                f"| {len(wall)} | {peak:,.0f} |"
             )
     return "\n".join(lines)
 
@@ -54,18 +55,19 @@ def floor_seconds(record: dict) -> float:
 
 
 def phase_table(records: list[dict]) -> str:
-    """Seconds of each phase, of the whole, and of the floor: the step's operations at the machine's matrix rate."""
+    """Seconds of each phase, the whole, and the floor: the step's operations at the machine's matrix rate."""
     found = last_phases(records)
     names = list(dict.fromkeys(phase for record in found.values() for phase in record["seconds"]))
     lines = [
-        f"| model, workload | {' | '.join(names)} | whole | operations | matrix rate | floor | whole over floor |",
+        f"| model, workload | {' | '.join(names)} | whole | operations | rate | floor | whole over floor |",
         "|---" * (len(names) + 6) + "|",
     ]
     for setting, record in found.items():
         seconds = [median(record["seconds"][name]) for name in names]
         floor = floor_seconds(record)
         lines.append(
-            f"| {setting} | {' | '.join(f'{s:.3f}' for s in seconds)} | {sum(seconds):.3f} | {record['flops'] / 1e9:,.1f} G "
+            f"| {setting} | {' | '.join(f'{s:.3f}' for s in seconds)} | {sum(seconds):.3f} "
+            f"| {record['flops'] / 1e9:,.1f} G "
             f"| {record['flops_per_second'] / 1e9:.0f} G/s | {floor:.3f} | {sum(seconds) / floor:.1f} |"
         )
     return "\n".join(lines)
@@ -76,7 +78,9 @@ def growth_curves(records: list[dict]) -> dict[str, dict[str, list[tuple[int, fl
     curves: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for r in records:
         if r["part"] == "growth":
-            curves.setdefault(r["axis"], {}).setdefault(r["contestant"], []).append((r["at"], median(r["cpu"])))
+            curves.setdefault(r["axis"], {}).setdefault(r["contestant"], []).append(
+                (r["at"], median(r["cpu"]))
+            )
     return curves
 
 
@@ -86,7 +90,9 @@ def growth_table(records: list[dict]) -> str:
     for axis, curves in growth_curves(records).items():
         places = [at for at, _ in curves["ours"]]
         lines += [f"| {axis} | {' | '.join(map(str, places))} |", "|---" * (len(places) + 1) + "|"]
-        lines += [f"| {who} | {' | '.join(f'{s:.2f}' for _, s in points)} |" for who, points in curves.items()] + [""]
+        lines += [
+            f"| {who} | {' | '.join(f'{s:.2f}' for _, s in points)} |" for who, points in curves.items()
+        ] + [""]
     return "\n".join(lines)
 
 
@@ -101,16 +107,26 @@ def picture(records: list[dict], path: Path) -> None:
             places = [i + 0.27 * (shift - 1) for i in range(len(heights))]
             axes[0, 0].bar(places, heights, width=0.25, color=colour, label=who)
         axes[0, 0].axhline(1, color="black", linewidth=0.8)
-        axes[0, 0].set(title="seconds of a step, ours = 1", xticks=range(len(compared)), xticklabels=list(compared))
+        axes[0, 0].set(
+            title="seconds of a step, ours = 1", xticks=range(len(compared)), xticklabels=list(compared)
+        )
         for axis, shape in zip(axes[0, 1:], ("embedded", "135M")):
             shown = {setting: record for setting, record in phases.items() if record["shape"] == shape}
             starts = [0.0] * len(shown)
-            for name, colour in zip(("sampling", "reference", "policy", "backward", "optimiser"), COLOURS[1:]):
+            for name, colour in zip(
+                ("sampling", "reference", "policy", "backward", "optimiser"), COLOURS[1:]
+            ):
                 widths = [median(record["seconds"][name]) for record in shown.values()]
                 axis.barh(list(shown), widths, left=starts, color=colour, label=name, height=0.5)
                 starts = [start + width for start, width in zip(starts, widths)]
             for row, record in enumerate(shown.values()):
-                axis.vlines(floor_seconds(record), row - 0.35, row + 0.35, color="black", label=None if row else "floor")
+                axis.vlines(
+                    floor_seconds(record),
+                    row - 0.35,
+                    row + 0.35,
+                    color="black",
+                    label=None if row else "floor",
+                )
             axis.set(title="where our step spends its time", xlabel="seconds")
         for axis, (name, curves) in zip(axes[1], growth_curves(records).items()):
             for who, colour in (("ours", BLUE), ("TRL tuned", ORANGE)):
@@ -128,7 +144,8 @@ def write_report(records: list[dict]) -> None:
     (HERE / "step.md").write_text(
         f"# The cost of a GRPO step\n\nMade by `make bench`, on {' and '.join(map(str, threads))} thread(s). "
         "CPU seconds are those of all threads together; they hardly notice what else runs on the machine.\n\n"
-        f"{compare_table(records)}\n\n## Where our step spends its time (seconds)\n\n{phase_table(records)}\n\n"
+        f"{compare_table(records)}\n\n"
+        f"## Where our step spends its time (seconds)\n\n{phase_table(records)}\n\n"
         f"## How it grows (embedded model, CPU seconds of a step)\n\n{growth_table(records)}\n"
         "![The cost of a step](step.png)\n"
     )

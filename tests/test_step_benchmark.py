@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from benchmarks.contestants import WORKLOADS, Workload, letters, make_problem, ours, plain_logps, plain_objective
+from benchmarks.contestants import (
+    WORKLOADS,
+    Workload,
+    letters,
+    make_problem,
+    ours,
+    plain_logps,
+    plain_objective,
+)
 from benchmarks.contestants import plain_loop, prompts_of
 from benchmarks.step_report import compare_table, ratios
 from shared.grpo import collect, policy_loss
@@ -16,14 +24,19 @@ def problem(tmp_path_factory):
 
 
 def test_our_step_is_the_plain_one_in_loss_and_gradients(problem):
-    """Catches a fast path that is fast because it computes something else: the embedded model, float32, 1e-5."""
+    """Catches a fast path that is fast because it computes something else, in float32 to 1e-5."""
     model, tokenizer = load_policy(problem.folder, device="cpu")
     reference = frozen_copy(model)
     with torch.no_grad():  # a policy that has moved away, so that the KL term has a gradient
         for parameter in model.parameters():
             parameter.mul_(1.02)
     experience = collect(
-        model, tokenizer, problem.rows, letters, problem.config, reference=reference,
+        model,
+        tokenizer,
+        problem.rows,
+        letters,
+        problem.config,
+        reference=reference,
         generator=torch.Generator().manual_seed(0),
     )
     rollout = experience.rollout
@@ -35,8 +48,12 @@ def test_our_step_is_the_plain_one_in_loss_and_gradients(problem):
     with torch.no_grad():
         frozen = plain_logps(reference, ids, mask, start)
     plain = plain_objective(
-        plain_logps(model, ids, mask, start), rollout.old_logps, frozen, experience.advantages,
-        rollout.completion_mask, problem.config.beta,
+        plain_logps(model, ids, mask, start),
+        rollout.old_logps,
+        frozen,
+        experience.advantages,
+        rollout.completion_mask,
+        problem.config.beta,
     )
     parameters = list(model.parameters())
     torch.testing.assert_close(fast, plain, rtol=0, atol=1e-5)
@@ -49,7 +66,9 @@ def test_our_step_is_the_plain_one_in_loss_and_gradients(problem):
 def test_a_contestant_reads_the_clock_once_a_step_and_trains(contestant, problem, monkeypatch):
     moved = []
     real = torch.optim.AdamW.step
-    monkeypatch.setattr(torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1])
+    monkeypatch.setattr(
+        torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1]
+    )
     readings = contestant(problem, 2)
     assert len(readings) == len(moved) == 2 and readings[0].wall < readings[1].wall
 
@@ -68,9 +87,23 @@ def test_nothing_ends_early_where_lengths_are_given(problem):
 def test_ratios_are_taken_within_a_round():
     """A machine twice as slow in the second round must not show; nor may a rival without ours beside it."""
     blocks = [
-        {"part": "compare", "shape": "embedded", "name": "W1", "round": r, "contestant": who, "wall": [s], "cpu": [s],
-         "peak_mb": 1.0}
-        for r, who, s in [(0, "ours", 1.0), (0, "TRL", 3.0), (1, "ours", 2.0), (1, "TRL", 6.0), (2, "TRL", 90.0)]
+        {
+            "part": "compare",
+            "shape": "embedded",
+            "name": "W1",
+            "round": r,
+            "contestant": who,
+            "wall": [s],
+            "cpu": [s],
+            "peak_mb": 1.0,
+        }
+        for r, who, s in [
+            (0, "ours", 1.0),
+            (0, "TRL", 3.0),
+            (1, "ours", 2.0),
+            (1, "TRL", 6.0),
+            (2, "TRL", 90.0),
+        ]
     ]
     assert ratios(blocks, "TRL") == [3.0, 3.0]
     assert "| embedded W1 | TRL | 6.000 | 3.00 (3.00 to 3.00) | 3.00 | 2 | 1 |" in compare_table(blocks)
