@@ -7,6 +7,7 @@ small model that the repository carries. Every notebook begins with `load_policy
 import copy
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -59,7 +60,8 @@ def load_policy(
     try:
         with _no_bar_for_local_files(name):
             tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
-            model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **_quantization(load_in_4bit))
+            quantization = {"quantization_config": _nf4(device)} if load_in_4bit else {}
+            model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **quantization)
     except OSError as error:
         raise ValueError(
             f"No model could be loaded from {name!r}. Give a folder that holds config.json and the weights, or the "
@@ -70,6 +72,10 @@ def load_policy(
         tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
     if not load_in_4bit:
         model = model.to(device)
+    elif device.type == "cpu":
+        for layer in model.modules():
+            if hasattr(layer, "support_avx512bf16_for_cpu"):
+                layer.support_avx512bf16_for_cpu = False  # that kernel is for inference: it has no backward pass
     if lora:
         model = add_lora(model, **(lora if isinstance(lora, dict) else {}))
     return model.eval(), tokenizer
@@ -88,19 +94,23 @@ def _no_bar_for_local_files(name: str) -> Iterator[None]:
         logging.enable_progress_bar()
 
 
-def _quantization(load_in_4bit: bool) -> dict:
-    if not load_in_4bit:
-        return {}
+def _nf4(device: torch.device):
+    """4-bit settings; matrices are multiplied in the fastest type that the device has."""
     from transformers import BitsAndBytesConfig
 
-    return {"quantization_config": BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4")}
+    compute = torch.float32
+    if device.type == "cuda":
+        compute = torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute)
 
 
 def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
     """The model with LoRA adapters (Hu et al. 2021, arXiv:2106.09685); only they are trained."""
     from peft import LoraConfig, get_peft_model
 
-    return get_peft_model(model, LoraConfig(**(LORA_DEFAULTS | options)))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
+        return get_peft_model(model, LoraConfig(**(LORA_DEFAULTS | options)))
 
 
 def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:

@@ -100,3 +100,15 @@ def test_only_the_upper_half_of_the_blocks_is_trained(model):
     trained = {name for name, p in train_upper_half(model).named_parameters() if p.requires_grad}
     assert trained and all(".1." in name for name in trained)
     assert len(trained) == sum(".1." in name for name, _ in model.named_parameters())
+
+
+def test_a_4_bit_model_trains_its_adapters_on_the_cpu(saved):
+    """Catches the inference kernel of bitsandbytes, chosen in evaluation mode on some CPUs, which has no backward pass."""
+    pytest.importorskip("bitsandbytes")
+    model, _ = load_policy(saved, device="cpu", lora=True, load_in_4bit=True)
+    assert any(type(layer).__name__ == "Linear4bit" for layer in model.modules())
+    with eval_mode(model):
+        model(input_ids=IDS).logits.logsumexp(-1).sum().backward()
+    gradients = {name: p.grad for name, p in model.named_parameters() if p.requires_grad}
+    assert gradients and all("lora" in name for name in gradients)
+    assert any(g is not None and g.abs().sum() > 0 for g in gradients.values())
