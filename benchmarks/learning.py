@@ -9,19 +9,21 @@ prompts every few steps. Times are those of training alone, on the threads that 
 import argparse
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import torch
 from tqdm import tqdm
+from transformers import PreTrainedModel
 
 from shared.constrain import answer_trie
 from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig, train
-from shared.models import load_policy
+from shared.models import frozen_copy, load_policy, train_upper_half
 from shared.plots import COLOURS, STYLE
-from shared.tasks import dots, poker
+from shared.tasks import analogies, dots, poker
 
 HERE = Path(__file__).parent
 
@@ -37,6 +39,7 @@ class Setting:
     eval_rows: int
     goal: str
     constrained: bool = False
+    prepare: Callable[[PreTrainedModel], PreTrainedModel] = lambda model: model  # which weights are trained
 
 
 SETTINGS = {
@@ -52,6 +55,12 @@ SETTINGS = {
                    beta=0.05, eval_every=3, log_every=0),
         train_rows=2000, eval_rows=400, goal="at most 0.35 to at least 0.75 within 120 s", constrained=True,
     ),
+    "analogies": Setting(
+        analogies, analogies.reward,
+        GRPOConfig(steps=40, prompts_per_step=32, num_generations=8, max_new_tokens=analogies.MAX_NEW_TOKENS, learning_rate=5e-4,
+                   eval_every=4, log_every=0),
+        train_rows=3000, eval_rows=339, goal="at most 0.25 to at least 0.85", prepare=train_upper_half,
+    ),
 }
 
 
@@ -59,7 +68,7 @@ def run(setting: Setting, seed: int) -> dict:
     """One seed: held-out reward before and along training, and the seconds of training alone."""
     torch.manual_seed(seed)
     model, tokenizer = load_policy()
-    reference, _ = load_policy()
+    reference, model = frozen_copy(model), setting.prepare(model)
     task = setting.task
     trie = answer_trie(tokenizer, [f" {label}" for label in task.LABELS]) if setting.constrained else None
     rows = task.dataset("train", setting.train_rows, seed=seed)
@@ -76,7 +85,7 @@ def run(setting: Setting, seed: int) -> dict:
     curve = [(0, measure(model))]
     spent, started = 0.0, time.perf_counter()
     config = replace(setting.config, seed=seed)
-    history = train(model, tokenizer, rows, setting.reward, config, reference=reference.requires_grad_(False), constraint=trie,
+    history = train(model, tokenizer, rows, setting.reward, config, reference=reference, constraint=trie,
                     evaluate=measure, progress=False)
     seconds = time.perf_counter() - started - spent
     curve += [(record["step"], record["eval_reward"]) for record in history if "eval_reward" in record]
