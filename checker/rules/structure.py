@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from checker.layout import SPECS, is_header, label_of
 from checker.rules.base import Remark, Submission, rule
@@ -35,6 +36,14 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
                 "there is no YAML header (Cell 0)",
                 f"Make the first cell a Markdown cell with:\n{HEADER_EXAMPLE}",
             )
+
+
+@lru_cache(maxsize=32)
+def _parsed(header: str) -> object:
+    """YAML as strings, lists and dicts. A class shares its header; merges are left out, as they can blow up."""
+    import yaml
+
+    return yaml.load(header, yaml.BaseLoader)
 
 
 @rule(
@@ -72,7 +81,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     import yaml
 
     try:
-        header = yaml.load(match[1], yaml.BaseLoader)  # which leaves out merges: they can blow up
+        header = _parsed(match[1])
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" (line {line + 2} of the cell)" if line is not None else ""
