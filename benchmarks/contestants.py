@@ -35,7 +35,7 @@ def clock() -> Reading:
 
 @dataclass(frozen=True)
 class Workload:
-    """prompt_lengths: tokens of each prompt; None takes analogies as they are, whose completions may end early.
+    """prompt_lengths: tokens of each prompt; None takes analogies as they are, and lets them end early.
 
     With given lengths nothing ends early: every completion has exactly max_new_tokens tokens.
     """
@@ -81,7 +81,7 @@ def letters(prompts, completions, **columns) -> list[float]:
 
 
 def write_model(shape: str, ends: bool, folder: Path) -> None:
-    """Save the model of a shape and the course's tokenizer; `ends=False`: only the padding token ends anything.
+    """Save the model of a shape and the course's tokenizer; without `ends`, only padding ends a completion.
 
     That token is never a target in training, so no completion ends early and none has to be forbidden to.
     """

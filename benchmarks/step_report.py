@@ -29,7 +29,7 @@ def settings(records: list[dict], part: str) -> dict[str, list[dict]]:
 def compare_table(records: list[dict]) -> str:
     """Seconds, ratio to ours (median, lowest to highest round) and peak memory of each contestant."""
     lines = [
-        "| model, workload | contestant | seconds | times ours | times ours, CPU seconds | rounds | peak MB |",
+        "| model, workload | contestant | seconds | times ours | the same, CPU | rounds | peak MB |",
         "|---|---|---|---|---|---|---|",
     ]
     for setting, blocks in settings(records, "compare").items():

@@ -1,15 +1,13 @@
 """Log-probabilities of sampled completion tokens under any model, with gradients.
 
-The plain way pads prompt and completion into one batch of B rows and takes a log-softmax of all logits. Here the
-prompt runs once per group and its cache is repeated, logits are made for completion positions only, and the
-log-softmax is never stored: log pi(y) = logit(y) - logsumexp(logits). Result and gradients are those of the plain
-way (tests hold them to 1e-5). `notebooks/dots.ipynb` derives it.
+The plain way pads prompt and completion into one batch of B rows and takes a log-softmax of all logits. Here
+completions of a prompt share a row, and with it one pass over the prompt; logits are made for completion positions
+only, and the log-softmax is never stored: log pi(y) = logit(y) - logsumexp(logits). Result and gradients are those of
+the plain way (tests hold them to 1e-5). `notebooks/dots.ipynb` derives it.
 
 With a large vocabulary the logits are by far the largest tensors of a step, and passes over them cost more than the
 arithmetic. So what is computed from them is computed in chunks that stay in the processor's cache.
 """
-
-from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float, Int
@@ -18,39 +16,60 @@ from torch.autograd.function import once_differentiable
 from transformers import PreTrainedModel
 
 from shared.models import eval_mode
-from shared.rollout import Rollout, distribution, prefill
+from shared.rollout import Rollout, distribution, position_ids
 
 CHUNK = 1 << 20  # logits in a chunk: 4 MB, which a core's cache holds
 
 
-def logits_in_two(model: PreTrainedModel, rollout: Rollout) -> Iterator[Float[Tensor, "B T V"]]:
-    """The logits from which the first completion token is drawn, (B, 1, V), then those of the others, (B, C-1, V).
+def completions_a_row(G: int, P: int, C: int, hidden_size: int) -> int:
+    """How many of a prompt's G completions to lay behind one copy of it, so that the pass costs least.
 
-    They come out of two passes, over the prompts and over the completions; joining them would copy them.
+    A row of S tokens costs about 24 S d^2 for a layer's matrices and 4 S^2 d for its attention. More completions a
+    row repeat the prompt less often, but each then computes attention scores with the others, to be masked.
     """
-    G, N = rollout.num_generations, len(rollout.prompts)
-    rows = torch.arange(N, device=rollout.prompt_ids.device).repeat_interleave(G)  # (B,)
-    with eval_mode(model):
-        first, cache = prefill(model, rollout.prompt_ids, rollout.prompt_mask, rows)
-        yield first[:, None]
-        if rollout.completion_ids.size(1) == 1:
-            return
-        seen = rollout.completion_ids[:, :-1]  # (B, C-1)
-        # What stands in the padding cannot matter: nothing real attends to it, and its logits are masked later.
-        attention_mask = torch.cat([rollout.prompt_mask[rows], rollout.completion_mask[:, :-1]], dim=1)
-        start = rollout.prompt_mask.sum(dim=1)[rows]  # (B,)
-        yield model(
-            input_ids=seen,
-            attention_mask=attention_mask,
-            position_ids=start[:, None] + torch.arange(seen.size(1), device=seen.device),
-            past_key_values=cache,
-            use_cache=True,
-        ).logits
+    def cost(k: int) -> int:
+        S = P - 1 + k * C
+        return G // k * S * (6 * hidden_size + S)
+
+    return min((k for k in range(1, G + 1) if G % k == 0), key=cost)
+
+
+def pack(rollout: Rollout, k: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """A model's inputs for rows of a prompt and k of its completions, which see the prompt but not each other.
+
+    A row holds P-1 + k x C tokens: the prompt without its last token, then for each completion that last token and
+    the completion without its own last, so that the token at place t is the one from which token t is drawn.
+    """
+    N, P = rollout.prompt_ids.shape
+    C, device = rollout.completion_ids.size(1), rollout.prompt_ids.device
+    prompts = torch.arange(N, device=device).repeat_interleave(rollout.num_generations // k)  # (R,)
+    last = rollout.prompt_ids[:, -1:].repeat_interleave(rollout.num_generations, dim=0)  # (B, 1)
+    blocks = torch.cat([last, rollout.completion_ids[:, :-1]], dim=1).view(len(prompts), k * C)
+    places = rollout.prompt_mask.sum(dim=1, keepdim=True) - 1 + torch.arange(C, device=device)  # (N, C)
+
+    lengths = torch.tensor([P - 1] + [C] * k, device=device)
+    block = torch.arange(-1, k, device=device).repeat_interleave(lengths)  # (S,), -1 for the prompt
+    visible = torch.ones(len(block), len(block), dtype=torch.bool, device=device).tril()
+    visible &= (block == block[:, None]) | (block == -1)  # (S, S), query by key
+    real = torch.cat([rollout.prompt_mask[prompts, :-1], torch.ones_like(blocks)], dim=1).bool()  # (R, S)
+    # Padding sees itself: a row of scores that are all masked would be nan.
+    visible = visible & real[:, None] | torch.eye(len(block), dtype=torch.bool, device=device)  # (R, S, S)
+    mask = torch.zeros(visible.shape, dtype=dtype, device=device).masked_fill(~visible, torch.finfo(dtype).min)
+    return dict(
+        input_ids=torch.cat([rollout.prompt_ids[prompts, :-1], blocks], dim=1),
+        position_ids=torch.cat([position_ids(rollout.prompt_mask)[:, :-1], places.repeat(1, k)], dim=1)[prompts],
+        attention_mask=mask[:, None],
+        logits_to_keep=k * C,
+    )
 
 
 def completion_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C V"]:
     """The logits from which each completion token is drawn, (B, C, V): position t sees the tokens before t."""
-    return torch.cat(list(logits_in_two(model, rollout)), dim=1)
+    B, C = rollout.completion_ids.shape
+    k = completions_a_row(rollout.num_generations, rollout.prompt_ids.size(1), C, model.config.hidden_size)
+    with eval_mode(model):
+        logits = model(**pack(rollout, k, model.dtype), use_cache=False).logits  # (R, k x C, V)
+    return logits.view(B, C, -1)
 
 
 class TokenLogps(torch.autograd.Function):
@@ -109,20 +128,16 @@ def completion_logps(
     Returns:
         (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
     """
-    trie, ids, padding = rollout.constraint, rollout.completion_ids, rollout.completion_mask == 0
-    states = None if trie is None else trie.states(ids)  # (B, C)
-    logps, entropies, start = [], [], 0
-    for logits in logits_in_two(model, rollout):
-        here = slice(start, start + logits.size(1))
-        start = here.stop
-        choice, state = ids[:, here], None
-        if trie is not None:
-            state = states[:, here]
-            choice = ((trie.token_ids[state] == choice[..., None]) & trie.allowed[state]).int().argmax(dim=-1)
-        logits = distribution(logits, rollout.sampling, trie, state, always_keep=choice)  # (B, T, K)
-        logps.append(token_logps(logits, choice))
-        if with_entropy:
-            with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
-                entropies.append(torch.cat([entropy_of(chunk) for chunk in logits.split(chunk_rows(logits))]))
-    entropy = torch.cat(entropies, dim=1).masked_fill(padding, 0.0) if with_entropy else None
-    return torch.cat(logps, dim=1).masked_fill(padding, 0.0), entropy
+    ids, trie, state = rollout.completion_ids, rollout.constraint, None
+    logits, choice = completion_logits(model, rollout), ids
+    if trie is not None:
+        state = trie.states(ids)  # (B, C)
+        choice = ((trie.token_ids[state] == ids[..., None]) & trie.allowed[state]).int().argmax(dim=-1)  # (B, C)
+    logits = distribution(logits, rollout.sampling, trie, state, always_keep=choice)  # (B, C, K)
+    padding = rollout.completion_mask == 0
+    logps = token_logps(logits, choice).masked_fill(padding, 0.0)
+    if not with_entropy:
+        return logps, None
+    with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
+        entropy = torch.cat([entropy_of(chunk) for chunk in logits.split(chunk_rows(logits))])
+    return logps, entropy.masked_fill(padding, 0.0)

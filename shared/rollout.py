@@ -311,10 +311,7 @@ def prefill(
     prompt_mask: Int[Tensor, "N P"],
     rows: Int[Tensor, "B"],
 ) -> tuple[Float[Tensor, "B V"], DynamicCache]:
-    """Run each prompt once; the logits of its first completion token and its cache, for `rows` of the prompts.
-
-    With gradients enabled they flow through the repeated cache into the one pass over the prompt.
-    """
+    """Run each prompt once; the logits of its first completion token and its cache, for `rows` of the prompts."""
     cache = DynamicCache()
     logits = model(
         input_ids=prompt_ids,
@@ -324,9 +321,8 @@ def prefill(
         use_cache=True,
         logits_to_keep=1,
     ).logits[:, -1]
-    for layer in cache.layers:  # index_select, because the gradient of indexing takes twice as long
-        layer.keys, layer.values = layer.keys.index_select(0, rows), layer.values.index_select(0, rows)
-    return logits.index_select(0, rows), cache
+    cache.batch_select_indices(rows)
+    return logits[rows], cache
 
 
 def _prefill(model, prompts, prompt_ids, prompt_mask, num_generations) -> tuple[Tensor, DynamicCache, Tensor]:

@@ -6,7 +6,7 @@ from transformers.cache_utils import DynamicLayer
 
 from shared import logps as logps_module
 from shared.constrain import answer_trie
-from shared.logps import completion_logps, token_logps
+from shared.logps import completion_logps, completions_a_row, token_logps
 from shared.models import eos_token_ids
 from shared.rollout import RoomyLayer, Sampling, draw, encode_prompts, keep_likely, length_mask, position_ids, sample
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
@@ -108,6 +108,23 @@ def test_room_in_the_cache_changes_nothing():
         for ours, theirs in zip(roomy.update(new, 2 * new), plain.update(new, 2 * new), strict=True):
             assert torch.equal(ours, theirs)
         assert roomy.get_seq_length() == plain.get_seq_length()
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_completions_that_share_a_row_do_not_see_each_other(k, model, tokenizer, monkeypatch):
+    """Catches a completion that reads its neighbour, or the neighbour's places; every packing gives the plain result."""
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    monkeypatch.setattr(logps_module, "completions_a_row", lambda *sizes: k)
+    with torch.no_grad():
+        packed, plain = completion_logps(model, rollout)[0], plain_logps(model, rollout)
+    torch.testing.assert_close(packed, plain, rtol=0, atol=1e-5)
+
+
+def test_long_completions_share_a_row_with_fewer_others():
+    """Attention among completions that may not see each other is wasted, and grows with the square of a row."""
+    assert completions_a_row(8, P=40, C=4, hidden_size=160) == 8
+    assert completions_a_row(8, P=40, C=2000, hidden_size=160) == 1
+    assert completions_a_row(8, P=40, C=64, hidden_size=160) == 4
 
 
 def test_poisoned_padding_changes_nothing(model, tokenizer):
