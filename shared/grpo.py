@@ -30,8 +30,8 @@ from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import Rollout, Sampling, sample
 
 STOP_AFTER_NON_FINITE = 3
-# Logits that one backward pass may have: 64 MB in float32. A 50,000-word vocabulary fills that with 340 tokens.
-LOGITS_AT_ONCE = 1 << 24
+# Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
+LOGITS_AT_ONCE = 20_000_000
 
 
 class NonFiniteTraining(RuntimeError):
@@ -244,11 +244,12 @@ def pieces(experience: Experience, vocabulary: int) -> list[Experience]:
     a piece carries little padding.
     """
     rollout = experience.rollout
-    count = math.ceil(rollout.completion_ids.numel() * vocabulary / LOGITS_AT_ONCE)
-    if count == 1:
+    N = len(rollout.prompts)
+    at_once = max(1, LOGITS_AT_ONCE * N // (rollout.completion_ids.numel() * vocabulary))
+    if at_once >= N:
         return [experience]
     by_length = rollout.prompt_mask.sum(dim=1).argsort(stable=True)  # (N,)
-    return [experience.take(prompts.tolist()) for prompts in by_length.chunk(count)]
+    return [experience.take(prompts.tolist()) for prompts in by_length.split(at_once)]
 
 
 def update(

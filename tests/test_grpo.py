@@ -135,6 +135,18 @@ def test_several_epochs_move_the_ratio_and_clip(tokenizer):
     assert any(record["clip_ratio"] > 0 for record in run(model, tokenizer, config=config))
 
 
+def test_no_piece_is_larger_than_it_may_be(tokenizer, monkeypatch):
+    """Catches a cut into as many parts as fit on average, of which the larger ones do not."""
+    import shared.grpo as grpo
+
+    experience = collect(tiny_llama().eval(), tokenizer, ROWS * 2, longer_is_better, CONFIG)
+    one_prompt = experience.rollout.completion_ids.numel() // 8 * 12
+    monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", int(1.5 * one_prompt))
+    assert [len(piece.rollout.prompts) for piece in grpo.pieces(experience, 12)] == [1] * 8
+    monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", 3 * one_prompt)
+    assert [len(piece.rollout.prompts) for piece in grpo.pieces(experience, 12)] == [3, 3, 2]
+
+
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
 def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monkeypatch):
     """Catches pieces that all weigh the same although their completions or prompts differ in length."""
