@@ -23,7 +23,7 @@ LEARNING_RATE = 1e-6  # so small that the completions of a long run stay as long
 
 
 class Reading(NamedTuple):
-    """Seconds on the wall, and seconds of all cores together; the second hardly notices other programs."""
+    """Seconds on the wall, and of all cores together; on one thread the second ignores other programs."""
 
     wall: float
     cpu: float

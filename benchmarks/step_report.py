@@ -73,26 +73,24 @@ def phase_table(records: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def growth_curves(records: list[dict]) -> dict[str, dict[str, list[tuple[int, float]]]]:
-    """For each axis and contestant the points (where, CPU seconds of a step)."""
-    curves: dict[str, dict[str, list[tuple[int, float]]]] = {}
+def growth_curves(records: list[dict]) -> dict[str, dict[str, dict[int, float]]]:
+    """For each axis and contestant the seconds of a step at each place, the newest where there are several."""
+    curves: dict[str, dict[str, dict[int, float]]] = {}
     for r in records:
         if r["part"] == "growth":
-            curves.setdefault(r["axis"], {}).setdefault(r["contestant"], []).append(
-                (r["at"], median(r["cpu"]))
-            )
+            curves.setdefault(r["axis"], {}).setdefault(r["contestant"], {})[r["at"]] = median(r["wall"])
     return curves
 
 
 def growth_table(records: list[dict]) -> str:
-    """CPU seconds of a step along each axis, ours and TRL tuned."""
+    """Seconds of a step along each axis, ours and TRL tuned."""
     lines = []
     for axis, curves in growth_curves(records).items():
-        places = [at for at, _ in curves["ours"]]
+        places = curves["ours"]
         lines += [f"| {axis} | {' | '.join(map(str, places))} |", "|---" * (len(places) + 1) + "|"]
-        lines += [
-            f"| {who} | {' | '.join(f'{s:.2f}' for _, s in points)} |" for who, points in curves.items()
-        ] + [""]
+        for who, points in curves.items():
+            lines.append(f"| {who} | {' | '.join(f'{seconds:.2f}' for seconds in points.values())} |")
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -107,9 +105,8 @@ def picture(records: list[dict], path: Path) -> None:
             places = [i + 0.27 * (shift - 1) for i in range(len(heights))]
             axes[0, 0].bar(places, heights, width=0.25, color=colour, label=who)
         axes[0, 0].axhline(1, color="black", linewidth=0.8)
-        axes[0, 0].set(
-            title="seconds of a step, ours = 1", xticks=range(len(compared)), xticklabels=list(compared)
-        )
+        labels = [setting.replace(" ", "\n") for setting in compared]
+        axes[0, 0].set(title="seconds of a step, ours = 1", xticks=range(len(labels)), xticklabels=labels)
         for axis, shape in zip(axes[0, 1:], ("embedded", "135M")):
             shown = {setting: record for setting, record in phases.items() if record["shape"] == shape}
             starts = [0.0] * len(shown)
@@ -130,8 +127,19 @@ def picture(records: list[dict], path: Path) -> None:
             axis.set(title="where our step spends its time", xlabel="seconds")
         for axis, (name, curves) in zip(axes[1], growth_curves(records).items()):
             for who, colour in (("ours", BLUE), ("TRL tuned", ORANGE)):
-                axis.loglog(*zip(*curves[who]), color=colour, marker="o", markersize=4, label=who)
-            axis.set(title="embedded model", xlabel=name, ylabel="CPU seconds of a step")
+                axis.loglog(
+                    curves[who].keys(),
+                    curves[who].values(),
+                    color=colour,
+                    marker="o",
+                    markersize=4,
+                    label=who,
+                )
+            places = list(curves["ours"])
+            axis.set(title="embedded model, W1", xlabel=name, ylabel="seconds of a step", ylim=(0.1, 20))
+            axis.set_xticks(places, labels=map(str, places))
+            axis.set_yticks([0.1, 1, 10], labels=["0.1", "1", "10"])
+            axis.minorticks_off()
         for axis in (axes[0, 0], axes[0, 1], axes[1, 0]):
             axis.legend(fontsize=8)
         figure.savefig(path, dpi=130)
@@ -143,10 +151,10 @@ def write_report(records: list[dict]) -> None:
     threads = sorted({record["threads"] for record in records})
     (HERE / "step.md").write_text(
         f"# The cost of a GRPO step\n\nMade by `make bench`, on {' and '.join(map(str, threads))} thread(s). "
-        "CPU seconds are those of all threads together; they hardly notice what else runs on the machine.\n\n"
+        "CPU seconds are those of all threads together, also while they wait for each other.\n\n"
         f"{compare_table(records)}\n\n"
         f"## Where our step spends its time (seconds)\n\n{phase_table(records)}\n\n"
-        f"## How it grows (embedded model, CPU seconds of a step)\n\n{growth_table(records)}\n"
+        f"## How it grows (W1 on the embedded model, seconds of a step)\n\n{growth_table(records)}\n"
         "![The cost of a step](step.png)\n"
     )
     picture(records, HERE / "step.png")

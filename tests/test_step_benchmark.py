@@ -13,7 +13,7 @@ from benchmarks.contestants import (
     plain_objective,
 )
 from benchmarks.contestants import plain_loop, prompts_of
-from benchmarks.step_report import compare_table, ratios
+from benchmarks.step_report import compare_table, growth_table, ratios
 from shared.grpo import collect, policy_loss
 from shared.models import frozen_copy, load_policy
 
@@ -107,3 +107,20 @@ def test_ratios_are_taken_within_a_round():
     ]
     assert ratios(blocks, "TRL") == [3.0, 3.0]
     assert "| embedded W1 | TRL | 6.000 | 3.00 (3.00 to 3.00) | 3.00 | 2 | 1 |" in compare_table(blocks)
+
+
+def test_a_growth_point_taken_again_replaces_the_old_one():
+    points = [
+        ("ours", 2, 9.0),
+        ("TRL tuned", 2, 3.0),
+        ("ours", 4, 2.0),
+        ("ours", 2, 1.0),
+        ("TRL tuned", 4, 4.0),
+    ]
+    records = [
+        {"part": "growth", "axis": "G", "contestant": who, "at": at, "wall": [s]} for who, at, s in points
+    ]
+    assert (
+        growth_table(records)
+        == "| G | 2 | 4 |\n|---|---|---|\n| ours | 1.00 | 2.00 |\n| TRL tuned | 3.00 | 4.00 |\n"
+    )
