@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test notebooks students model bench clean
+.PHONY: help report test site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -19,6 +19,9 @@ report: $(VENV)/installed  ## run, check and render a notebook: make report NOTE
 
 test: $(VENV)/installed-test  ## run the tests
 	@$(RUN) -m pytest -n auto tests
+
+site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
+	@if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m shared.report --in-place notebooks/*.ipynb
