@@ -32,7 +32,7 @@ students: $(VENV)/installed  ## make the blank editions of the worked notebooks 
 model: $(VENV)/installed  ## train models/course-lm again from its documents (about an hour)
 	@$(RUN) -m shared.pretrain
 
-bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loop (about two hours; needs 16 GB)
+bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loop (about an hour; needs 16 GB)
 	@$(RUN) -m benchmarks.step $(BENCH)
 
 clean:  ## remove what was built (not the environment)

@@ -1,6 +1,6 @@
 """How long a GRPO step takes, side by side with TRL and with the loop of published notebooks.
 
-    python -m benchmarks.step                    everything, then step.md and step.png (over an hour at 135M)
+    python -m benchmarks.step                    everything, then step.md and step.png (about an hour)
     python -m benchmarks.step compare growth     some parts, beside what build/step.jsonl already holds
     python -m benchmarks.step report             step.md and step.png from build/step.jsonl alone
 

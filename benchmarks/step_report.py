@@ -74,7 +74,7 @@ def phase_table(records: list[dict]) -> str:
 
 
 def growth_curves(records: list[dict]) -> dict[str, dict[str, dict[int, float]]]:
-    """For each axis and contestant the seconds of a step at each place, the newest where there are several."""
+    """For each axis and contestant the seconds of a step at each place, the newest of several."""
     curves: dict[str, dict[str, dict[int, float]]] = {}
     for r in records:
         if r["part"] == "growth":
@@ -107,6 +107,7 @@ def picture(records: list[dict], path: Path) -> None:
         axes[0, 0].axhline(1, color="black", linewidth=0.8)
         labels = [setting.replace(" ", "\n") for setting in compared]
         axes[0, 0].set(title="seconds of a step, ours = 1", xticks=range(len(labels)), xticklabels=labels)
+        axes[0, 0].tick_params(axis="x", labelsize=8)
         for axis, shape in zip(axes[0, 1:], ("embedded", "135M")):
             shown = {setting: record for setting, record in phases.items() if record["shape"] == shape}
             starts = [0.0] * len(shown)
@@ -150,7 +151,7 @@ def write_report(records: list[dict]) -> None:
     """Write step.md and step.png beside this file."""
     threads = sorted({record["threads"] for record in records})
     (HERE / "step.md").write_text(
-        f"# The cost of a GRPO step\n\nMade by `make bench`, on {' and '.join(map(str, threads))} thread(s). "
+        f"# The cost of a GRPO step\n\nMade by `python -m benchmarks.step`, on {' and '.join(map(str, threads))} thread(s). "
         "CPU seconds are those of all threads together, also while they wait for each other.\n\n"
         f"{compare_table(records)}\n\n"
         f"## Where our step spends its time (seconds)\n\n{phase_table(records)}\n\n"
