@@ -151,7 +151,8 @@ def write_report(records: list[dict]) -> None:
     """Write step.md and step.png beside this file."""
     threads = sorted({record["threads"] for record in records})
     (HERE / "step.md").write_text(
-        f"# The cost of a GRPO step\n\nMade by `python -m benchmarks.step`, on {' and '.join(map(str, threads))} thread(s). "
+        "# The cost of a GRPO step\n\n"
+        f"Made by `python -m benchmarks.step`, on {' and '.join(map(str, threads))} thread(s). "
         "CPU seconds are those of all threads together, also while they wait for each other.\n\n"
         f"{compare_table(records)}\n\n"
         f"## Where our step spends its time (seconds)\n\n{phase_table(records)}\n\n"
