@@ -61,7 +61,7 @@ SETTINGS = {
     ),
     "analogies": Setting(
         analogies, [analogies.reward], analogies.reward,
-        GRPOConfig(steps=40, prompts_per_step=32, num_generations=8, max_new_tokens=analogies.MAX_NEW_TOKENS, learning_rate=5e-4,
+        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, max_new_tokens=analogies.MAX_NEW_TOKENS, learning_rate=5e-4,
                    eval_every=4, log_every=0),
         train_rows=3000, eval_rows=339, goal="at most 0.25 to at least 0.85", prepare=train_upper_half,
     ),
