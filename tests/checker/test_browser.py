@@ -151,7 +151,9 @@ def test_the_index_does_no_harm(hostile, tmp_path, listener):
     assert harm(page, listener, tmp_path) == set(), listener[1]
 
 
-CARELESS = f"""#!{sys.executable}
+# A line of a script that names an interpreter cannot hold a space, as the path of this one may: hence the shell.
+CARELESS = f"""#!/bin/sh
+exec '{sys.executable}' - <<'END'
 # Stands in for Quarto: puts everything that a notebook holds into the page as it is.
 import json
 held = []
@@ -161,6 +163,7 @@ for cell in json.load(open("notebook.ipynb"))["cells"]:
         held += map("".join, output.get("data", {{}}).values())
 page = "<!DOCTYPE html><html><head><title>x</title></head><body>" + "\\n".join(held) + "</body></html>"
 open("notebook.html", "w").write(page)
+END
 """
 
 
