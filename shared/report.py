@@ -27,7 +27,6 @@ from checker.__main__ import show
 from checker.check import Report, check
 from checker.convert import plain, to_markdown
 from checker.files import write_beside
-from checker.layout import label_of
 from checker.notebook import Unreadable, parse, read
 from checker.render import render
 
