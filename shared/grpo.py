@@ -26,7 +26,7 @@ from shared.kl import ESTIMATORS, KLEstimator, k1
 from shared.logps import completion_logps
 from shared.losses import LossType, grpo_loss
 from shared.models import reference_model
-from shared.rewards import RewardFunction, add_up, columns_of, score
+from shared.rewards import RewardFunction, add_up, score_rollout
 from shared.rollout import Rollout, Sampling, sample
 
 STOP_AFTER_NON_FINITE = 3
@@ -136,8 +136,7 @@ class Experience:
 
     def take(self, prompts: Sequence[int]) -> "Experience":
         """The part that belongs to these prompts."""
-        G, rollout = self.rollout.num_generations, self.rollout.take(prompts)
-        rows = [prompt * G + g for prompt in prompts for g in range(G)]
+        rollout, rows = self.rollout.take(prompts), self.rollout.rows_of(prompts)
         width = rollout.completion_ids.size(1)
         return Experience(
             rollout, self.rewards_per_func[rows], self.rewards[rows], self.advantages[rows],
@@ -169,8 +168,7 @@ def collect(
     rollout = sample(
         model, tokenizer, prompts, config.num_generations, config.sampling, constraint=constraint, generator=generator
     )
-    columns = {name: rollout.repeated(column) for name, column in columns_of(rows).items()}
-    rewards_per_func = score(reward_funcs, rollout.repeated(prompts), rollout.completions, columns)  # (B, F)
+    rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
 
     ref_logps, metrics = None, {}
@@ -186,11 +184,7 @@ def collect(
     advantages, group_metrics = group_advantages(
         returns, config.num_generations, config.scale_rewards, config.advantage_eps
     )
-    metrics |= group_metrics | {
-        "reward": rewards.mean().item(),
-        "completions/mean_length": rollout.lengths.float().mean().item(),
-        "completions/clipped_ratio": rollout.truncated.float().mean().item(),
-    }
+    metrics |= group_metrics | {"reward": rewards.mean().item()} | rollout.length_metrics
     return Experience(rollout, rewards_per_func, rewards, advantages.to(rollout.old_logps.device), ref_logps, metrics)
 
 

@@ -19,12 +19,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import checkpoint
 from shared.advantages import gae, whiten
-from shared.grpo import mean_metrics, rows_of_step
+from shared.grpo import apply_gradient, mean_metrics, rows_of_step
 from shared.kl import exact_kl, k1, per_token_kl
 from shared.logps import entropy_of, token_logps
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
 from shared.models import eval_mode
-from shared.rewards import RewardFunction, add_up, columns_of, score
+from shared.rewards import RewardFunction, add_up, score_rollout
 from shared.rollout import Rollout, Sampling, distribution, position_ids, sample
 
 VALUE_HEAD = "value_head.pt"
@@ -158,8 +158,8 @@ class Experience:
 
     def take(self, prompts: Sequence[int]) -> "Experience":
         """The part that belongs to these prompts."""
-        G, rollout = self.rollout.num_generations, self.rollout.take(prompts)
-        rows, width = [p * G + g for p in prompts for g in range(G)], rollout.completion_ids.size(1)
+        rollout, rows = self.rollout.take(prompts), self.rollout.rows_of(prompts)
+        width = rollout.completion_ids.size(1)
         cut = [t[rows, :width] for t in (self.advantages, self.returns, self.old_values)]
         ref_logits = None if self.ref_logits is None else self.ref_logits[rows, :width]
         return Experience(rollout, self.rewards[rows], *cut, ref_logits, self.metrics)
@@ -186,8 +186,7 @@ def collect(
     prompts = [row["prompt"] for row in rows]
     sampling = Sampling(config.max_new_tokens, config.temperature)
     rollout = sample(policy.model, tokenizer, prompts, config.num_generations, sampling, generator=generator)
-    columns = {name: rollout.repeated(column) for name, column in columns_of(rows).items()}
-    rewards = add_up(score(reward_funcs, rollout.repeated(prompts), rollout.completions, columns)).to(policy.model.device)
+    rewards = add_up(score_rollout(reward_funcs, rollout, rows)).to(policy.model.device)
     _, values = policy(rollout)  # (B, C)
     ref_logits, _ = logits_and_hidden(reference, rollout)  # (B, C, V)
     ref_logps = token_logps(ref_logits, rollout.completion_ids) * rollout.completion_mask
@@ -200,9 +199,7 @@ def collect(
     metrics = {
         "reward": rewards.mean().item(),
         "kl": masked_mean(per_token_kl(rollout.old_logps, ref_logps, "k3"), rollout.completion_mask).item(),
-        "completions/mean_length": rollout.lengths.float().mean().item(),
-        "completions/clipped_ratio": rollout.truncated.float().mean().item(),
-    }
+    } | rollout.length_metrics
     return Experience(
         rollout, rewards, advantages, returns, values, ref_logits if config.kl_in == "loss" and config.beta else None, metrics
     )
@@ -290,10 +287,7 @@ def _update(policy: ActorCritic, experience: Experience, optimizer, config: PPOC
             updates.append(metrics)
             if config.target_kl and metrics["moved"] > config.target_kl:
                 return updates
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(policy.parameters(), config.max_grad_norm)
-            optimizer.step()
+            apply_gradient(loss, policy, optimizer, config.max_grad_norm)
     return updates
 
 

@@ -14,6 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from shared.rollout import Rollout
+
 RewardFunction = Callable[..., list[float]]
 Embedder = Callable[[Sequence[str]], Tensor]  # B texts to unit vectors, (B, H)
 
@@ -50,6 +52,14 @@ def score(
                 )
         scores.append([float(reward) for reward in rewards])
     return torch.tensor(scores).T
+
+
+def score_rollout(
+    reward_funcs: RewardFunction | Sequence[RewardFunction], rollout: Rollout, rows: Sequence[dict]
+) -> Float[Tensor, "B F"]:
+    """`score` on the rollout of these N rows of a data set, each row's columns repeated for its G completions."""
+    columns = {name: rollout.repeated(column) for name, column in columns_of(rows).items()}
+    return score(reward_funcs, rollout.repeated(rollout.prompts), rollout.completions, columns)
 
 
 def add_up(rewards_per_func: Float[Tensor, "B F"], weights: Sequence[float] | None = None) -> Float[Tensor, "B"]:

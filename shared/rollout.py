@@ -88,11 +88,22 @@ class Rollout:
         """A column of the N prompts as a column of the B completions."""
         return [value for value in column for _ in range(self.num_generations)]
 
+    @property
+    def length_metrics(self) -> dict[str, float]:
+        """How long the completions are on average, and which share was cut off."""
+        return {
+            "completions/mean_length": self.lengths.float().mean().item(),
+            "completions/clipped_ratio": self.truncated.float().mean().item(),
+        }
+
+    def rows_of(self, prompts: Sequence[int]) -> Int[Tensor, "R"]:
+        """Which of the B rows belong to these prompts."""
+        G = self.num_generations
+        return (torch.as_tensor(prompts, dtype=torch.long)[:, None] * G + torch.arange(G)).flatten()
+
     def take(self, prompts: Sequence[int]) -> "Rollout":
         """The part of the rollout that belongs to these prompts, for minibatches."""
-        G = self.num_generations
-        chosen = torch.as_tensor(prompts, dtype=torch.long)
-        rows = (chosen[:, None] * G + torch.arange(G)).flatten()
+        chosen, rows = torch.as_tensor(prompts, dtype=torch.long), self.rows_of(prompts)
         width = int(self.lengths[rows].max())
         longest = int(self.prompt_mask[chosen].sum(dim=1).max())
         return replace(

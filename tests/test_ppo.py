@@ -210,6 +210,15 @@ def test_a_policy_that_has_moved_far_ends_its_epochs(model, tokenizer):
     assert len(updates) < 20
 
 
+def test_a_loss_that_is_not_finite_changes_nothing(model, tokenizer):
+    """Catches one bad rollout that turns every weight of policy and critic into nan."""
+    policy, experience = experience_of(model, tokenizer, CONFIG)
+    broken = replace(experience, advantages=torch.full_like(experience.advantages, torch.nan))
+    before = [p.detach().clone() for p in policy.parameters()]
+    ppo._update(policy, broken, torch.optim.AdamW(policy.parameters(), lr=0.1), CONFIG, 0)
+    assert all(torch.equal(p, q) for p, q in zip(policy.parameters(), before))
+
+
 def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):
     """The same run with a strong penalty ends nearer to the reference, in the loss and in the reward."""
     def kl_at_the_end(kl_in, beta):
