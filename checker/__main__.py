@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from checker.batch import check_all, entries
 from checker.check import Report
+from checker.convert import MAX_OUTPUT
 from checker.findings import one_line
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
@@ -38,6 +39,7 @@ PROJECT = "pyproject.toml"
 Ignored = Annotated[
     list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
 ]
+MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
 
 
 class Format(str, Enum):
@@ -54,7 +56,7 @@ def check_command(
     ],
     ignore: Ignored = [],
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
-    max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
+    max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
     """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
     console, reports = Console(highlight=False, soft_wrap=True), []
@@ -151,7 +153,7 @@ def convert_command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write; default: print.")
     ] = None,
-    max_output: Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)] = 1000,
+    max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
     """Turn a notebook into the Markdown that is handed in."""
     from checker.convert import to_markdown

@@ -67,19 +67,22 @@ MATHML = {
 }
 
 
-def render(path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC) -> Path:
+def render(
+    path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC, *, report: Report | None = None
+) -> Path:
     """Write the page of a notebook into `folder` and return where it is. The notebook itself is only read.
 
     Args:
         engine: "quarto", "builtin", or "auto" for Quarto where it is installed.
         rubric: the file that holds the criteria.
+        report: of a check that was made already; None checks the notebook here.
 
     Raises:
         Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not
             there or fails.
     """
     target = folder / _page_name(Path(path.name))
-    write_beside(target, _page(path, check(path), engine, load(rubric)))
+    write_beside(target, _page(path, report or check(path), engine, load(rubric)))
     return target
 
 

@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -127,28 +128,29 @@ def execute(
     return notebook, ""
 
 
-class _environment:
-    """Settings of the kernel's process: few threads, no tokenizer forks, plain progress bars, no chatter."""
+# Of the kernel's process: few threads, no tokenizer forks, plain progress bars, no chatter. What is set already stays.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "2",
+    "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads make each other many times slower when a core is busy
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "PYTHONWARNINGS": "ignore",
+}
 
-    WANTED = {
-        "OMP_NUM_THREADS": "2",
-        "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads make each other many times slower when a core is busy
-        "TOKENIZERS_PARALLELISM": "false",
-        "TRANSFORMERS_VERBOSITY": "error",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        "PYTHONWARNINGS": "ignore",
-    }
 
-    def __enter__(self):
-        self.before = dict(os.environ)
-        for name, value in self.WANTED.items():
-            os.environ.setdefault(name, value)
-        root = str(Path(__file__).resolve().parent.parent)
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
-
-    def __exit__(self, *_):
+@contextmanager
+def _environment() -> Iterator[None]:
+    """The settings of `ENVIRONMENT`, and the project on the path, while the block runs."""
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT | before)
+    root = str(Path(__file__).resolve().parent.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, before.get("PYTHONPATH", ""))))
+    try:
+        yield
+    finally:
         os.environ.clear()
-        os.environ.update(self.before)
+        os.environ.update(before)
 
 
 def _first_line(source: str) -> str:
@@ -190,9 +192,10 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -
     if not in_place and target.resolve() == path.resolve():
         target = folder / f"{path.stem}-executed.ipynb"
     write_beside(target, nbformat.writes(_cleaned(notebook)) + "\n")
-    report = replace(check(target), name=str(path))
+    report = check(target)
     write_beside(folder / f"{path.stem}.md", to_markdown(read(target)))
-    return Run(path, target, render(target, folder), report, time.perf_counter() - started, error)
+    page = render(target, folder, report=report)
+    return Run(path, target, page, replace(report, name=str(path)), time.perf_counter() - started, error)
 
 
 def _cleaned(notebook):
