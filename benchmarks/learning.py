@@ -1,9 +1,9 @@
-"""Does it learn? Each task over several seeds, on the evaluation split, with what the notebooks use.
+"""Does it learn? Each task over several seeds, on the evaluation split, with settings like its notebook's.
 
     python -m benchmarks.learning            all tasks, 5 seeds, writes benchmarks/learning.md and learning.png
 
-For each seed the embedded model is trained afresh with the notebook's settings and evaluated on held-out prompts every
-few steps, greedily unless the name says sampled. Times are those of training alone, on the threads that OMP_NUM_THREADS allows.
+For each seed the embedded model is trained afresh and evaluated on held-out prompts every few steps, greedily unless
+the name says sampled. Times are those of training alone, on the threads that OMP_NUM_THREADS allows.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Setting:
-    """A task as its notebook trains it, and what it has to reach."""
+    """How a task is trained, and what it has to reach."""
 
     task: ModuleType
     rewards: list[RewardFunction]  # what training pays
