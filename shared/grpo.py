@@ -25,6 +25,7 @@ from shared.constrain import AnswerTrie
 from shared.kl import ESTIMATORS, KLEstimator, k1
 from shared.logps import completion_logps
 from shared.losses import LossType, grpo_loss
+from shared.memory import keep_freed_memory
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, score_rollout
 from shared.rollout import Rollout, Sampling, sample
@@ -340,6 +341,7 @@ def train(
     trained = [p for p in model.parameters() if p.requires_grad]
     if not trained:
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
+    keep_freed_memory()
     optimizer = torch.optim.AdamW(trained, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
     history = _resume(checkpoint_path, model, optimizer, config)
     skipped_in_a_row = 0

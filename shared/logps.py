@@ -1,9 +1,10 @@
 """Log-probabilities of sampled completion tokens under any model, with gradients.
 
-The plain way pads prompt and completion into one batch of B rows and takes a log-softmax of all logits. Here
-completions of a prompt share a row, and with it one pass over the prompt; logits are made for completion positions
-only, and the log-softmax is never stored: log pi(y) = logit(y) - logsumexp(logits). Result and gradients are those of
-the plain way (tests hold them to 1e-5). `notebooks/dots.ipynb` derives it.
+The plain way pads prompt and completion into one batch of B rows and takes a log-softmax of all logits. With a
+Llama-shaped model (`shared.llama`) a prompt is computed once for all its completions, padding not at all, and logits
+are made for completion tokens only; with any other model, the plain way is taken as far as the logits. Either way the
+log-softmax is never stored. Result and gradients are those of the plain way (tests hold them to 1e-5).
+`notebooks/dots.ipynb` derives it.
 
 With a large vocabulary the logits are by far the largest tensors of a step, and passes over them cost more than the
 arithmetic. So what is computed from them is computed in chunks that stay in the processor's cache.
@@ -15,61 +16,67 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from transformers import PreTrainedModel
 
+from shared.decoding import position_ids
+from shared.llama import additive_mask, attention, hidden_states, llama_in
 from shared.models import eval_mode
-from shared.rollout import Rollout, distribution, position_ids
+from shared.rollout import Rollout, distribution
 
 CHUNK = 1 << 20  # logits in a chunk: 4 MB, which a core's cache holds
 
 
-def completions_a_row(G: int, P: int, C: int, hidden_size: int) -> int:
-    """How many of a prompt's G completions to lay behind one copy of it, so that the pass costs least.
-
-    A row of S tokens costs about 24 S d^2 for a layer's matrices and 4 S^2 d for its attention. More completions a
-    row repeat the prompt less often, but each then computes attention scores with the others, to be masked.
-    """
-    def cost(k: int) -> int:
-        S = P - 1 + k * C
-        return G // k * S * (6 * hidden_size + S)
-
-    return min((k for k in range(1, G + 1) if G % k == 0), key=cost)
-
-
-def pack(rollout: Rollout, k: int, dtype: torch.dtype) -> dict[str, Tensor]:
-    """A model's inputs for rows of a prompt and k of its completions, which see the prompt but not each other.
-
-    A row holds P-1 + k x C tokens: the prompt without its last token, then for each completion that last token and
-    the completion without its own last, so that the token at place t is the one from which token t is drawn.
-    """
-    N, P = rollout.prompt_ids.shape
-    C, device = rollout.completion_ids.size(1), rollout.prompt_ids.device
-    prompts = torch.arange(N, device=device).repeat_interleave(rollout.num_generations // k)  # (R,)
-    last = rollout.prompt_ids[:, -1:].repeat_interleave(rollout.num_generations, dim=0)  # (B, 1)
-    blocks = torch.cat([last, rollout.completion_ids[:, :-1]], dim=1).view(len(prompts), k * C)
-    places = rollout.prompt_mask.sum(dim=1, keepdim=True) - 1 + torch.arange(C, device=device)  # (N, C)
-
-    lengths = torch.tensor([P - 1] + [C] * k, device=device)
-    block = torch.arange(-1, k, device=device).repeat_interleave(lengths)  # (S,), -1 for the prompt
-    visible = torch.ones(len(block), len(block), dtype=torch.bool, device=device).tril()
-    visible &= (block == block[:, None]) | (block == -1)  # (S, S), query by key
-    real = torch.cat([rollout.prompt_mask[prompts, :-1], torch.ones_like(blocks)], dim=1).bool()  # (R, S)
-    # Padding sees itself: a row of scores that are all masked would be nan.
-    visible = visible & real[:, None] | torch.eye(len(block), dtype=torch.bool, device=device)  # (R, S, S)
-    mask = torch.zeros(visible.shape, dtype=dtype, device=device).masked_fill(~visible, torch.finfo(dtype).min)
-    return dict(
-        input_ids=torch.cat([rollout.prompt_ids[prompts, :-1], blocks], dim=1),
-        position_ids=torch.cat([position_ids(rollout.prompt_mask)[:, :-1], places.repeat(1, k)], dim=1)[prompts],
-        attention_mask=mask[:, None],
-        logits_to_keep=k * C,
-    )
-
-
-def completion_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C V"]:
-    """The logits from which each completion token is drawn, (B, C, V): position t sees the tokens before t."""
-    B, C = rollout.completion_ids.shape
-    k = completions_a_row(rollout.num_generations, rollout.prompt_ids.size(1), C, model.config.hidden_size)
+def completion_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "L V"]:
+    """The logits from which each completion token was drawn; the L tokens one completion after another, no padding."""
+    llama = llama_in(model)
     with eval_mode(model):
-        logits = model(**pack(rollout, k, model.dtype), use_cache=False).logits  # (R, k x C, V)
-    return logits.view(B, C, -1)
+        if llama is not None:
+            return llama.lm_head(completion_states(llama, rollout))
+        prompts = torch.arange(len(rollout.prompts)).repeat_interleave(rollout.num_generations)  # (B,)
+        mask = torch.cat([rollout.prompt_mask[prompts], rollout.completion_mask], dim=1)  # (B, P + C)
+        ids = torch.cat([rollout.prompt_ids[prompts], rollout.completion_ids], dim=1)
+        kept = rollout.completion_ids.size(1) + 1
+        out = model(
+            input_ids=ids, attention_mask=mask, position_ids=position_ids(mask), logits_to_keep=kept, use_cache=False
+        )
+        return out.logits[:, :-1][rollout.completion_mask.bool()]
+
+
+def completion_states(llama: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "L d"]:
+    """The hidden states from which each completion token was drawn, with one pass over every prompt.
+
+    The row of tokens holds the N prompts, then the B completions, each without its last token. Attention works on
+    sequences of one length: N of P places and B of C - 1, with the tokens of a sequence first and padding after.
+    """
+    (N, P), (B, C), G = rollout.prompt_ids.shape, rollout.completion_ids.shape, rollout.num_generations
+    device = rollout.prompt_ids.device
+    in_prompt, in_completion = rollout.prompt_mask.bool(), rollout.completion_mask[:, 1:].bool()
+    lengths = rollout.prompt_mask.sum(dim=1)  # (N,)
+    prompt_positions = position_ids(rollout.prompt_mask)
+    positions = lengths.repeat_interleave(G)[:, None] + torch.arange(C - 1, device=device)  # (B, C - 1)
+    places = torch.arange(N * P + B * (C - 1), device=device)
+    prompt_places, completion_places = places[: N * P].view(N, P), places[N * P :].view(B, C - 1)
+    place = torch.cat([prompt_places.gather(1, prompt_positions)[in_prompt], completion_places[in_completion]])  # (T,)
+    row = torch.arange(len(place), device=device)
+    token = torch.zeros_like(places).index_copy(0, place, row)  # the token at each place; where there is none, any
+
+    own = torch.ones(C - 1, C - 1, dtype=torch.bool, device=device).tril().expand(B, -1, -1)
+    prompt = (torch.arange(P, device=device) < lengths[:, None]).repeat_interleave(G, dim=0)  # (B, P)
+    visible = torch.cat([prompt[:, None].expand(-1, C - 1, -1), own], dim=2)  # (B, C - 1, P + C - 1)
+    mask = additive_mask(visible[:, None], llama.dtype)
+
+    def attend(i: int, *qkv: Tensor) -> Tensor:
+        placed = [t.index_select(0, token).split([N * P, B * (C - 1)]) for t in qkv]
+        of_prompts, of_completions = zip(*placed)
+        prompts = [t.unflatten(0, (N, P)) for t in of_prompts]
+        q, k, v = (t.unflatten(0, (B, C - 1)) for t in of_completions)
+        k, v = (torch.cat([t.repeat_interleave(G, dim=0), own], dim=1) for t, own in zip(prompts[1:], (k, v)))
+        read = [attention(*prompts, causal=True), attention(q, k, v, mask)]
+        return torch.cat([t.flatten(0, 1) for t in read]).index_select(0, place)
+
+    ids = torch.cat([rollout.prompt_ids[in_prompt], rollout.completion_ids[:, :-1][in_completion]])
+    hidden = hidden_states(llama, ids, torch.cat([prompt_positions[in_prompt], positions[in_completion]]), attend)
+    last_of_prompt = (lengths.cumsum(dim=0) - 1).repeat_interleave(G)[:, None]  # (B, 1)
+    before = torch.zeros_like(positions).masked_scatter(in_completion, row[int(lengths.sum()) :])  # (B, C - 1)
+    return hidden.index_select(0, torch.cat([last_of_prompt, before], dim=1)[rollout.completion_mask.bool()])
 
 
 class TokenLogps(torch.autograd.Function):
@@ -80,39 +87,37 @@ class TokenLogps(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, logits: Tensor, choice: Tensor) -> Tensor:
-        rows = chunk_rows(logits)
-        logsumexp = torch.cat([chunk.logsumexp(dim=-1) for chunk in logits.split(rows)])  # (B, C)
-        ctx.save_for_backward(logits, choice, logsumexp)
-        return logits.gather(-1, choice[..., None])[..., 0] - logsumexp
+        ctx.save_for_backward(logits, choice)
+        return torch.cat([
+            chunk.log_softmax(dim=-1).gather(-1, index[:, None])[:, 0] for chunk, index in zip(*in_chunks(logits, choice))
+        ])
 
     @staticmethod
     @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:
-        logits, choice, logsumexp = ctx.saved_tensors
+        logits, choice = ctx.saved_tensors
         result = torch.empty_like(logits)
-        parts = (t.split(chunk_rows(logits)) for t in (result, logits, choice, logsumexp, grad))
-        for out, chunk, index, total, weight in zip(*parts, strict=True):
-            torch.sub(chunk, total[..., None], out=out).exp_().mul_(-weight[..., None])
-            out.scatter_add_(-1, index[..., None], weight[..., None])
+        for out, chunk, index, weight in zip(*in_chunks(result, logits, choice, grad)):
+            torch.softmax(chunk, dim=-1, out=out)
+            out.mul_(-weight[:, None]).scatter_add_(-1, index[:, None], weight[:, None])
         return result, None
 
 
-def chunk_rows(logits: Float[Tensor, "B C K"]) -> int:
-    """How many of the B rows make a chunk."""
-    return max(1, CHUNK // logits[0].numel())
+def in_chunks(logits: Float[Tensor, "L K"], *others: Tensor) -> list[tuple[Tensor, ...]]:
+    """Logits and tensors of as many rows cut alike, so that a chunk has at most CHUNK logits or is one row."""
+    rows = max(1, CHUNK // logits.size(-1))
+    return [t.split(rows) for t in (logits, *others)]
 
 
-def token_logps(
-    logits: Float[Tensor, "B C K"], choice: Int[Tensor, "B C"]
-) -> Float[Tensor, "B C"]:
-    """log softmax(logits)[choice] without the (B, C, K) log-softmax: the chosen logit minus the logsumexp."""
-    return TokenLogps.apply(logits, choice)
+def token_logps(logits: Float[Tensor, "*shape K"], choice: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """log softmax(logits)[choice] without storing the log-softmax, (*, K) and (*) to (*)."""
+    return TokenLogps.apply(logits.flatten(0, -2), choice.flatten()).view(choice.shape)
 
 
 def entropy_of(logits: Float[Tensor, "*shape K"]) -> Float[Tensor, "*shape"]:
     """Entropy in nats of softmax(logits), (*, K) to (*); tokens with logit -inf contribute 0."""
-    logps = logits.log_softmax(dim=-1)
-    return -(logps.exp() * logps.masked_fill(logps.isneginf(), 0.0)).sum(dim=-1)
+    logps = logits.log_softmax(dim=-1).clamp(min=torch.finfo(logits.dtype).min)  # 0 x -inf would be nan
+    return -(logits.softmax(dim=-1) * logps).sum(dim=-1)
 
 
 def completion_logps(
@@ -128,16 +133,19 @@ def completion_logps(
     Returns:
         (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
     """
-    ids, trie, state = rollout.completion_ids, rollout.constraint, None
-    logits, choice = completion_logits(model, rollout), ids
+    real = rollout.completion_mask.bool()
+    logits, choice = completion_logits(model, rollout), rollout.completion_ids[real]  # (L, V), (L,)
+    trie, state = rollout.constraint, None
     if trie is not None:
-        state = trie.states(ids)  # (B, C)
-        choice = ((trie.token_ids[state] == ids[..., None]) & trie.allowed[state]).int().argmax(dim=-1)  # (B, C)
-    logits = distribution(logits, rollout.sampling, trie, state, always_keep=choice)  # (B, C, K)
-    padding = rollout.completion_mask == 0
-    logps = token_logps(logits, choice).masked_fill(padding, 0.0)
+        state = trie.states(rollout.completion_ids)[real]  # (L,)
+        choice = ((trie.token_ids[state] == choice[:, None]) & trie.allowed[state]).int().argmax(dim=-1)  # (L,)
+    logits = distribution(logits, rollout.sampling, trie, state, always_keep=choice)  # (L, K)
+
+    def padded(values: Float[Tensor, "L"]) -> Float[Tensor, "B C"]:
+        return values.new_zeros(real.shape).masked_scatter(real, values)
+
+    logps = padded(token_logps(logits, choice))
     if not with_entropy:
         return logps, None
     with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
-        entropy = torch.cat([entropy_of(chunk) for chunk in logits.split(chunk_rows(logits))])
-    return logps, entropy.masked_fill(padding, 0.0)
+        return logps, padded(torch.cat([entropy_of(chunk) for (chunk,) in zip(*in_chunks(logits))]))

@@ -19,13 +19,15 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import checkpoint
 from shared.advantages import gae, whiten
+from shared.decoding import position_ids
 from shared.grpo import apply_gradient, mean_metrics, rows_of_step
 from shared.kl import exact_kl, k1, per_token_kl
 from shared.logps import entropy_of, token_logps
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
+from shared.memory import keep_freed_memory
 from shared.models import eval_mode
 from shared.rewards import RewardFunction, add_up, score_rollout
-from shared.rollout import Rollout, Sampling, distribution, position_ids, sample
+from shared.rollout import Rollout, Sampling, distribution, sample
 
 VALUE_HEAD = "value_head.pt"
 
@@ -250,6 +252,7 @@ def train(
     """
     if not len(rows):
         raise ValueError("The training set is empty.")
+    keep_freed_memory()
     optimizer = torch.optim.AdamW(
         [{"params": [p for p in policy.model.parameters() if p.requires_grad], "lr": config.learning_rate},
          {"params": policy.value_head.parameters(), "lr": config.head_learning_rate}], weight_decay=0.0,

@@ -2,7 +2,8 @@
 
 `model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor
 exact masks, and prefills every prompt G times. Here each distinct prompt is prefilled once, its cache repeated, and
-rows that have ended are dropped from the batch. What is left out: beams, repetition penalties, streaming.
+rows that have ended are dropped from the batch (`shared.decoding`). What is left out: beams, repetition penalties,
+streaming.
 `notebooks/dots.ipynb` writes the simple version.
 """
 
@@ -12,10 +13,10 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.cache_utils import DynamicLayer
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import ROOT, AnswerTrie
+from shared.decoding import start
 from shared.models import eos_token_ids, eval_mode
 
 # Dropping ended rows copies the cache of the others; it pays once about a quarter of the rows have ended.
@@ -119,41 +120,6 @@ class Rollout:
         )
 
 
-class RoomyLayer(DynamicLayer):
-    """A cache layer for sampling: new keys and values are written into room kept for them.
-
-    `DynamicLayer` concatenates, so that every token copies the whole cache; but what is written in place has no
-    gradient, so training passes keep to it.
-
-    keys, values: (R, heads, P + tokens so far, head size), views of what `room` further tokens can be written to.
-    """
-
-    def __init__(self, keys: Tensor, values: Tensor, room: int):
-        super().__init__()
-        self.lazy_initialization(keys, values)
-        self.with_room = [torch.cat([t, t.new_empty(*t.shape[:2], room, t.size(3))], dim=2) for t in (keys, values)]
-        self._show(keys.size(2))
-
-    def _show(self, length: int) -> None:
-        self.keys, self.values = (t[:, :, :length] for t in self.with_room)
-
-    def update(self, key_states: Tensor, value_states: Tensor, *args, **kwargs) -> tuple[Tensor, Tensor]:
-        start = self.get_seq_length()
-        self._show(start + key_states.size(2))
-        self.keys[:, :, start:], self.values[:, :, start:] = key_states, value_states
-        return self.keys, self.values
-
-    def batch_select_indices(self, indices: Tensor) -> None:
-        length = self.get_seq_length()
-        self.with_room = [t[indices] for t in self.with_room]
-        self._show(length)
-
-
-def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
-    """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
-    return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
-
-
 def length_mask(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "B C"]:
     """1 for the first `lengths` positions of each row. Masks come from lengths: pad may be the same id as EOS."""
     return (torch.arange(width, device=lengths.device) < lengths[:, None]).long()
@@ -226,12 +192,13 @@ def sample(
     truncated = torch.ones(B, dtype=torch.bool, device=device)
 
     with eval_mode(model):
-        logits, cache, mask = _prefill(model, prompts, prompt_ids, prompt_mask, num_generations)
-        cache.layers = [RoomyLayer(layer.keys, layer.values, room=C) for layer in cache.layers]
+        distinct, numbers = _distinct(prompts)
+        rows = torch.tensor(numbers, device=device).repeat_interleave(num_generations)  # (B,), among the distinct
+        decoder = start(model, prompt_ids[distinct], prompt_mask[distinct], rows, num_generations, room=C)
         alive = torch.arange(B, device=device)  # (R,), the completions still in the batch
         state = torch.full((B,), ROOT, device=device)
         for t in range(C):
-            token, logp = _draw(logits, sampling, constraint, state, generator)  # (R,), (R,)
+            token, logp = _draw(decoder.logits, sampling, constraint, state, generator)  # (R,), (R,)
             completion_ids[alive, t] = token
             old_logps[alive, t] = logp.float()
             just_ended = alive[torch.isin(token, eos) & truncated[alive]]
@@ -243,16 +210,9 @@ def sample(
             if constraint is not None:
                 state = constraint.advance(state, token)
             if len(running) < COMPACT_BELOW * len(alive):
-                cache.batch_select_indices(running)
-                alive, mask, token, state = alive[running], mask[running], token[running], state[running]
-            mask = torch.cat([mask, mask.new_ones(len(alive), 1)], dim=1)
-            logits = model(
-                input_ids=token[:, None],
-                attention_mask=mask,
-                position_ids=mask.sum(dim=1, keepdim=True) - 1,
-                past_key_values=cache,
-                use_cache=True,
-            ).logits[:, -1]
+                decoder.keep(running)
+                alive, token, state = alive[running], token[running], state[running]
+            decoder.step(token)
 
     width = int(ended_at.max())
     completion_mask = length_mask(ended_at, width)
@@ -316,34 +276,10 @@ def draw(probs: Float[Tensor, "R K"], generator: torch.Generator | None = None) 
     return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)
 
 
-def prefill(
-    model: PreTrainedModel,
-    prompt_ids: Int[Tensor, "N P"],
-    prompt_mask: Int[Tensor, "N P"],
-    rows: Int[Tensor, "B"],
-) -> tuple[Float[Tensor, "B V"], DynamicCache]:
-    """Run each prompt once; the logits of its first completion token and its cache, for `rows` of the prompts."""
-    cache = DynamicCache()
-    logits = model(
-        input_ids=prompt_ids,
-        attention_mask=prompt_mask,
-        position_ids=position_ids(prompt_mask),
-        past_key_values=cache,
-        use_cache=True,
-        logits_to_keep=1,
-    ).logits[:, -1]
-    cache.batch_select_indices(rows)
-    return logits[rows], cache
-
-
-def _prefill(model, prompts, prompt_ids, prompt_mask, num_generations) -> tuple[Tensor, DynamicCache, Tensor]:
-    """`prefill` over the distinct prompts, repeated for all B completions; with the mask of each row, (B, P)."""
-    first = {}
+def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The rows at which the distinct prompts first stand, and for each prompt which of the distinct ones it is."""
+    first: dict[str, int] = {}
     for row, prompt in enumerate(prompts):
         first.setdefault(prompt, row)
-    distinct = torch.tensor(list(first.values()), device=prompt_ids.device)
-    slot = {prompt: i for i, prompt in enumerate(first)}
-    rows = torch.tensor([slot[prompt] for prompt in prompts], device=prompt_ids.device)
-    rows = rows.repeat_interleave(num_generations)  # (B,)
-    logits, cache = prefill(model, prompt_ids[distinct], prompt_mask[distinct], rows)
-    return logits, cache, prompt_mask[distinct][rows]
+    number = {prompt: i for i, prompt in enumerate(first)}
+    return list(first.values()), [number[prompt] for prompt in prompts]
