@@ -34,6 +34,7 @@ from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
 from shared.grpo import Experience, pieces, policy_loss
 from shared.logps import completion_logps
+from shared.memory import keep_freed_memory
 from shared.models import frozen_copy, load_policy
 from shared.rollout import sample
 
@@ -103,6 +104,7 @@ def run_block(job: dict) -> dict:
 
 def phases(problem: Problem, steps: int, warm_up: int) -> dict[str, list[float]]:
     """Seconds of each phase of our step, one number for each step."""
+    keep_freed_memory()
     model, tokenizer = load_policy(problem.folder, device="cpu")
     reference, config = frozen_copy(model), problem.config
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, fused=True)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from shared.llama import additive_mask, attention, hidden_states, llama_in
+from shared.llama import attention, hidden_states, llama_in
 
 
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
@@ -75,7 +75,9 @@ class LlamaDecoder:
     place: (R,), where each completion in progress stands among all groups x k; those that were left out keep theirs.
     """
 
-    def __init__(self, llama: PreTrainedModel, prompt_ids: Tensor, prompt_mask: Tensor, rows: Tensor, room: int, k: int):
+    def __init__(
+        self, llama: PreTrainedModel, prompt_ids: Tensor, prompt_mask: Tensor, rows: Tensor, room: int, k: int
+    ):
         self.llama, self.k, self.keys, self.values = llama, k, [], []
         self.place = torch.arange(len(rows), device=rows.device)
         (N, P), prompts = prompt_ids.shape, rows[::k]  # (groups,), the prompt of each group
@@ -98,8 +100,9 @@ class LlamaDecoder:
         visible = torch.cat([prompt[:, None].expand(-1, k, -1), own.expand(len(prompts), -1, -1)], dim=2)
         heads = llama.config.num_key_value_heads
         of_a_key_head = llama.config.num_attention_heads // heads
-        mask = additive_mask(visible, hidden.dtype)[:, None, :, None].expand(-1, heads, -1, of_a_key_head, -1)
-        self.mask = mask.flatten(2, 3).contiguous()
+        mask = torch.zeros(visible.shape, dtype=hidden.dtype, device=rows.device)
+        mask = mask.masked_fill(~visible, torch.finfo(hidden.dtype).min)[:, None, :, None]
+        self.mask = mask.expand(-1, heads, -1, of_a_key_head, -1).flatten(2, 3).contiguous()
 
     def step(self, token: Int[Tensor, "R"]) -> None:
         k, new, end = self.k, slice(self.width, self.width + self.k), self.width + self.k
@@ -123,7 +126,8 @@ class LlamaDecoder:
         groups, number = torch.unique(place // self.k, return_inverse=True)
         self.place = number * self.k + place % self.k
         if len(groups) < len(self.mask):
-            self.mask, self.keys, self.values = self.mask[groups], [t[groups] for t in self.keys], [t[groups] for t in self.values]
+            self.mask = self.mask[groups]
+            self.keys, self.values = ([t[groups] for t in layers] for layers in (self.keys, self.values))
 
 
 def spread(rows: Float[Tensor, "R *shape"], place: Int[Tensor, "R"], total: int) -> Float[Tensor, "total *shape"]:

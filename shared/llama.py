@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -61,16 +61,12 @@ def rotate(x: Float[Tensor, "T heads size"], cos: Tensor, signed_sin: Tensor) ->
     return torch.addcmul(x * cos, x.roll(x.size(-1) // 2, dims=-1), signed_sin)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False) -> Tensor:
+def attention(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None = None, causal: bool = False) -> Tensor:
     """Softmax attention of q, k, v, each (sequences, tokens, heads, head size), with one shape in and out.
 
-    mask: added to the scores, broadcast to (sequences, 1, queries, keys). A key head serves several query heads.
+    visible: which keys a query sees, (sequences, 1, queries, keys); every query sees one. A key head serves several
+        query heads.
     """
     q, k, v = (t.transpose(1, 2) for t in (q, k, v))
     shared_keys = q.size(1) != k.size(1)
-    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, enable_gqa=shared_keys).transpose(1, 2)
-
-
-def additive_mask(visible: Bool[Tensor, "*shape"], dtype: torch.dtype) -> Float[Tensor, "*shape"]:
-    """What is added to attention scores: 0 where a key is visible, the lowest number where not."""
-    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill(~visible, torch.finfo(dtype).min)
+    return F.scaled_dot_product_attention(q, k, v, visible, is_causal=causal, enable_gqa=shared_keys).transpose(1, 2)

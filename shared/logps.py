@@ -17,7 +17,7 @@ from torch.autograd.function import once_differentiable
 from transformers import PreTrainedModel
 
 from shared.decoding import position_ids
-from shared.llama import additive_mask, attention, hidden_states, llama_in
+from shared.llama import attention, hidden_states, llama_in
 from shared.models import eval_mode
 from shared.rollout import Rollout, distribution
 
@@ -60,17 +60,15 @@ def completion_states(llama: PreTrainedModel, rollout: Rollout) -> Float[Tensor,
 
     own = torch.ones(C - 1, C - 1, dtype=torch.bool, device=device).tril().expand(B, -1, -1)
     prompt = (torch.arange(P, device=device) < lengths[:, None]).repeat_interleave(G, dim=0)  # (B, P)
-    visible = torch.cat([prompt[:, None].expand(-1, C - 1, -1), own], dim=2)  # (B, C - 1, P + C - 1)
-    mask = additive_mask(visible[:, None], llama.dtype)
+    visible = torch.cat([prompt[:, None].expand(-1, C - 1, -1), own], dim=2)[:, None]  # (B, 1, C - 1, P + C - 1)
 
     def attend(i: int, *qkv: Tensor) -> Tensor:
-        placed = [t.index_select(0, token).split([N * P, B * (C - 1)]) for t in qkv]
-        of_prompts, of_completions = zip(*placed)
+        of_prompts, of_completions = zip(*(t.index_select(0, token).split([N * P, B * (C - 1)]) for t in qkv))
         prompts = [t.unflatten(0, (N, P)) for t in of_prompts]
         q, k, v = (t.unflatten(0, (B, C - 1)) for t in of_completions)
-        k, v = (torch.cat([t.repeat_interleave(G, dim=0), own], dim=1) for t, own in zip(prompts[1:], (k, v)))
-        read = [attention(*prompts, causal=True), attention(q, k, v, mask)]
-        return torch.cat([t.flatten(0, 1) for t in read]).index_select(0, place)
+        k, v = (torch.cat([read.repeat_interleave(G, dim=0), t], dim=1) for read, t in zip(prompts[1:], (k, v)))
+        out = [attention(*prompts, causal=True), attention(q, k, v, visible)]
+        return torch.cat([t.flatten(0, 1) for t in out]).index_select(0, place)
 
     ids = torch.cat([rollout.prompt_ids[in_prompt], rollout.completion_ids[:, :-1][in_completion]])
     hidden = hidden_states(llama, ids, torch.cat([prompt_positions[in_prompt], positions[in_completion]]), attend)
@@ -88,9 +86,8 @@ class TokenLogps(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logits: Tensor, choice: Tensor) -> Tensor:
         ctx.save_for_backward(logits, choice)
-        return torch.cat([
-            chunk.log_softmax(dim=-1).gather(-1, index[:, None])[:, 0] for chunk, index in zip(*in_chunks(logits, choice))
-        ])
+        pairs = zip(*in_chunks(logits, choice))
+        return torch.cat([chunk.log_softmax(dim=-1).gather(-1, index[:, None])[:, 0] for chunk, index in pairs])
 
     @staticmethod
     @once_differentiable

@@ -5,8 +5,8 @@ import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from shared import decoding
-from shared.decoding import CachedDecoder, LlamaDecoder, group_size, position_ids
-from shared.llama import additive_mask, attention, hidden_states, llama_in
+from shared.decoding import CachedDecoder, LlamaDecoder, group_size
+from shared.llama import attention, hidden_states, llama_in
 from shared.logps import completion_logps
 from shared.models import add_lora
 from shared.rollout import Sampling, sample
@@ -135,12 +135,3 @@ def test_only_models_of_this_shape_take_this_pass():
 def test_a_group_is_not_larger_than_pays():
     """The keys of the others are read in vain; with long completions that is most of what is read."""
     assert group_size(8, P=40, C=16) == 8 and group_size(8, P=40, C=256) == 4 and group_size(7, P=4, C=1000) == 1
-
-
-def test_masked_keys_are_not_read():
-    keys = torch.randn(1, 3, 1, 4, generator=seeded())
-    values = torch.tensor([1.0, 2.0, 1e6]).view(1, 3, 1, 1)
-    mask = additive_mask(torch.tensor([True, True, False]), torch.float32).view(1, 1, 1, 3)
-    read = attention(keys[:, :1], keys, values.expand(-1, -1, -1, 4), mask)
-    assert 1 <= read.min() and read.max() <= 2
-    assert position_ids(torch.tensor([[0, 1, 1]])).tolist() == [[0, 0, 1]]
