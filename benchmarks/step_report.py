@@ -108,6 +108,7 @@ def picture(records: list[dict], path: Path) -> None:
         labels = [setting.replace(" ", "\n") for setting in compared]
         axes[0, 0].set(title="seconds of a step, ours = 1", xticks=range(len(labels)), xticklabels=labels)
         axes[0, 0].tick_params(axis="x", labelsize=8)
+        axes[0, 0].margins(y=0.4)  # for the legend
         for axis, shape in zip(axes[0, 1:], ("embedded", "135M")):
             shown = {setting: record for setting, record in phases.items() if record["shape"] == shape}
             starts = [0.0] * len(shown)
@@ -137,7 +138,7 @@ def picture(records: list[dict], path: Path) -> None:
                     label=who,
                 )
             places = list(curves["ours"])
-            axis.set(title="embedded model, W1", xlabel=name, ylabel="seconds of a step", ylim=(0.1, 20))
+            axis.set(title="embedded model, W1", xlabel=name, ylabel="seconds of a step", ylim=(0.05, 20))
             axis.set_xticks(places, labels=map(str, places))
             axis.set_yticks([0.1, 1, 10], labels=["0.1", "1", "10"])
             axis.minorticks_off()
