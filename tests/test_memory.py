@@ -23,7 +23,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked")
 def test_a_tensor_made_again_takes_no_new_pages():
-    """Catches a setting that the C library ignores, as it does a threshold of more than 32 MB."""
+    """Catches settings that the C library takes without a word and does not follow."""
     faults = {
         way: int(subprocess.run([sys.executable, "-c", FAULTS, way], capture_output=True, text=True, check=True).stdout)
         for way in ("plain", "keep")
