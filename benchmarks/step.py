@@ -34,7 +34,7 @@ from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
 from shared.grpo import Experience, pieces, policy_loss
 from shared.logps import completion_logps
-from shared.memory import keep_freed_memory
+from shared.engine.memory import keep_freed_memory
 from shared.models import frozen_copy, load_policy
 from shared.rollout import sample
 

@@ -13,22 +13,24 @@ from functools import lru_cache
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from shared import advantages, losses, rewards
+from shared import advantages, losses
 from shared import kl as kl_module
-from shared.judge import Exercise, Probe, run
+from shared.exercises.judge import Exercise, Probe, run
 from shared.logps import completion_logps as scored
-from shared.mistakes import advantages as advantage_mistakes
-from shared.mistakes import first_word as first_word_mistakes
-from shared.mistakes import gae as gae_mistakes
-from shared.mistakes import grpo_step as step_mistakes
-from shared.mistakes import hand_type as hand_type_mistakes
-from shared.mistakes import kl as kl_mistakes
-from shared.mistakes import logps as logps_mistakes
-from shared.mistakes import loss as loss_mistakes
-from shared.mistakes import reward as reward_mistakes
-from shared.mistakes import value_loss as value_mistakes
-from shared.rollout import Rollout, Sampling
+from shared.exercises.mistakes import advantages as advantage_mistakes
+from shared.exercises.mistakes import first_word as first_word_mistakes
+from shared.exercises.mistakes import gae as gae_mistakes
+from shared.exercises.mistakes import grpo_step as step_mistakes
+from shared.exercises.mistakes import hand_type as hand_type_mistakes
+from shared.exercises.mistakes import kl as kl_mistakes
+from shared.exercises.mistakes import logps as logps_mistakes
+from shared.exercises.mistakes import loss as loss_mistakes
+from shared.exercises.mistakes import reward as reward_mistakes
+from shared.exercises.mistakes import value_loss as value_mistakes
+from shared.engine.sampling import Sampling
+from shared.rollout import Rollout
 from shared.tasks import analogies, poker
+from shared.tasks.matching import exact_match
 
 
 def _advantage_probes() -> list[Probe]:
@@ -162,7 +164,7 @@ def _reward_probes() -> list[Probe]:
 
 
 REWARD = Exercise(
-    "reward", lambda prompts, responses, answers: rewards.exact_match(prompts, responses, answers), _reward_probes,
+    "reward", lambda prompts, responses, answers: exact_match(prompts, responses, answers), _reward_probes,
     reward_mistakes.MISTAKES,
 )
 

@@ -15,7 +15,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie
 from shared.rewards import RewardFunction, add_up, columns_of, score
-from shared.rollout import Sampling, sample
+from shared.engine.sampling import Sampling
+from shared.rollout import sample
 
 
 @dataclass(frozen=True)

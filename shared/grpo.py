@@ -19,16 +19,17 @@ from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared import checkpoint
+from shared.engine import checkpoint
 from shared.advantages import ScaleRewards, group_advantages
 from shared.constrain import AnswerTrie
 from shared.kl import ESTIMATORS, KLEstimator, k1
 from shared.logps import completion_logps
 from shared.losses import LossType, grpo_loss
-from shared.memory import keep_freed_memory
+from shared.engine.memory import keep_freed_memory
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, score_rollout
-from shared.rollout import Rollout, Sampling, sample
+from shared.engine.sampling import Sampling
+from shared.rollout import Rollout, sample
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.

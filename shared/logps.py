@@ -1,7 +1,7 @@
 """Log-probabilities of sampled completion tokens under any model, with gradients.
 
 The plain way pads prompt and completion into one batch of B rows and takes a log-softmax of all logits. With a
-Llama-shaped model (`shared.llama`) a prompt is computed once for all its completions, padding not at all, and logits
+Llama-shaped model (`shared.engine.llama`) a prompt is computed once for all its completions, padding not at all, and logits
 are made for completion tokens only; with any other model, the plain way is taken as far as the logits. Either way the
 log-softmax is never stored. Result and gradients are those of the plain way (tests hold them to 1e-5).
 `notebooks/dots.ipynb` derives it.
@@ -16,10 +16,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from transformers import PreTrainedModel
 
-from shared.decoding import position_ids
-from shared.llama import attention, hidden_states, llama_in
+from shared.engine.sampling import position_ids
+from shared.engine.llama import attention, hidden_states, llama_in
 from shared.models import eval_mode
-from shared.rollout import Rollout, distribution
+from shared.engine.sampling import distribution
+from shared.rollout import Rollout
 
 CHUNK = 1 << 20  # logits in a chunk: 4 MB, which a core's cache holds
 

@@ -17,17 +17,18 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared import checkpoint
+from shared.engine import checkpoint
 from shared.advantages import gae, whiten
-from shared.decoding import position_ids
+from shared.engine.sampling import position_ids
 from shared.grpo import apply_gradient, mean_metrics, rows_of_step
 from shared.kl import exact_kl, k1, per_token_kl
 from shared.logps import entropy_of, token_logps
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
-from shared.memory import keep_freed_memory
+from shared.engine.memory import keep_freed_memory
 from shared.models import eval_mode
 from shared.rewards import RewardFunction, add_up, score_rollout
-from shared.rollout import Rollout, Sampling, distribution, sample
+from shared.engine.sampling import Sampling, distribution
+from shared.rollout import Rollout, sample
 
 VALUE_HEAD = "value_head.pt"
 

@@ -32,7 +32,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from shared import checkpoint
+from shared.engine import checkpoint
 from shared.evaluate import evaluate
 from shared.models import COURSE_MODEL, load_policy
 from shared.plots import BLUE, smooth

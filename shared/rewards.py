@@ -79,16 +79,6 @@ def columns_of(rows: Sequence[dict]) -> dict[str, list]:
     return {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
 
 
-def exact_match(prompts, completions, answer, **columns) -> list[float]:
-    """1.0 where the stripped, case-folded first line of the completion is the answer, else 0.0."""
-    return [float(first_line(c) == str(a).strip().casefold()) for c, a in zip(completions, answer)]
-
-
-def first_line(completion: str) -> str:
-    """The first line that is not blank, stripped and case-folded; "" when there is none."""
-    return next((line.strip().casefold() for line in completion.splitlines() if line.strip()), "")
-
-
 def text_embedder(model: PreTrainedModel | str, tokenizer: PreTrainedTokenizerBase | None = None) -> Embedder:
     """A function from B texts to unit vectors (B, H): the mean of the final hidden states over real tokens.
 

@@ -8,7 +8,7 @@ import torch
 
 from shared import check
 from shared.check import EXERCISES, GROUP_ADVANTAGES, KL, LOSS, REWARD
-from shared.judge import judge
+from shared.exercises.judge import judge
 
 CASES = [(exercise, mistake) for exercise in EXERCISES for mistake in exercise.mistakes]
 
@@ -232,7 +232,7 @@ def test_whatever_else_the_function_does_is_said_in_a_sentence(function, said):
 
 
 def test_a_function_that_never_returns_is_stopped(monkeypatch):
-    monkeypatch.setattr("shared.judge.TIME_LIMIT", 0.2)
+    monkeypatch.setattr("shared.exercises.judge.TIME_LIMIT", 0.2)
     start = time.monotonic()
     passed, verdict = judge(GROUP_ADVANTAGES, endless)
     assert not passed and "did not return" in verdict

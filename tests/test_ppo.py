@@ -14,7 +14,8 @@ from shared.logps import completion_logps, token_logps
 from shared.losses import clipped_value_loss
 from shared.models import frozen_copy
 from shared.ppo import ActorCritic, PPOConfig
-from shared.rollout import Sampling, sample
+from shared.engine.sampling import Sampling
+from shared.rollout import sample
 
 ROWS = [{"prompt": "ab"}, {"prompt": "abcab"}, {"prompt": "c"}, {"prompt": "bca"}]
 

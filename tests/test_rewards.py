@@ -4,12 +4,12 @@ import torch
 from shared.rewards import (
     add_up,
     columns_of,
-    exact_match,
     model_as_judge,
     score,
     semantic_similarity,
     text_embedder,
 )
+from shared.tasks.matching import exact_match
 
 
 def length(prompts, completions, **columns):

@@ -7,8 +7,9 @@ from shared import logps as logps_module
 from shared.constrain import answer_trie
 from shared.logps import completion_logps, token_logps
 from shared.models import eos_token_ids
-from shared.decoding import position_ids
-from shared.rollout import Sampling, draw, encode_prompts, keep_likely, length_mask, sample
+from shared.engine.sampling import position_ids
+from shared.engine.sampling import Sampling, draw, keep_likely
+from shared.rollout import encode_prompts, length_mask, sample
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]

@@ -11,7 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shared.rewards import exact_match
+from shared.tasks.matching import exact_match
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.split import Split, check_request, distinct, split_of
 

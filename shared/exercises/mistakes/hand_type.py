@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 from shared.tasks.poker import RANKS, hand_type
 
 MISTAKES = Mistakes()

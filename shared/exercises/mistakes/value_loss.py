@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 MISTAKES = Mistakes()
 

@@ -8,7 +8,7 @@ import pytest
 
 FAULTS = """
 import resource, sys, torch
-from shared.memory import keep_freed_memory
+from shared.engine.memory import keep_freed_memory
 torch.set_num_threads(1)
 if sys.argv[1] == "keep":
     assert keep_freed_memory()

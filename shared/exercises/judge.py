@@ -1,7 +1,7 @@
 """How a check judges a student's function: probes, a comparison with the reference, and the known mistakes.
 
 A check runs the function on probes and compares with the reference. When they differ it looks whether the function
-behaves like one of the known wrong ones (`shared/mistakes/`) and says which, why it matters and where to look.
+behaves like one of the known wrong ones (`shared/exercises/mistakes/`) and says which, why it matters and where to look.
 `shared/check.py` holds the exercises.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import torch
 from torch import Tensor
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 TIME_LIMIT = 10  # seconds for all probes together
 

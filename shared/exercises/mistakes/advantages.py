@@ -1,6 +1,6 @@
 """Wrong group advantages: `f(rewards, num_generations) -> advantages`, (B,) to (B,)."""
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 MISTAKES = Mistakes()
 EPS = 1e-4

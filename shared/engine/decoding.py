@@ -10,12 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from shared.llama import attention, hidden_states, llama_in
-
-
-def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
-    """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
-    return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+from shared.engine.llama import attention, hidden_states, llama_in
+from shared.engine.sampling import position_ids
 
 
 def start(
@@ -63,7 +59,7 @@ class CachedDecoder:
 
 
 class LlamaDecoder:
-    """A Llama-shaped model, with the passes of `shared.llama` and a cache that completions of one prompt share.
+    """A Llama-shaped model, with the passes of `shared.engine.llama` and a cache that completions of one prompt share.
 
     Attention with one query at a time is slow: it reads every key for a handful of products. So k completions of a
     prompt stand in a group, behind one copy of it, and their queries are multiplied with all keys of the group at

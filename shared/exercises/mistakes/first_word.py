@@ -3,7 +3,7 @@
 Right is 1.0 where the first word of the response, without punctuation and capitals, is one of the accepted words.
 """
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 MISTAKES = Mistakes()
 PUNCTUATION = ".,;:!?\"'()"

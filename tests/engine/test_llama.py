@@ -4,12 +4,13 @@ import pytest
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from shared import decoding
-from shared.decoding import CachedDecoder, LlamaDecoder, group_size
-from shared.llama import attention, hidden_states, llama_in
+from shared.engine import decoding
+from shared.engine.decoding import CachedDecoder, LlamaDecoder, group_size
+from shared.engine.llama import attention, hidden_states, llama_in
 from shared.logps import completion_logps
 from shared.models import add_lora
-from shared.rollout import Sampling, sample
+from shared.engine.sampling import Sampling
+from shared.rollout import sample
 from tests.conftest import tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
@@ -52,7 +53,7 @@ def llama_shaped(request):
 def transformers_only(monkeypatch):
     """As if no model were Llama-shaped."""
     monkeypatch.setattr("shared.logps.llama_in", lambda model: None)
-    monkeypatch.setattr("shared.decoding.llama_in", lambda model: None)
+    monkeypatch.setattr("shared.engine.decoding.llama_in", lambda model: None)
 
 
 def test_hidden_states_are_those_of_transformers(llama_shaped):

@@ -1,4 +1,4 @@
-"""`python -m shared.report` on small notebooks, with a real kernel."""
+"""`python -m checker.report` on small notebooks, with a real kernel."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import time
 import nbformat
 import pytest
 
-from shared.report import main
+from checker.report import main
 from tests.checker.conftest import GOOD, code
 
 CELLS = {
@@ -108,7 +108,7 @@ def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_pat
     """Catches the two tracebacks that the notebook client prints when it is interrupted."""
     ready = tmp_path / "pid"
     path = notebook({4: f"import os, time\nopen({str(ready)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"})
-    command = [sys.executable, "-m", "shared.report", str(path), "--out", str(tmp_path / "build")]
+    command = [sys.executable, "-m", "checker.report", str(path), "--out", str(tmp_path / "build")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while not (ready.exists() and ready.read_text()):
         assert process.poll() is None, process.stdout.read()

@@ -4,7 +4,7 @@
 arithmetic. Here the real tokens of all sequences are the rows of one matrix, (T, d). Everything but attention treats
 each token alone, so attention is a function that the caller gives: it knows which tokens make a sequence. The weights
 are used through the model's own modules, so adapters and 4-bit matrices work. Llama, SmolLM and Qwen2 have this
-shape; any other model takes transformers' own pass (`shared.logps`, `shared.decoding`).
+shape; any other model takes transformers' own pass (`shared.logps`, `shared.engine.decoding`).
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Run a notebook from top to bottom in a fresh kernel, check it, render it: what `make report` does.
 
-    python -m shared.report notebooks/dots.ipynb
+    python -m checker.report notebooks/dots.ipynb
 
 The notebook given is never written to. The executed copy, its Markdown and its page go under `build/`. While it
 runs, the cells are counted off and the notebook's own progress bars are shown live; neither ends up in the outputs.
@@ -267,7 +267,7 @@ def failed(done: Run, require_learning: bool) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m shared.report",
+        prog="python -m checker.report",
         description="Run notebooks in a fresh kernel, check them and render them to HTML.",
     )
     parser.add_argument(

@@ -2,7 +2,7 @@
 
 import re
 
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 MISTAKES = Mistakes()
 

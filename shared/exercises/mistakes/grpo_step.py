@@ -4,7 +4,7 @@ import torch
 
 from shared.advantages import group_advantages
 from shared.losses import grpo_loss
-from shared.mistakes import Mistakes
+from shared.exercises.mistakes import Mistakes
 
 MISTAKES = Mistakes()
 

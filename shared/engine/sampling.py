@@ -1,0 +1,95 @@
+"""The distribution that tokens are drawn from: temperature, top-k, top-p and constraint, in one place.
+
+Sampling and scoring both take it from here, so that they cannot disagree about what was sampled.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from shared.constrain import AnswerTrie
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is drawn. The same settings must be used when the tokens are scored.
+
+    max_new_tokens: a completion is cut after so many tokens.
+    temperature: divides the logits; 0 means greedy (the log-probabilities are then those at temperature 1).
+    top_k: keep the k most likely tokens; 0 keeps all.
+    top_p: keep the smallest set of most likely tokens whose probability reaches p; 1.0 keeps all.
+    """
+
+    max_new_tokens: int = 16
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+
+    def __post_init__(self):
+        if self.max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens is {self.max_new_tokens}; at least one token must be sampled.")
+        if not 0 <= self.temperature < float("inf"):
+            raise ValueError(f"temperature is {self.temperature}; it must be 0 (greedy) or positive.")
+        if self.top_k < 0:
+            raise ValueError(f"top_k is {self.top_k}; give 0 to keep all tokens, or a positive number.")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p is {self.top_p}; it must lie in (0, 1].")
+
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0
+
+
+def distribution(
+    logits: Float[Tensor, "*shape V"],
+    sampling: Sampling,
+    constraint: AnswerTrie | None = None,
+    state: Int[Tensor, "*shape"] | None = None,
+    always_keep: Int[Tensor, "*shape"] | None = None,
+) -> Float[Tensor, "*shape K"]:
+    """The logits of the distribution that is sampled: constraint, temperature, top-k, top-p, in this order.
+
+    K is V, or the trie's width under a constraint. `always_keep` (an index into K) is never cut by top-k or top-p:
+    a token that was sampled must keep a finite log-probability when a later policy scores it.
+    """
+    logits = logits if constraint is None else constraint.restrict(logits, state)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # half precision is too coarse for a ratio
+    if sampling.temperature not in (0, 1):
+        logits = logits / sampling.temperature
+    if sampling.top_k or sampling.top_p < 1:
+        keep = keep_likely(logits.detach(), sampling.top_k, sampling.top_p)
+        if always_keep is not None:
+            keep = keep.scatter(-1, always_keep[..., None], True)
+        logits = logits.masked_fill(~keep, -torch.inf)
+    return logits
+
+
+def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> Bool[Tensor, "*shape V"]:
+    """Which tokens top-k and then top-p leave, (*, V). At least the most likely one is left."""
+    keep = torch.ones_like(logits, dtype=torch.bool)
+    if 0 < top_k < logits.size(-1):
+        keep &= logits >= logits.topk(top_k, dim=-1).values[..., -1:]
+    if top_p < 1:
+        ordered, order = logits.masked_fill(~keep, -torch.inf).sort(dim=-1, descending=True)
+        probs = ordered.softmax(dim=-1)
+        before = probs.cumsum(dim=-1) - probs  # probability of everything more likely
+        keep &= torch.zeros_like(keep).scatter(-1, order, before < top_p)
+    return keep
+
+
+def draw(probs: Float[Tensor, "R K"], generator: torch.Generator | None = None) -> Int[Tensor, "R 1"]:
+    """One index for each row, drawn with its probability: the first whose cumulative probability exceeds u ~ U[0, 1).
+
+    `torch.multinomial` draws an exponential number for each of the R x K probabilities; this draws R in all.
+    """
+    cumulative = probs.cumsum(dim=-1)
+    u = torch.rand(len(probs), 1, generator=generator, device=probs.device, dtype=probs.dtype)
+    # Scaled by the last sum, which rounding leaves near 1: u stays below it, so no index of probability 0 is drawn.
+    return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)
+
+
+def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
+    """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
+    return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
