@@ -53,7 +53,8 @@ class CachedDecoder:
         self.mask = F.pad(self.mask, (0, 1), value=1)
         self.logits = self._pass(token[:, None], self.mask, self.mask.sum(dim=1, keepdim=True) - 1)
 
-    def keep(self, rows: Int[Tensor, "K"]) -> None:
+    def keep(self, rows: list[int]) -> None:
+        rows = torch.tensor(rows, device=self.mask.device)
         self.cache.batch_select_indices(rows)
         self.mask = self.mask[rows]
 
@@ -117,7 +118,8 @@ class LlamaDecoder:
         self.logits = self.llama.lm_head(hidden_states(self.llama, token, self.next_position, attend))
         self.next_position, self.width = self.next_position + 1, end
 
-    def keep(self, rows: Int[Tensor, "K"]) -> None:
+    def keep(self, rows: list[int]) -> None:
+        rows = torch.tensor(rows, device=self.place.device)
         self.next_position, place = self.next_position[rows], self.place[rows]
         groups, number = torch.unique(place // self.k, return_inverse=True)
         self.place = number * self.k + place % self.k
