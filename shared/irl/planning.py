@@ -1,0 +1,172 @@
+"""What to do in a world whose reward is known, and how often that visits each state.
+
+Values and an expert's policy; the backward passes of maximum-entropy inverse reinforcement learning, which turn a
+reward into a policy; and the forward pass, which turns a policy into visits. Derived in notebooks/maxent_irl.ipynb,
+after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). Where this module departs from the handout:
+
+- The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow: with reward
+  1 and four actions in every world of more than 148 states. It ends early once the action probabilities stand still.
+- The forward pass can also run until everything has arrived; the handout's 2 S steps leave some probability uncounted.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from shared.irl.checks import check_discount, check_problem, check_terminal
+from shared.irl.demonstrations import MAX_STEPS
+from shared.irl.logarithms import logsumexp, normalised
+from shared.irl.worlds import PerState, Policy, Table, Transitions, as_transitions
+
+
+def value_iteration(
+    p_transition: Transitions | Table, reward: PerState, discount: float, eps: float = 1e-9
+) -> PerState:
+    """V(s) = r(s) + discount max_a E[V(s')], iterated until no value changes by more than `eps`."""
+    transitions = as_transitions(p_transition)
+    check_discount(discount)
+    value = np.zeros(transitions.n_states)
+    while True:
+        new = reward + discount * transitions.expect(value).max(axis=1)
+        change = np.abs(new - value).max()
+        value = new
+        if not change > eps:  # nan ends the loop too
+            return value
+
+
+def stochastic_policy_from_value(
+    p_transition: Transitions | Table, value: PerState, weighting: Callable = lambda v: v
+) -> Policy:
+    """pi(a | s) proportional to weighting(V(s')), s' being the most likely next state.
+
+    Raises ValueError for a weighting that gives negative or infinite numbers, or only zeros in a state.
+    """
+    transitions = as_transitions(p_transition)
+    likeliest = transitions.probabilities.argmax(axis=1)  # (S, A)
+    weights = weighting(value)[np.take_along_axis(transitions.successors, likeliest, axis=1)]
+    if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(axis=1) == 0).any():
+        raise ValueError(
+            "The weighting must give finite numbers of at least 0, and one above 0 in every state. "
+            f"It gave {weights.min():.3g} to {weights.max():.3g}."
+        )
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def local_action_probabilities(
+    p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
+) -> Policy:
+    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1), in logarithms.
+
+    Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal
+    states and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in
+    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere. A terminal state takes part
+    like any other.
+    A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
+    """
+    transitions = as_transitions(p_transition)
+    ends = check_terminal(transitions.n_states, terminal)
+    log_z = np.where(ends, 0.0, -np.inf)
+    for _ in range(2 * transitions.n_states):
+        log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A)
+        new = logsumexp(log_za)
+        with np.errstate(invalid="ignore"):  # -inf - -inf where no terminal state is within reach yet
+            growth = new - log_z
+        log_z = new
+        if np.ptp(growth) < eps:
+            break
+    return normalised(log_za, log_z)
+
+
+def causal_policy(
+    p_transition: Transitions | Table,
+    terminal: Sequence[int],
+    reward: PerState,
+    discount: float,
+    eps: float = 1e-7,
+    start: PerState | None = None,
+) -> tuple[Policy, PerState]:
+    """The maximum causal entropy policy (Ziebart, 2010) and its soft values.
+
+    Q(s, a) = r(s) + discount E[V(s')], V(s) = log sum_a exp Q(s, a), V = r where the walk ends, and
+    pi = exp(Q - V). The average over s' stands outside the exponential, so that luck on the ice is not mistaken
+    for a choice.
+
+    Args:
+        eps: stop when no value changes by more.
+        start: values to begin from, those of a similar reward for instance.
+    """
+    transitions = as_transitions(p_transition)
+    ends = check_terminal(transitions.n_states, terminal)
+    check_discount(discount)
+    guess = np.zeros(len(reward)) if start is None else start
+    value = np.where(ends, reward, guess)
+    while True:
+        q = reward[:, None] + discount * transitions.expect(value)  # (S, A)
+        new = np.where(ends, reward, logsumexp(q))
+        change = np.abs(new - value).max()
+        value = new
+        if not change > eps:
+            return normalised(q, logsumexp(q)), value
+
+
+def visitation(
+    p_transition: Transitions | Table,
+    policy: Policy,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    discount: float = 1.0,
+    eps: float = 1e-8,
+    steps: float = np.inf,
+) -> PerState:
+    """The forward pass: how often the policy visits each state, D(s) = sum_t discount^t p(s_t = s).
+
+    The mass on a terminal state counts once and does not move on. The sum ends after `steps` times (the start
+    is the first) or when less than `eps` is on its way. Raises ValueError when neither happens.
+    """
+    transitions = as_transitions(p_transition)
+    ends = check_terminal(transitions.n_states, terminal)
+    chain = transitions.under(policy)
+    mass = np.asarray(p_initial, dtype=float)
+    total = mass.copy()
+    for step in range(1, MAX_STEPS):
+        moving = np.where(ends, 0.0, mass)
+        if step >= steps or moving.sum() < eps:
+            return total
+        mass = discount * transitions.push(moving, chain)
+        total += mass
+    raise ValueError(
+        f"After {MAX_STEPS} steps {moving.sum():.2g} of the probability has not reached a terminal state. "
+        "The policy hardly ever ends: look for rewards that make walking on worth more than arriving."
+    )
+
+
+def compute_expected_svf(
+    p_transition: Transitions | Table,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    reward: PerState,
+    eps: float = 1e-5,
+) -> PerState:
+    """Expected state-visitation frequencies: the backward pass, then the forward pass, 2 S times each.
+
+    Args:
+        eps: the forward pass ends before when less than this is on its way.
+
+    Raises ValueError as `check_problem` does.
+    """
+    transitions = as_transitions(p_transition)
+    check_problem(transitions, terminal, p_initial)
+    policy = local_action_probabilities(transitions, terminal, reward)
+    return visitation(transitions, policy, p_initial, terminal, eps=eps, steps=2 * transitions.n_states)
+
+
+def expected_return(
+    p_transition: Transitions | Table,
+    policy: Policy,
+    p_initial: PerState,
+    terminal: Sequence[int],
+    reward: PerState,
+    discount: float,
+) -> float:
+    """E[sum_t discount^t r(s_t)] of the policy up to its arrival: the sum over states of D(s) r(s)."""
+    return float(visitation(p_transition, policy, p_initial, terminal, discount) @ reward)
