@@ -77,7 +77,7 @@ def check_command(
     elif format is Format.gradescope:
         print(as_gradescope(reports))
     elif format is Format.html:
-        from checker.render import index
+        from checker.pages.site import index
 
         print(index([(report, "") for report in reports]))
     elif len(reports) > 1:
@@ -193,7 +193,7 @@ def render_command(
 ) -> None:
     """Make HTML pages, one file each, and for many notebooks an index. Nothing is fetched, nothing run."""
     from checker.files import write_beside
-    from checker.render import INDEX, index, render_all
+    from checker.pages.site import INDEX, index, render_all
     from checker.rubric import RUBRIC
 
     rows, silenced = [], _silenced(ignore)

@@ -29,7 +29,7 @@ from checker.check import Report, check
 from checker.convert import plain, to_markdown
 from checker.files import write_beside
 from checker.notebook import Unreadable, parse, read
-from checker.render import render
+from checker.pages.site import render
 
 CELL_TIME_LIMIT = 1800  # seconds; a worked notebook needs about 120 in all
 WIDGET = "application/vnd.jupyter.widget-view+json"  # an output that only a browser with a kernel can show

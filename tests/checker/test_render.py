@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from checker import quarto
 from checker.notebook import Unreadable
-from checker.render import render
+from checker.pages import quarto
+from checker.pages.site import render
 from tests.checker.conftest import code, markdown
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
