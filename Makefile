@@ -21,7 +21,8 @@ test: $(VENV)/installed-test  ## run the tests
 	@$(RUN) -m pytest -n auto tests
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
-	@if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
+	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
+	  if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m checker.report --in-place notebooks/*.ipynb

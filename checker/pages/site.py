@@ -84,15 +84,15 @@ def _free(target: Path, taken: set[Path]) -> Path:
 def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> str:
     """The page of a notebook, by Quarto or built in. Raises Unreadable as `render` does."""
     notebook = read(path)
-    command = quarto.command() if engine in ("auto", "quarto") else None
-    if engine == "quarto" and command is None:
+    program = quarto.program() if engine in ("auto", "quarto") else None
+    if engine == "quarto" and program is None:
         raise Unreadable(
             "Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin."
         )
-    if command is None:
+    if program is None:
         return builtin.page(notebook, report, criteria)
     form = template("rubric.html.j2").render(rubric=with_evidence(criteria, notebook, report), report=report)
-    return quarto.page(command, path, title_of(notebook), form, **script("form.js"))
+    return quarto.page(program, path, title_of(notebook), form, **script("form.js"))
 
 
 def index(rows: list[tuple[Report, str]]) -> str:

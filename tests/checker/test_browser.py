@@ -173,7 +173,7 @@ def test_a_page_that_quarto_made_carelessly_does_no_harm(hostile, tmp_path, list
     quarto.parent.mkdir()
     quarto.write_text(CARELESS)
     quarto.chmod(0o755)
-    monkeypatch.setattr("checker.pages.quarto.command", lambda: [str(quarto)])
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: str(quarto))
     page = render(hostile, tmp_path / "out", "quarto")
     assert f"{listener[0]}/picture" in page.read_text(encoding="utf-8")
     assert harm(page, listener, tmp_path) == set(), listener[1]

@@ -118,7 +118,7 @@ def test_odd_values_are_borne(save, name):
 @pytest.mark.parametrize("name", ODD)
 def test_odd_values_get_as_far_as_quarto(save, tmp_path, monkeypatch, name):
     """A stand-in for Quarto that makes no page."""
-    monkeypatch.setattr("checker.pages.quarto.command", lambda: ["true"])
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: "true")
     with pytest.raises(Unreadable, match="Quarto could not render it"):
         render(save(ODD[name]), tmp_path / "out", "quarto")
 
