@@ -18,7 +18,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from checker.__main__ import app, show
+from checker.__main__ import app
 from checker.batch import check_all, entries
 from checker.check import Report, check
 from checker.convert import to_markdown
@@ -27,6 +27,7 @@ from checker.notebook import Unreadable, read
 from checker.pages.builtin import page
 from checker.pages.site import index, render
 from checker.rubric import load
+from checker.terminal import show
 from tests.checker.conftest import GOOD, HEADER, code, markdown
 
 NOBODY = 65534
