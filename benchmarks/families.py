@@ -75,8 +75,7 @@ def embedded_gaps() -> dict[str, Gap]:
     tokenizer = load_policy()[1]
 
     def rollout_of(model: PreTrainedModel, seed: int) -> Rollout:
-        generator = torch.Generator().manual_seed(seed)
-        return sample(model, tokenizer, prompts, 8, Sampling(24), generator=generator)
+        return sample(model, tokenizer, prompts, 8, Sampling(24), seed=seed)
 
     return measure(lambda: load_policy(device="cpu")[0], rollout_of)
 

@@ -157,8 +157,7 @@ def draw(
     model: PreTrainedModel, sampling: Sampling = Sampling(8), prompts: list[str] = PROMPTS, seed: int = 0, **options
 ) -> Rollout:
     """Two completions for each prompt."""
-    generator = torch.Generator().manual_seed(seed)
-    return sample(model, letter_tokenizer(), prompts, 2, sampling, generator=generator, **options)
+    return sample(model, letter_tokenizer(), prompts, 2, sampling, seed=seed, **options)
 
 
 def plain_logps(model: PreTrainedModel, rollout: Rollout) -> torch.Tensor:
