@@ -1,7 +1,8 @@
-"""Any causal model comes out right, or is refused in a sentence: one tiny model of each family, with and without LoRA."""
+"""Any causal model comes out right, or is refused in a sentence: a tiny model of each family, with and without LoRA."""
 
 import pytest
 import torch
+from peft import PrefixTuningConfig, PromptTuningConfig, get_peft_model
 
 from shared.guard import UntrustedModel, verify
 from shared.logps import completion_logps
@@ -41,6 +42,14 @@ def test_a_model_that_takes_no_cache_is_refused_when_it_is_sampled(name, lora):
     """Catches a model whose every token is drawn without the prompt, and one that stops somewhere in its own code."""
     model = build(NO_CACHE[name], lora)
     with pytest.raises(ValueError, match="cannot be sampled here.*DynamicCache"):
+        draw(model)
+
+
+@pytest.mark.parametrize("adapter", [PromptTuningConfig, PrefixTuningConfig])
+def test_adapters_that_put_tokens_before_the_prompt_are_refused(adapter):
+    """Catches an IndexError from the depth of a mask that is three tokens too short."""
+    model = get_peft_model(build(RIGHT["Qwen2"]), adapter(task_type="CAUSAL_LM", num_virtual_tokens=3))
+    with pytest.raises(ValueError, match="before the prompt.*LoRA"):
         draw(model)
 
 

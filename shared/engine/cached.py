@@ -31,7 +31,7 @@ class CachedDecoder:
     logits: (R, V), of the next token of the R completions that are still in progress.
     mask: (R, P + t), of the prompt and the t tokens since.
 
-    Raises ValueError when the model takes no cache.
+    Raises ValueError when the model takes no cache, or has adapters that lengthen the prompt.
     """
 
     def __init__(
@@ -41,6 +41,11 @@ class CachedDecoder:
         prompt_mask: Int[Tensor, "N P"],
         rows: Int[Tensor, "B"],
     ):
+        if hasattr(model, "get_base_model") and model.active_peft_config.is_prompt_learning:  # of peft
+            raise ValueError(
+                "This adapter puts trained tokens before the prompt (prompt, prefix or P-tuning), which sampling with "
+                "a cache does not do. Train LoRA adapters instead: load_policy(..., lora=True)."
+            )
         self.model = model
         self.argument = cache_argument(model)
         self.cache = DynamicCache(config=model.config)
