@@ -152,15 +152,14 @@ class RolloutAlgorithm(Algorithm):
         Raises `shared.guard.UntrustedModel` when they do not.
         """
         experience = self.collect(rows, step)
-        if self.verified:
-            return experience
-        report = verify(self.policy, experience.rollout)
-        self.verified = True
-        if not report.fell_back:
-            return experience
-        if self.reference is not None:
-            take_general_path(self.reference)
-        return self.collect(rows, step)
+        while not self.verified:
+            report = verify(self.policy, experience.rollout)
+            self.verified = not report.fell_back
+            if report.fell_back:  # to a slower pass, with which it was not sampled
+                if self.reference is not None:
+                    take_general_path(self.reference)
+                experience = self.collect(rows, step)
+        return experience
 
     def without_signal(self, record: Metrics) -> bool:
         """Whether a step's rewards taught nothing, because those that are compared were all equal."""
