@@ -6,6 +6,7 @@ after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). Where this module 
 
 - The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow: with reward
   1 and four actions in every world of more than 148 states. It ends early once the action probabilities stand still.
+  How it sweeps numbers in between, which is faster, is optional reading: `sweeps.py`.
 - The forward pass can also run until everything has arrived; the handout's 2 S steps leave some probability uncounted.
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 from shared.irl.checks import check_discount, check_problem, check_terminal
 from shared.irl.demonstrations import MAX_STEPS
 from shared.irl.logarithms import logsumexp, normalised
+from shared.irl.sweeps import log_partition
 from shared.irl.worlds import PerState, Policy, Table, Transitions, as_transitions
 
 
@@ -55,26 +57,18 @@ def stochastic_policy_from_value(
 def local_action_probabilities(
     p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
 ) -> Policy:
-    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1), in logarithms.
+    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1).
 
     Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal
     states and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in
-    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere. A terminal state takes part
-    like any other.
-    A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
+    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere, up to `eps`. A terminal state takes
+    part like any other. A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    log_z = np.where(ends, 0.0, -np.inf)
-    for _ in range(2 * transitions.n_states):
-        log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A)
-        new = logsumexp(log_za)
-        with np.errstate(invalid="ignore"):  # -inf - -inf where no terminal state is within reach yet
-            growth = new - log_z
-        log_z = new
-        if np.ptp(growth) < eps:
-            break
-    return normalised(log_za, log_z)
+    log_z = log_partition(transitions, ends, reward, 2 * transitions.n_states - 1, eps)
+    log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A), the last sweep
+    return normalised(log_za, logsumexp(log_za))
 
 
 def causal_policy(
