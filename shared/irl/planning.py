@@ -6,17 +6,23 @@ after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). Where this module 
 
 - The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow: with reward
   1 and four actions in every world of more than 148 states. It ends early once the action probabilities stand still.
+  How it sweeps numbers in between, which is faster, is optional reading: `sweeps.py`.
 - The forward pass can also run until everything has arrived; the handout's 2 S steps leave some probability uncounted.
+  Walks that take long are not followed step by step but solved for; optional reading: `elimination.py`.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from shared.irl.checks import check_discount, check_problem, check_terminal
-from shared.irl.demonstrations import MAX_STEPS
+from shared.irl.elimination import visits_until_arrival
 from shared.irl.logarithms import logsumexp, normalised
+from shared.irl.sweeps import log_partition
 from shared.irl.worlds import PerState, Policy, Table, Transitions, as_transitions
+
+COUNTED = 500  # steps that are summed one by one before the rest is solved for, which costs about as much as they
 
 
 def value_iteration(
@@ -55,26 +61,18 @@ def stochastic_policy_from_value(
 def local_action_probabilities(
     p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
 ) -> Policy:
-    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1), in logarithms.
+    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1).
 
     Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal
     states and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in
-    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere. A terminal state takes part
-    like any other.
-    A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
+    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere, up to `eps`. A terminal state takes
+    part like any other. A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    log_z = np.where(ends, 0.0, -np.inf)
-    for _ in range(2 * transitions.n_states):
-        log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A)
-        new = logsumexp(log_za)
-        with np.errstate(invalid="ignore"):  # -inf - -inf where no terminal state is within reach yet
-            growth = new - log_z
-        log_z = new
-        if np.ptp(growth) < eps:
-            break
-    return normalised(log_za, log_z)
+    log_z = log_partition(transitions, ends, reward, 2 * transitions.n_states - 1, eps)
+    log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A), the last sweep
+    return normalised(log_za, logsumexp(log_za))
 
 
 def causal_policy(
@@ -121,23 +119,43 @@ def visitation(
     """The forward pass: how often the policy visits each state, D(s) = sum_t discount^t p(s_t = s).
 
     The mass on a terminal state counts once and does not move on. The sum ends after `steps` times (the start
-    is the first) or when less than `eps` is on its way. Raises ValueError when neither happens.
+    is the first) or when no more than `eps` is on its way. Without a limit on the steps, all later visits of what is on
+    its way after `COUNTED` of them come from one solve. Raises ValueError when some of it never arrives.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    chain = transitions.under(policy)
+    chain = np.where(ends[:, None], 0.0, transitions.under(policy))  # (S, K), rows of zeros where the walk ends
     mass = np.asarray(p_initial, dtype=float)
+    without_limit = np.isinf(steps)
+    counted = COUNTED if without_limit else steps
+    total, moving = _count(transitions, chain, mass, ends, discount, eps, counted)
+    if not without_limit or moving.sum() <= eps:
+        return total
+    later = visits_until_arrival(transitions, chain, moving, discount)
+    return total + discount * transitions.push(later, chain)
+
+
+def _count(
+    transitions: Transitions,
+    chain: Float[np.ndarray, "S K"],
+    mass: PerState,
+    ends: np.ndarray,
+    discount: float,
+    eps: float,
+    steps: float,
+) -> tuple[PerState, PerState]:
+    """The visits in the first `steps` times, and the mass (S,) that is on its way at the last of them."""
+    arrivals = transitions.successors.T.ravel()  # (K S), long rows being faster than short ones
+    chain = discount * np.ascontiguousarray(chain.T)  # (K, S)
     total = mass.copy()
-    for step in range(1, MAX_STEPS):
+    step = 1
+    while True:
         moving = np.where(ends, 0.0, mass)
-        if step >= steps or moving.sum() < eps:
-            return total
-        mass = discount * transitions.push(moving, chain)
+        if step >= steps or moving.sum() <= eps:
+            return total, moving
+        mass = np.bincount(arrivals, weights=(moving * chain).ravel(), minlength=len(mass))
         total += mass
-    raise ValueError(
-        f"After {MAX_STEPS} steps {moving.sum():.2g} of the probability has not reached a terminal state. "
-        "The policy hardly ever ends: look for rewards that make walking on worth more than arriving."
-    )
+        step += 1
 
 
 def compute_expected_svf(

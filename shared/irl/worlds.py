@@ -82,7 +82,8 @@ class Transitions:
 
     def log_expect(self, log_values: PerState) -> Float[np.ndarray, "S A"]:
         """log sum_s' p(s' | s, a) exp(log_values[s']); -inf is the logarithm of 0."""
-        following = log_values[self.successors]  # (S, K)
+        possible = (self.probabilities > 0).any(axis=2)
+        following = np.where(possible, log_values[self.successors], -np.inf)  # (S, K)
         top = following.max(axis=1, keepdims=True)
         top[~np.isfinite(top)] = 0.0
         with np.errstate(divide="ignore"):

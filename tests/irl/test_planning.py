@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.irl import expected_svf_with_loops
 from shared import irl
-from shared.irl import demonstrations, planning
+from shared.irl import demonstrations
 from tests.irl.problems import chain_table, one_hot, random_table
 
 SEEDS = st.integers(0, 10_000)
@@ -169,7 +169,6 @@ def test_soft_values_are_the_best_return_plus_entropy(seed):
 
 
 def test_a_policy_that_never_arrives(monkeypatch):
-    monkeypatch.setattr(planning, "MAX_STEPS", 50)
     monkeypatch.setattr(demonstrations, "MAX_STEPS", 50)
     table = np.zeros((2, 2, 2))
     table[0, 0, 0] = table[0, 1, 1] = table[1, 1] = 1.0

@@ -59,6 +59,16 @@ def test_successors_and_table_say_the_same(seed):
     np.testing.assert_allclose(moved, np.einsum("s,sa,sta->t", values, policy, table))
 
 
+def test_a_successor_that_no_action_leads_to_takes_no_digits():
+    """A state with one successor is kept with two, as another has two; the second must not set the scale."""
+    table = np.zeros((3, 3, 1))
+    table[0, 1] = table[2, 2] = 1.0
+    table[1, 0] = table[1, 2] = 0.5
+    log_values = np.array([0.0, -1000.0, 900.0])
+    found = irl.Transitions.from_table(table).log_expect(log_values)
+    np.testing.assert_allclose(found[:, 0], [-1000.0, 900.0 - np.log(2), 900.0])
+
+
 def test_negative_probabilities_that_sum_to_one():
     table = chain_table()
     table[0, :, 0] = [-0.5, 1.5, 0.0]
