@@ -35,7 +35,7 @@ class Origin:
 
 
 def best_device() -> torch.device:
-    """What COURSE_DEVICE names ("cpu", "cuda", "cuda:1", "mps"), else the GPU with CUDA when there is one, else the CPU.
+    """What COURSE_DEVICE names ("cpu", "cuda", "cuda:1", "mps"), else a GPU with CUDA, else the CPU.
 
     Apple's GPU ("mps") is used only when it is asked for, here or by an argument: we have none to test on.
 
@@ -54,9 +54,10 @@ def _checked_device(asked: torch.device | str) -> torch.device:
     except RuntimeError as error:
         raise ValueError(f"There is no device {asked!r}: choose cpu, cuda, cuda:1 (the second GPU) or mps.") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ValueError(f"The device {str(device)!r} was asked for, and PyTorch sees {torch.cuda.device_count()} GPUs: use the CPU.")
+        seen = torch.cuda.device_count()
+        raise ValueError(f"The device {str(device)!r} was asked for, and PyTorch sees {seen} with CUDA: use cpu.")
     if device.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError("The device 'mps' was asked for, and this machine has no Apple GPU: use the CPU.")
+        raise ValueError("The device 'mps' was asked for, and this machine has no Apple GPU: use cpu.")
     return device
 
 
@@ -95,7 +96,7 @@ def load_policy(
     if load_in_4bit and not (lora or source.adapters):
         raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
     if source.adapters and isinstance(lora, dict):
-        raise ValueError(f"{source.name!r} has adapters already, with settings of their own: give lora=True or leave it out.")
+        raise ValueError(f"{source.name!r} has adapters already, with their own settings: give lora=True or nothing.")
     place = Placement(best_device() if device is None else _checked_device(device), dtype, load_in_4bit)
     tokenizer = _load_tokenizer(source)
     if source.adapters:

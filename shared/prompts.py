@@ -64,11 +64,12 @@ def in_chat_template(tokenizer: PreTrainedTokenizerBase, question: str, system_p
 
 def _rendered(tokenizer: PreTrainedTokenizerBase, conversation: list[dict]) -> str:
     # Templates that know `enable_thinking` would otherwise open a long hidden chain of thought; others ignore it.
-    return tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+    options = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
+    return tokenizer.apply_chat_template(conversation, **options)
 
 
 def answers_for(tokenizer: PreTrainedTokenizerBase, answers: Sequence[str]) -> list[str]:
-    """Answers such as "one pair" just as they follow the prompt: after a space, but first thing in a chat model's turn."""
+    """Answers such as "one pair" as they follow the prompt: after a space, or first thing in a chat model's turn."""
     space = "" if tokenizer.chat_template else " "
     return [space + answer.strip() for answer in answers]
 

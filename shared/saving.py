@@ -105,7 +105,9 @@ def _refuse_to_overwrite(folder: Path) -> None:
         )
 
 
-def _write(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, record: dict, name: str) -> None:
+def _write(
+    folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, record: dict, name: str
+) -> None:
     if record["adapters"]:
         # The embeddings are not adapted, so they need not be saved, nor the hub be asked whether they changed.
         model.save_pretrained(folder, save_embedding_layers=False)
@@ -161,7 +163,8 @@ def model_card(record: dict, name: str) -> str:
 
 def _header(record: dict, base: Origin) -> dict:
     """The model card's metadata in the hub's terms (huggingface.co/docs/hub/model-cards)."""
-    on_hub = bool(base.name) and base.name != COURSE_MODEL_ANYWHERE and not Path(base.name).is_absolute()
+    is_folder = base.name == COURSE_MODEL_ANYWHERE or Path(base.name).is_absolute()
+    on_hub = bool(base.name) and not is_folder
     header = _license(record["license"], base, on_hub)
     header["library_name"] = "peft" if record["adapters"] else "transformers"
     header["pipeline_tag"] = "text-generation"

@@ -72,7 +72,7 @@ def test_course_device_chooses_the_device(monkeypatch, saved):
     assert load_policy(saved)[0].device == torch.device("cpu")
 
 
-@pytest.mark.parametrize(("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 GPU"), ("mps", "no Apple GPU")])
+@pytest.mark.parametrize(("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")])
 def test_a_device_that_is_not_there_is_a_sentence(monkeypatch, saved, name, words):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)

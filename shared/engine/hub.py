@@ -30,8 +30,8 @@ HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 WEIGHT_FILES = (re.compile(r"model.*\.safetensors"), re.compile(r"pytorch_model.*\.bin"))
 BYTES_OF_A_WEIGHT_IN_A_BIN_FILE = 4  # float32, as most of these old files
 WHERE_A_MODEL_COMES_FROM = (
-    "Give a folder that holds config.json and the weights, or the name of a model on the hub, as COURSE_MODEL or as the "
-    "first argument."
+    "Give a folder that holds config.json and the weights, or the name of a model on the hub, as COURSE_MODEL or as "
+    "the first argument."
 )
 
 
@@ -161,8 +161,8 @@ def _parameters_of_file(path: Path) -> int:
             shapes = [file.get_slice(name).get_shape() for name in file.keys()]
     except SafetensorError as error:
         raise NoModel(
-            f"{str(path)!r} is not a whole file of weights ({error}): a download that was cut short, or a pointer of Git "
-            f"LFS (then run `git lfs pull`). Fetch it again."
+            f"{str(path)!r} is not a whole file of weights ({error}): a download that was cut short, or a pointer of "
+            f"Git LFS (then run `git lfs pull`). Fetch it again."
         ) from error
     return sum(map(math.prod, shapes))
 
@@ -185,8 +185,8 @@ def why(error: BaseException, name: str, revision: str | None = None) -> str:
     # A gated model's error is a kind of "not found": it is asked for first.
     if _first(errors, GatedRepoError):
         return (
-            f"The model {name!r} is gated: its owners let in who has accepted their terms. Accept them at {page}, then run "
-            f"`hf auth login` here with a token of that account. {elsewhere}"
+            f"The model {name!r} is gated: its owners let in who has accepted their terms. Accept them at {page}, then "
+            f"run `hf auth login` here with a token of that account. {elsewhere}"
         )
     if _first(errors, RevisionNotFoundError):
         return f"The model {name!r} has no revision {revision!r}: no branch, tag or commit. {page}/commits lists them."
@@ -202,12 +202,15 @@ def why(error: BaseException, name: str, revision: str | None = None) -> str:
         )
     refused = _first(errors, HfHubHTTPError)
     if refused is not None:
-        return f"The hub refused {name!r}: {_line(refused)} Try again later, or check the token with `hf auth whoami`. {elsewhere}"
+        return (
+            f"The hub refused {name!r}: {_line(refused)} Try again later, or check the token with `hf auth whoami`. "
+            f"{elsewhere}"
+        )
     if _first(errors, LocalEntryNotFoundError) or any(map(_is_of_the_network, errors)):
         return (
-            f"There is no folder {name!r} here, the hub could not be reached ({_line(errors[-1])}), and the model was not, "
-            f"or not wholly, downloaded before. Check the network, or run `hf download {name}` where there is one (on a "
-            f"cluster: its login node). {elsewhere}"
+            f"There is no folder {name!r} here, the hub could not be reached ({_line(errors[-1])}), and the model was "
+            f"not, or not wholly, downloaded before. Check the network, or run `hf download {name}` where there is one "
+            f"(on a cluster: its login node). {elsewhere}"
         )
     return f"No model could be loaded from {name!r}. {WHERE_A_MODEL_COMES_FROM} The loader said: {_line(error)}"
 
@@ -225,7 +228,8 @@ def _first(errors: list[BaseException], kind: type) -> BaseException | None:
 
 def _is_of_the_network(error: BaseException) -> bool:
     """Whether the error came from the connection: the http client's own, which its module tells, or the system's."""
-    return isinstance(error, (ConnectionError, TimeoutError)) or type(error).__module__.startswith(("httpx", "httpcore"))
+    of_the_client = type(error).__module__.startswith(("httpx", "httpcore"))
+    return of_the_client or isinstance(error, (ConnectionError, TimeoutError))
 
 
 def _line(error: BaseException) -> str:

@@ -74,14 +74,15 @@ def check_memory(
         if need > free:
             raise NoRoom(
                 f"The model has {parameters:,} weights, which take {_size(need)} as {_type(dtype, four_bit)}; {_size(free)} "
-                f"are free on {str(place)!r}. Close other programs (other notebooks' kernels first), load it as "
+                f"are free on {str(place)!r}. Close other programs (other notebooks' kernels first), load it with "
                 f"dtype=torch.bfloat16, or with lora=True and load_in_4bit=True, or take a smaller model."
             )
     in_training = COPIES_IN_TRAINING * need
-    if all_trained and in_training > free_memory(device):
+    free = free_memory(device)
+    if all_trained and in_training > free:
         warnings.warn(
-            f"The model fits, but training all of its weights takes about {_size(in_training)} and {_size(free_memory(device))} "
-            f"are free on {str(device)!r}: give lora=True to train small adapters instead."
+            f"The model fits, but training all of its weights takes about {_size(in_training)} and {_size(free)} are "
+            f"free on {str(device)!r}: give lora=True to train small adapters instead."
         )
 
 
@@ -92,8 +93,8 @@ def check_disk(download: int, folder: str | Path) -> None:
     free = shutil.disk_usage(existing).free
     if download > free:
         raise NoRoom(
-            f"The model's weights are a download of {_size(download)}, and {_size(free)} are free on the disk of {str(folder)!r}. "
-            f"Delete old downloads (`hf cache ls` lists them), or set HF_HOME to a folder on another disk."
+            f"The model's weights are a download of {_size(download)}, and {_size(free)} are free on the disk of "
+            f"{str(folder)!r}. Delete old downloads (`hf cache ls` lists them), or set HF_HOME to another disk's folder."
         )
 
 
