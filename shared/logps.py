@@ -38,7 +38,7 @@ def completion_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor,
         out = model(
             input_ids=ids, attention_mask=mask, position_ids=position_ids(mask), logits_to_keep=kept, use_cache=False
         )
-        return out.logits[:, :-1][rollout.completion_mask.bool()]
+        return out.logits[:, -kept:-1][rollout.completion_mask.bool()]  # not every model heeds logits_to_keep
 
 
 def completion_states(llama: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "L d"]:

@@ -18,7 +18,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared.constrain import ROOT, AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.decoding import start
-from shared.engine.sampling import Sampling, distribution, draw
+from shared.engine.positions import check_room
+from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
 from shared.models import eos_token_ids, eval_mode
 
 # Dropping ended rows copies the cache of the others; it pays once about a quarter of the rows have ended.
@@ -156,7 +157,8 @@ def sample(
             the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
-        ValueError: no prompts, an empty prompt, or `num_generations` < 1.
+        ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
+            or a model whose logits are not finite.
     """
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
@@ -165,6 +167,7 @@ def sample(
     C = sampling.max_new_tokens
     prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
     prompt_lengths = prompt_mask.sum(dim=1)
+    check_room(model, prompt_lengths.tolist(), C)
     constraint = constraint.to(device) if constraint is not None else None
     u = None
     if not sampling.greedy:
@@ -209,6 +212,7 @@ def sample(
 
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
+    refuse_nan(old_logps, lengths, prompts, num_generations)
     pad = tokenizer.pad_token_id or 0
     completion_mask = length_mask(lengths, width).to(device)
     return Rollout(

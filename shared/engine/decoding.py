@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
+from transformers import PreTrainedModel
 
+from shared.engine.cached import CachedDecoder
 from shared.engine.llama import attention, hidden_states, llama_in
 from shared.engine.sampling import position_ids
 
@@ -31,32 +32,6 @@ def start(
         return CachedDecoder(model, prompt_ids, prompt_mask, rows)
     k = group_size(num_generations, prompt_ids.size(1), room)
     return LlamaDecoder(llama, prompt_ids, prompt_mask, rows, room, k)
-
-
-class CachedDecoder:
-    """Any causal language model, through its own forward pass and cache."""
-
-    def __init__(self, model: PreTrainedModel, prompt_ids: Tensor, prompt_mask: Tensor, rows: Tensor):
-        self.model, self.cache, self.mask = model, DynamicCache(), prompt_mask[rows]
-        logits = self._pass(prompt_ids, prompt_mask, position_ids(prompt_mask))
-        self.cache.batch_select_indices(rows)
-        self.logits = logits[rows]
-
-    def _pass(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Float[Tensor, "R V"]:
-        out = self.model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=self.cache, use_cache=True,
-            logits_to_keep=1,
-        )
-        return out.logits[:, -1]
-
-    def step(self, token: Int[Tensor, "R"]) -> None:
-        self.mask = F.pad(self.mask, (0, 1), value=1)
-        self.logits = self._pass(token[:, None], self.mask, self.mask.sum(dim=1, keepdim=True) - 1)
-
-    def keep(self, rows: list[int]) -> None:
-        rows = torch.tensor(rows, device=self.mask.device)
-        self.cache.batch_select_indices(rows)
-        self.mask = self.mask[rows]
 
 
 class LlamaDecoder:
