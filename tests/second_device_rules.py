@@ -1,6 +1,7 @@
 """What CUDA refuses and what it waits for, as functions of one operation: the rules of `tests.second_device`.
 
-An operation is refused or counted as ATen's sources for torch 2.13 say; no GPU was there to ask.
+An operation is refused or counted as ATen's sources say; no GPU was there to ask. That an operation asks for a value
+only inside of it (`masked_scatter_backward` does, `multinomial` no longer) torch's profiler shows on the CPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,19 +20,20 @@ TAKE_A_SCALAR = {
     aten.masked_fill.Tensor, aten.masked_fill_.Tensor, aten.fill.Tensor, aten.fill_.Tensor,
     aten.index_fill.int_Tensor, aten.index_fill_.int_Tensor,
 }
-# The host waits for a size or a value, so many times.
+# The host waits for a size or a value; once or more counts as one.
 WAITED_FOR = {
-    aten._local_scalar_dense.default: ("item", 1),
-    aten.nonzero.default: ("nonzero", 1),
-    aten.masked_select.default: ("masked_select", 1),
-    aten._unique.default: ("unique", 1),
-    aten._unique2.default: ("unique", 1),
-    aten.unique_dim.default: ("unique", 1),
-    aten.unique_consecutive.default: ("unique", 1),
-    aten.unique_dim_consecutive.default: ("unique", 1),
-    aten.bincount.default: ("bincount", 1),
-    aten.equal.default: ("equal", 1),
-    aten.allclose.default: ("equal", 1),
+    aten._local_scalar_dense.default: "item",
+    aten.nonzero.default: "nonzero",
+    aten.masked_select.default: "masked_select",
+    aten.masked_scatter_backward.default: "masked_select",
+    aten._unique.default: "unique",
+    aten._unique2.default: "unique",
+    aten.unique_dim.default: "unique",
+    aten.unique_consecutive.default: "unique",
+    aten.unique_dim_consecutive.default: "unique",
+    aten.bincount.default: "bincount",
+    aten.equal.default: "equal",
+    aten.allclose.default: "equal",
 }
 
 
@@ -99,29 +101,27 @@ def refuse_foreign_generator(device: torch.device, generator: torch.Generator) -
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
 
 
-def transfers_in(func, args: Sequence, kwargs: dict) -> list[str]:
-    """The kinds of transfer to the host in one operation on tensors of the device, one entry for each; mostly none."""
+def transfer_in(func, args: Sequence, kwargs: dict) -> str | None:
+    """The kind of transfer to the host that an operation on tensors of the device makes; None for most operations."""
     if func in WAITED_FOR:
-        kind, times = WAITED_FOR[func]
-        return [kind] * times
+        return WAITED_FOR[func]
     if func is aten._to_copy.default:
         target = kwargs.get("device")
-        leaves = target is not None and target.type == "cpu" and not on_host(args[0])
-        return ["copy"] if leaves else []
+        return "copy" if target is not None and target.type == "cpu" else None
     if func is aten.copy_.default:
-        return ["copy"] if on_host(args[0]) and not on_host(args[1]) else []
+        return "copy" if on_host(args[0]) else None
     if func in INDEXED_READS:
-        return ["mask"] * len(masks_in(args[1]))
+        return "mask" if masks_in(args[1]) else None
     if func in INDEXED_WRITES:
-        return [] if is_a_fill(args) else ["mask"] * len(masks_in(args[1]))
+        if on_host(args[0]):
+            return "copy"
+        return "mask" if masks_in(args[1]) and not is_a_fill(args) else None
     if func is aten.repeat_interleave.Tensor:
-        return [] if kwargs.get("output_size") is not None else ["repeat_interleave"]
-    if func is aten.multinomial.default:
-        with_replacement = len(args) > 2 and args[2]
-        return [] if with_replacement and args[1] > 1 else ["multinomial", "multinomial"]  # are the weights valid? is one > 0?
+        return "repeat_interleave" if kwargs.get("output_size") is None else None
     if func is aten.isin.Tensor_Tensor:
-        return ["unique"] if args[1].numel() >= 10 * args[0].numel() ** 0.145 else []  # else compared one by one
-    return []
+        few = int(10 * args[0].numel() ** 0.145)  # so many are compared one by one, more are sorted
+        return "unique" if args[1].numel() >= few else None
+    return None
 
 
 def masks_in(indices: Sequence[Tensor | None]) -> list[Tensor]:
@@ -132,6 +132,6 @@ def masks_in(indices: Sequence[Tensor | None]) -> list[Tensor]:
 
 def is_a_fill(args: Sequence) -> bool:
     """`x[mask] = number` is a masked fill, and nothing is waited for, while the number is Python's or a CPU tensor's."""
-    value = args[2]
-    accumulated = len(args) > 3 and args[3]
-    return value.numel() == 1 and on_host(value) and not accumulated
+    _, indices, value, *accumulate = args
+    one_mask = len(tensors_in(indices)) == len(masks_in(indices)) == 1
+    return one_mask and value.numel() == 1 and on_host(value) and not any(accumulate)

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.second_device_rules import mapped, refuse_mixed_devices, tensors_in, transfers_in
+from tests.second_device_rules import mapped, refuse_mixed_devices, tensors_in, transfer_in
 
 DEVICE = torch.device("lazy", 0)
 CPU = torch.device("cpu")
@@ -144,7 +144,8 @@ class SecondDevice(TorchDispatchMode):
         if torch.Tag.inplace_view in func.tags:
             raise NotImplementedError(f"The second device does not know {func}, which gives a tensor another shape.")
         refuse_mixed_devices(func, args, given)
-        for kind in transfers_in(func, args, kwargs):
+        kind = transfer_in(func, args, kwargs)
+        if kind is not None:
             self.transfers.append(Transfer(kind, asking_line()))
 
         if asked_for is not None:

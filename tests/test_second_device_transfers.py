@@ -14,7 +14,7 @@ import torch
 
 from shared import experience, grpo, ppo, rollout, training
 from shared.algorithm import Algorithm
-from shared.constrain import answer_trie
+from shared.constrain import AnswerTrie, answer_trie
 from shared.models import frozen_copy
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.second_device import second_device
@@ -22,7 +22,9 @@ from tests.second_device_tensor import DEVICE, SecondDevice
 from tests.test_second_device import ROWS, reward
 
 TOKENIZER = letter_tokenizer()
-TRIE = answer_trie(TOKENIZER, ["abcdefgh", "abcdefghi", "bcdefghij"])
+LONG_ANSWERS = answer_trie(TOKENIZER, ["abcdefgh", "abcdefghi", "bcdefghij"])
+# After five tokens (EOS is one) most completions have ended, and the batch is made smaller.
+UNEVEN_ANSWERS = answer_trie(TOKENIZER, ["abcd", "bcde", "cdef", "defg", "efgh", "fghijabcd", "ghijabcde"])
 SETTINGS = {"prompts_per_step": 4, "num_generations": 4, "beta": 0.1, "log_every": 0}
 # At most so many transfers to the host.
 GOALS = {"a token": 1, "a step otherwise": 5, "an update": 2, "a piece of an update": 0}
@@ -35,12 +37,12 @@ class Case:
     make: Callable
     algorithm: str = "grpo"
     kl_in: str = "loss"
-    constrained: bool = False
+    constraint: AnswerTrie | None = None
 
     def build(self, max_new_tokens: int) -> Algorithm:
         model = self.make().eval().to(DEVICE)
         reference = frozen_copy(model)
-        options = {"reference": reference, "constraint": TRIE if self.constrained else None}
+        options = {"reference": reference, "constraint": self.constraint}
         settings = SETTINGS | {"max_new_tokens": max_new_tokens, "kl_in": self.kl_in}
         if self.algorithm == "grpo":
             return grpo.GRPO(model, TOKENIZER, reward, grpo.GRPOConfig(**settings), **options)
@@ -51,7 +53,8 @@ class Case:
 CASES = {
     "GRPO": Case(tiny_llama),
     "GRPO, KL in the reward": Case(tiny_llama, kl_in="reward"),
-    "GRPO, constrained": Case(tiny_llama, constrained=True),
+    "GRPO, constrained": Case(tiny_llama, constraint=LONG_ANSWERS),
+    "GRPO, uneven completions": Case(tiny_llama, constraint=UNEVEN_ANSWERS),
     "GRPO, transformers' pass": Case(tiny_gpt2),
     "PPO": Case(tiny_llama, "ppo"),
     "PPO, transformers' pass": Case(tiny_gpt2, "ppo"),
@@ -64,6 +67,7 @@ MISSED = {
     "GRPO": (LEARNING, MASKS),
     "GRPO, KL in the reward": (LEARNING, MASKS),
     "GRPO, constrained": (LEARNING, MASKS),
+    "GRPO, uneven completions": (("a token", *LEARNING), f"{MASKS}, and `unique` counts those that go on"),
     "GRPO, transformers' pass": (("a token", "an update", "a piece of an update"), f"{MASKS}, and {TRANSFORMERS}"),
     "PPO": (LEARNING, TRANSFORMERS),
     "PPO, transformers' pass": (("a token", *LEARNING), TRANSFORMERS),
