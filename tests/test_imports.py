@@ -13,19 +13,19 @@ ROOT = Path(__file__).parents[1]
 # here; a folder's files have the folder's.
 LAYERS = [
     {"tasks", "constrain"},
-    {"engine", "models", "chat", "saving"},
+    {"engine", "models", "prompts", "saving"},
     {"rollout"},
     {"rewards", "advantages"},
     {"logps", "kl", "guard"},
     {"losses"},
-    {"training", "logs"},
+    {"algorithm", "experience", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised"},
     {"evaluate"},
     {"plots"},
     {"exercises", "check", "run", "pretrain"},
 ]
 # Inverse RL has no language model: it takes the style of the figures and nothing else, and only exercises are about it.
-APART = {"irl", "irl_plots"}
+APART = {"irl"}
 APART_IMPORTS = APART | {"plots"}
 APART_IS_IMPORTED_BY = APART | LAYERS[-1]
 
