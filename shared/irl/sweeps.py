@@ -11,8 +11,8 @@ a sweep; then z never exceeds 1. How long z remains a float is known beforehand.
 smallest and the largest growth over the states can only move towards each other, and after n sweeps z is at least
 exp(-n (largest - smallest)). Before it could fall below exp(-FALL), Z_0 is taken anew.
 
-This needs a set of reached states that no longer changes. Each set follows from the one before it, so one sweep in which
-it stays the same is enough. Three states in a row with reward 0, actions left and right, the end in the right one:
+This needs a set of reached states that no longer changes. Each set follows from the one before it, so one sweep in
+which it stays the same is enough. Three states in a row, reward 0, actions left and right, the end in the right one:
 
     sweep    Z          log Z               growth
     0        0 0 1      -    -    0
@@ -20,7 +20,8 @@ it stays the same is enough. Three states in a row with reward 0, actions left a
     2        1 1 2      0    0    0.69      it has changed
     3        2 3 3      0.69 1.10 1.10      0.69 1.10 0.41: now 100 sweeps of z stay above exp(-100 x 0.69)
 
-`plain_log_partition` is the same in three lines, and the tests hold one to the other.
+`plain_log_partition` is the same in three lines, and the tests hold one to the other. With ice, all 2 S sweeps of a
+world of 50 x 50 take 0.1 s instead of 2.4 and of 100 x 100 1.3 s instead of 33 (benchmarks/irl.md).
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ from shared.irl.logarithms import logsumexp
 from shared.irl.worlds import PerState, Transitions
 
 FALL = 300.0  # z stays above exp(-300), about 1e-130, where floats end at 1e-308: room for the weights
-AT_MOST = 100  # sweeps before Z_0 is taken anew all the same, which costs as much as ten and shows whether all is settled
+AT_MOST = 100  # sweeps until Z_0 is taken anew all the same, which costs as much as ten and shows if all is settled
 
 
 def plain_log_partition(transitions: Transitions, ends: np.ndarray, reward: PerState, sweeps: int) -> PerState:
