@@ -20,9 +20,10 @@ What it emulates (`tests/second_device_rules.py` has the rules, after ATen's sou
 
 It was never compared with a real GPU, for none could be had: what is said of CUDA was read, not seen. What it does not
 show: the rounding of a GPU's kernels (there, the last digits of a loss differ), operations that a GPU lacks, streams
-and memory, copies to the device (a GPU waits for some of them), autocast and bfloat16, pinned memory, `map_location`,
-moving a model whose parameters an autograd graph still holds, the threads in which a GPU's gradients are computed
-(once they run, a forked process can differentiate nothing), and whether anything is fast.
+and memory, copies to the device (a GPU waits for some of them), pinned memory, autocast and bfloat16, loading to the
+device (what is saved comes back to the CPU, as with map_location="cpu"), moving a model whose parameters an autograd
+graph still holds, the threads in which a GPU's gradients are computed (once they run, a forked process can compute
+none), and whether anything is fast.
 """
 
 import contextlib
@@ -33,8 +34,9 @@ from unittest import mock
 import torch
 from torch.overrides import TorchFunctionMode
 
+from shared.engine import checkpoint
 from tests.second_device_rules import mapped, refuse_foreign_generator, tensors_in
-from tests.second_device_tensor import CPU, DEVICE, Generator, SecondDevice, SecondDeviceTensor, brought_back
+from tests.second_device_tensor import CPU, DEVICE, Generator, SecondDevice, SecondDeviceTensor
 
 
 @contextlib.contextmanager
@@ -44,7 +46,6 @@ def second_device() -> Iterator[SecondDevice]:
     with contextlib.ExitStack() as stack:
         for module, name, replacement in replacements(device):
             stack.enter_context(mock.patch.object(module, name, replacement))
-        stack.enter_context(torch.serialization.safe_globals([brought_back]))
         stack.enter_context(own_kernel("silu_backward"))
         stack.enter_context(parameters_stay_themselves())
         stack.enter_context(AboveDispatch())
@@ -53,7 +54,7 @@ def second_device() -> Iterator[SecondDevice]:
 
 
 def replacements(device: SecondDevice) -> list[tuple]:
-    """What torch asks a list of names or C++ for, and would not find: (module, name, what stands there instead)."""
+    """What is asked of a list of names or of C++, and would not be found: (module, name, what stands there instead)."""
     seed_cpu = torch.manual_seed
     autocast = torch.autocast
     is_autocast_enabled = torch.is_autocast_enabled
@@ -75,12 +76,14 @@ def replacements(device: SecondDevice) -> list[tuple]:
     def devices_with_fused_kernels() -> list[str]:
         return ["cpu", "cuda", DEVICE.type]
 
-    optimizer = importlib.import_module("torch.optim.optimizer")
+    optimizer = importlib.import_module("torch.optim.optimizer")  # `torch.optim.optimizer` is another thing
+    saved_types = (*checkpoint.PLAIN, SecondDeviceTensor)  # a GPU's tensors are of torch's own class
     return [
         (torch, "Generator", Generator),
         (torch, "manual_seed", manual_seed),
         (torch, "autocast", autocast_elsewhere),
         (torch, "is_autocast_enabled", is_autocast_enabled_elsewhere),
+        (checkpoint, "PLAIN", saved_types),
         (optimizer, "_get_fused_kernels_supported_devices", devices_with_fused_kernels),
     ]
 

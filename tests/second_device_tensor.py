@@ -52,8 +52,8 @@ class SecondDeviceTensor(torch.Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: int):
-        """Saving reads the numbers, which is a transfer; loading brings them back to the device."""
-        return brought_back, (self.detach().cpu(), self.requires_grad)
+        """Saved, and loaded again, as the CPU's: what torch.load does of a GPU's tensor with map_location="cpu"."""
+        return self.detach().cpu().__reduce_ex__(protocol)
 
     def tolist(self) -> list:
         return self.cpu().tolist()
@@ -70,10 +70,6 @@ class SecondDeviceTensor(torch.Tensor):
 
 def held(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.held if isinstance(tensor, SecondDeviceTensor) else tensor
-
-
-def brought_back(numbers: torch.Tensor, requires_grad: bool) -> torch.Tensor:
-    return numbers.to(DEVICE).requires_grad_(requires_grad)
 
 
 class Generator(torch.Generator):

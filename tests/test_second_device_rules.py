@@ -238,11 +238,11 @@ def test_a_model_moves_there_and_back(device, make):
     assert next(copied.parameters()).device == DEVICE
 
 
-def test_what_is_saved_comes_back_to_the_device(device, tmp_path):
+def test_what_is_saved_comes_back_to_the_cpu(device, tmp_path):
     checkpoint.save(tmp_path / "state.pt", {"there": torch.ones(2, device=DEVICE), "here": torch.zeros(2)})
     state = checkpoint.load(tmp_path / "state.pt")
-    assert state["there"].device == DEVICE and state["there"].tolist() == [1, 1]
-    assert state["here"].device.type == "cpu"
+    assert {tensor.device.type for tensor in state.values()} == {"cpu"}
+    assert state["there"].tolist() == [1, 1]
 
 
 def test_nothing_of_the_device_is_left_when_it_is_unplugged():
