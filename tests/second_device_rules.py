@@ -131,7 +131,7 @@ def masks_in(indices: Sequence[Tensor | None]) -> list[Tensor]:
 
 
 def is_a_fill(args: Sequence) -> bool:
-    """`x[mask] = number` is a masked fill, and nothing is waited for, while the number is Python's or a CPU tensor's."""
+    """`x[mask] = number` is a masked fill, with nothing to wait for, when the number is Python's or a CPU tensor's."""
     _, indices, value, *accumulate = args
     one_mask = len(tensors_in(indices)) == len(masks_in(indices)) == 1
     return one_mask and value.numel() == 1 and on_host(value) and not any(accumulate)

@@ -1,4 +1,4 @@
-"""The second device's tensors and generators, and the mode that runs every operation on them: see `tests.second_device`."""
+"""The tensors and generators of `tests.second_device`, and the mode that runs every operation on them."""
 
 import contextlib
 import sys
@@ -165,6 +165,8 @@ class SecondDevice(TorchDispatchMode):
             return
         of_the_cpu = torch.get_rng_state()
         torch.set_rng_state(self.random_state)
-        yield
-        self.random_state = torch.get_rng_state()
-        torch.set_rng_state(of_the_cpu)
+        try:
+            yield
+        finally:
+            self.random_state = torch.get_rng_state()
+            torch.set_rng_state(of_the_cpu)

@@ -69,7 +69,7 @@ CUTS = {
         Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
     ]),
     "reasoning_format": Worked([
-        Cut("G, BETA, EPSILON, PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "G, BETA, EPSILON, PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
+        Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
         Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
         Cut("train_rows[:16]", "train_rows[:4]", times=2),
         Cut("held_out[:40]", "held_out[:2]"),

@@ -77,7 +77,7 @@ SAMPLINGS = {
 @pytest.mark.parametrize("name", SAMPLINGS)
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_the_same_tokens_and_scores(make, name):
-    """Catches numbers drawn by the device's generator, an index of the CPU among tensors of the GPU, a mask in Python."""
+    """Catches numbers drawn by the device's own generator, and a tensor of the CPU among those of the GPU."""
     sampling, constraint = SAMPLINGS[name]
 
     def run(device):
@@ -239,5 +239,9 @@ def test_numbers_of_the_devices_own_generator_would_be_seen(monkeypatch):
 
 def test_a_constraint_left_on_the_cpu_would_be_seen(monkeypatch):
     monkeypatch.setattr(AnswerTrie, "to", lambda self, device: self)
+
+    def run(device):
+        return sample(tiny_llama().eval().to(device), TOKENIZER, PROMPTS, 2, Sampling(4), constraint=TRIE)
+
     with pytest.raises(RuntimeError, match="same device"):
-        on_both(lambda device: sample(tiny_llama().eval().to(device), TOKENIZER, PROMPTS, 2, Sampling(4), constraint=TRIE))
+        on_both(run)

@@ -152,7 +152,8 @@ def test_what_cuda_lets_through_passes_and_gives_the_numbers_of_the_cpu(device, 
     assert torch.equal(result.cpu(), operation(Tensors("cpu")))
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED.keys() | PASSES.keys() - {"host's mask"}))  # its result has no known shape
+# Without the one whose result has no shape before it is computed.
+@pytest.mark.parametrize("name", sorted(REFUSED.keys() | PASSES.keys() - {"host's mask"}))
 def test_torchs_own_rule_says_the_same(name):
     """An oracle: torch's fake tensors work out on which device each result would be, and refuse what has none.
 

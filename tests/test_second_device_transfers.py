@@ -115,7 +115,7 @@ def one_step(case: Case, max_new_tokens: int, in_pieces: bool = False) -> tuple[
 
 @cache
 def transfers(name: str) -> tuple[dict[str, float], Counter]:
-    """Transfers of each kind that has a goal: how they grow with tokens and pieces, what is left over, and the lines."""
+    """Transfers of each kind that has a goal, by how they grow with tokens and pieces; and the lines that asked."""
     short, lines = one_step(CASES[name], 4)
     long, _ = one_step(CASES[name], 7)
     in_pieces, _ = one_step(CASES[name], 4, in_pieces=True)
