@@ -136,7 +136,7 @@ def semantic_similarity(embed: Embedder) -> RewardFunction:
         texts = [" " + text.strip() for text in completions]
         accepted = [[" " + str(answer).strip() for answer in row] for row in answers]
         different = sorted({*texts, *(answer for row in accepted for answer in row)})
-        vectors = dict(zip(different, embed(different)))
+        vectors = dict(zip(different, embed(different).cpu()))  # to the host once, not for each pair
         return [
             (1 + max(float(vectors[text] @ vectors[answer]) for answer in row)) / 2 if text.strip() else 0.0
             for text, row in zip(texts, accepted)

@@ -19,7 +19,7 @@ def positions_of(model: torch.nn.Module) -> int | None:
     """
     config = base_model(model).config.get_text_config(decoder=True)
     found = [getattr(config, name, None) for name in NAMES]
-    limits = [limit for limit in found if limit is not None]
+    limits = [limit for limit in found if limit is not None and limit > 0]  # XLNet says -1 for none
     for scaling in rotary_scalings(config):
         if scaling.get("rope_type") == "longrope":
             limits.append(scaling["original_max_position_embeddings"])
