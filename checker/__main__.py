@@ -4,8 +4,14 @@ Only `report` runs what is in a notebook, and only it needs a kernel: the others
 long to import is imported by the command that needs it.
 """
 
-import io
 import sys
+
+from checker import bootstrap
+
+if __name__ == "__main__":  # what follows imports packages that may not be installed yet
+    bootstrap.before_packages(sys.argv[1:])
+
+import io
 import tempfile
 from enum import Enum
 from importlib.util import find_spec
