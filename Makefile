@@ -1,4 +1,4 @@
-# `make help` lists the commands. Everything they need is installed into .venv the first time, by checker/environment.py.
+# `make help` lists the commands. What they need is installed into .venv the first time, by checker/environment.py.
 # TORCH=cuda takes torch for CUDA, several GB, instead of the one for the CPU.
 NOTEBOOK ?= notebooks/dots.ipynb
 PYTHON ?= python3
