@@ -29,7 +29,7 @@ def start(name: str, editions: Path, work: Path) -> Path:
     if copy.exists():
         raise StartError(
             f"{copy} is there already and was not touched. Go on in it with `make lab` (or `python -m checker lab`), or"
-            " give it another name to begin afresh."
+            " rename it to begin afresh."
         )
     notebook = json.loads(edition.read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if not cell.get("id", "").endswith("-generated")]
