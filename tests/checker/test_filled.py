@@ -144,4 +144,5 @@ def test_the_version_is_the_same_everywhere():
     assert project["project"]["dynamic"] == ["version"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "checker.__version__"}
     assert f'version: "{__version__}"' in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(rf"^## .*{re.escape(__version__)}", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## .*{re.escape(__version__)}", changes, re.MULTILINE)
