@@ -1,24 +1,35 @@
-# `make help` lists the commands. Everything they need is installed into .venv the first time.
+# `make help` lists the commands. What they need is installed into .venv the first time, by checker/environment.py.
+# TORCH=cuda takes torch for CUDA, several GB, instead of the one for the CPU.
 NOTEBOOK ?= notebooks/dots.ipynb
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 
 # Small models run fastest on few threads, and results repeat exactly only at a fixed number.
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test test-all site notebooks students model bench clean
+.PHONY: help setup start lab report test test-all site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
+setup:  ## make the environment in .venv or bring it up to date: make setup, or make setup TORCH=cuda
+	@$(SETUP)
+
+start:  ## copy a blank notebook into work/, to be filled in: make start NOTEBOOK=dots
+	@$(firstword $(wildcard $(RUN)) $(PYTHON)) -m checker start "$(NOTEBOOK)"
+
+lab: $(VENV)/installed  ## open JupyterLab on work/
+	@$(RUN) -m checker lab
+
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
 
 test: $(VENV)/installed-test  ## run the tests
-	@$(RUN) -m pytest -n auto -m "not slow" tests
+	@$(RUN) -m checker test
 
 test-all: $(VENV)/installed-test  ## run the slow tests as well
 	@$(RUN) -m pytest -n auto tests
@@ -42,15 +53,16 @@ bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loo
 clean:  ## remove what was built (not the environment)
 	rm -rf build _site
 
+# Both write the file they are named after when all went well; it holds the build of torch that was asked for.
 $(VENV)/installed: requirements.txt pyproject.toml
-	@echo "Making the environment in .venv (the first time takes a few minutes) ..."
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "This course needs Python 3.11 or newer. Found: $$($(PYTHON) --version). Try: make PYTHON=python3.11 ..."; exit 1; }
-	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	@$(RUN) -m pip install -q -r requirements.txt
-	@$(RUN) -m pip install -q --no-deps -e .
-	@touch $@
+	@$(SETUP)
 
-$(VENV)/installed-test: $(VENV)/installed requirements-test.txt
-	@$(RUN) -m pip install -q -r requirements-test.txt
-	@touch $@
+$(VENV)/installed-test: requirements.txt requirements-test.txt pyproject.toml
+	@$(SETUP) --tests
+
+# Where another build of torch is asked for than the one that is there, both are made again.
+ifneq ($(TORCH),)
+ifneq ($(TORCH),$(shell cat $(VENV)/installed 2> /dev/null))
+.PHONY: $(VENV)/installed $(VENV)/installed-test
+endif
+endif

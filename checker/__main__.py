@@ -4,8 +4,14 @@ Only `report` runs what is in a notebook, and only it needs a kernel: the others
 long to import is imported by the command that needs it.
 """
 
-import io
 import sys
+
+from checker import bootstrap
+
+if __name__ == "__main__":  # what follows imports packages that may not be installed yet
+    bootstrap.before_packages(sys.argv[1:])
+
+import io
 import tempfile
 from enum import Enum
 from importlib.util import find_spec
@@ -236,16 +242,30 @@ def assign_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the blank editions.")] = Path(
         "notebooks/student"
     ),
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite editions that somebody has filled in.")
+    ] = False,
 ) -> None:
-    """Make blank editions of worked notebooks: solutions out, TODOs kept, outputs cleared."""
-    from checker.assign import MarkerError, assign
+    """Make blank editions of worked notebooks: solutions out, TODOs kept, outputs cleared.
 
+    One that somebody has filled in is not overwritten, and then none of them is.
+    """
+    from checker.assign import FilledError, MarkerError, edition
+    from checker.files import write_beside
+
+    editions = []
     for path in notebooks:
         try:
-            print(assign(path, output))
-        except (Unreadable, MarkerError) as error:
-            complain(str(error) if isinstance(error, MarkerError) else f"{path}: {error}")
+            editions.append(edition(path, output, force))
+        except (FilledError, MarkerError) as error:
+            complain(str(error))
             raise typer.Exit(UNREADABLE) from None
+        except Unreadable as error:
+            complain(f"{path}: {error}")
+            raise typer.Exit(UNREADABLE) from None
+    for target, text in editions:
+        write_beside(target, text)
+        print(target)
 
 
 @app.command("explain")
@@ -269,6 +289,16 @@ def explain_command(
         raise typer.Exit(UNREADABLE)
     console.print(f"[bold]{rule.code}[/bold]  {rule.name}  ({rule.level})\n\n{escape(rule.why)}\n")
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")
+
+
+def handed_on(context: typer.Context) -> None:
+    """The commands that need no packages have their options elsewhere; here they are only listed and handed on."""
+    raise typer.Exit(bootstrap.main([context.info_name, *context.args]))
+
+
+HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+for name, says in bootstrap.COMMANDS.items():
+    app.command(name, help=says, context_settings=HANDED_ON)(handed_on)
 
 
 def main() -> None:

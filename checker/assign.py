@@ -1,103 +1,24 @@
 """Blank editions from worked notebooks: solutions out, TODOs kept, outputs cleared.
 
-In code, what lies between `# student code here` and `# end student code` is the solution; its first line is a
-`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer -->` and `<!-- end student
-answer -->`. The transforms are pure, lines to lines, and any doubt about a marker is an error: a slip must
-never leak a solution.
+What becomes of a cell is in `checker/markers.py`. A blank edition carries the course's version and what its exercises
+look like, so that one that somebody has filled in is told from one that may be built again.
 """
 
 import copy
 import json
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from checker.convert import plain
+from checker.editions import filled, identity
 from checker.files import write_beside
-from checker.notebook import joined, parse, read
+from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
+from checker.notebook import Unreadable, joined, parse, read
 
-BEGIN, END = "# student code here", "# end student code"
-ANSWER_BEGIN, ANSWER_END = "<!-- student answer -->", "<!-- end student answer -->"
-BLANK_ANSWER = "Your answer here."
-RESEMBLES = re.compile(
-    r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE
-)
 EXPECTED_LINES = 12
 
 
-class MarkerError(ValueError):
-    """A marker is nested, unclosed, stray or misspelt; the message says where."""
-
-
-def blank_code(lines: list[str], where: str = "") -> list[str]:
-    """The lines of a code cell with each solution replaced by an error that repeats its TODO.
-
-    Raises:
-        MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.
-    """
-    kept: list[str] = []
-    for line, inside, position in _walk(lines, BEGIN, END, where):
-        if not inside:
-            kept.append(line)
-            continue
-        if position == 0:
-            if not re.match(r"\s*# TODO: \S", line):
-                raise MarkerError(
-                    f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
-                )
-            kept.append(line)
-            indent = line[: len(line) - len(line.lstrip())]
-            words = line.strip().removeprefix("# ").replace("\\", "\\\\").replace('"', '\\"')
-            kept.append(f'{indent}raise NotImplementedError("{words}")')
-    return kept
-
-
-def blank_markdown(lines: list[str], where: str = "") -> list[str]:
-    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`."""
-    kept: list[str] = []
-    for line, inside, _ in _walk(lines, ANSWER_BEGIN, ANSWER_END, where):
-        if not inside:
-            kept.append(BLANK_ANSWER if line.strip() == ANSWER_BEGIN else line)
-    return [line for line in kept if line.strip() != ANSWER_END]
-
-
-def _walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[str, bool, int]]:
-    """Each line, whether it belongs to a solution, and its position there.
-
-    Markers themselves count as outside.
-    """
-    opened, position = None, 0
-    for number, line in enumerate(lines, 1):
-        place = f"{where}, line {number}" if where else f"line {number}"
-        text = line.strip()
-        if text == begin:
-            if opened is not None:
-                raise MarkerError(
-                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one"
-                    " first."
-                )
-            opened, position = number, 0
-            yield line, False, 0
-        elif text == end:
-            if opened is None:
-                raise MarkerError(f"{place}: `{end}` without a `{begin}` above it.")
-            if position == 0:
-                raise MarkerError(f"{place}: the exercise that begins in line {opened} is empty.")
-            opened = None
-            yield line, False, 0
-        elif RESEMBLES.search(line) and (text.startswith(("#", "<!--"))):
-            raise MarkerError(
-                f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`."
-            )
-        else:
-            yield line, opened is not None, position
-            position += opened is not None
-    if opened is not None:
-        raise MarkerError(
-            f"{where}, line {opened}: this exercise is not closed by `{end}`."
-            if where
-            else f"line {opened}: not closed by `{end}`."
-        )
+class FilledError(Exception):
+    """The blank edition's place is taken by one that somebody has filled in; the message says where."""
 
 
 def blank(content: dict, source: str) -> dict:
@@ -136,7 +57,8 @@ def blank(content: dict, source: str) -> dict:
                 {"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note}
             )
     notebook["cells"] = cells
-    notebook["metadata"] = {"kernelspec": content.get("metadata", {}).get("kernelspec", {})}
+    kernel = content.get("metadata", {}).get("kernelspec", {})
+    notebook["metadata"] = {"kernelspec": kernel, "course": identity(cells)}
     if leaks := leaked(content, notebook):
         raise MarkerError(
             f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in"
@@ -167,7 +89,7 @@ def solution_lines(content: dict) -> set[str]:
             lines = joined(cell["source"]).split("\n")
             found |= {
                 line.strip()
-                for line, inside, position in _walk(lines, BEGIN, END, "")
+                for line, inside, position in walk(lines, BEGIN, END, "")
                 if inside and position > 0
             }
     return {line for line in found if len(line) > 12 and not line.startswith("#")}
@@ -191,11 +113,14 @@ def fill(blank_edition: dict, content: dict) -> dict:
     return blank_edition | {"cells": cells}
 
 
-def assign(path: Path, folder: Path) -> Path:
-    """Write the blank edition of a worked notebook into a folder, under the same name.
+def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
+    """Where the blank edition of a worked notebook belongs, under the same name, and what is to be written there.
+
+    Args:
+        force: whether an edition that somebody has filled in is overwritten.
 
     Raises:
-        Unreadable: not a notebook.    MarkerError: see `blank`; nothing is written then.
+        Unreadable: not a notebook.    MarkerError: see `blank`.    FilledError: the place is taken.
     """
     read(path)
     content = parse(path)
@@ -208,7 +133,28 @@ def assign(path: Path, folder: Path) -> Path:
     target = folder / path.name
     if target.resolve() == path.resolve():
         raise MarkerError(f"{target} is the worked notebook itself. Give another folder.")
-    write_beside(target, dump(blank(content, f"{path.parent.name}/{path.name}")))
+    fresh = blank(content, f"{path.parent.name}/{path.name}")
+    if target.exists() and not force:
+        _refuse_filled(target, fresh)
+    return target, dump(fresh)
+
+
+def _refuse_filled(target: Path, fresh: dict) -> None:
+    """Raises FilledError where something in the target would be lost."""
+    advice = "Move it to work/ to keep it, or overwrite it with --force. Nothing was written."
+    try:
+        places = filled(read(target), parse(target), fresh)
+    except Unreadable as error:
+        raise FilledError(f"{target} cannot be read, and may hold somebody's work: {error} {advice}") from error
+    if places:
+        more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+        raise FilledError(f"{target} is filled in: {places[0]} is not as it was handed out{more}. {advice}")
+
+
+def assign(path: Path, folder: Path, force: bool = False) -> Path:
+    """Write the blank edition of a worked notebook into a folder. Raises as `edition` does; nothing is written then."""
+    target, text = edition(path, folder, force)
+    write_beside(target, text)
     return target
 
 

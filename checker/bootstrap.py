@@ -1,0 +1,114 @@
+"""The commands that work before anything is installed: setup, start, lab and test. Standard library alone.
+
+They are for those without make, on Windows above all, and the Makefile calls them too.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+from checker import environment
+from checker.start import StartError, start
+
+COMMANDS = {
+    "setup": "Make the course's environment in .venv, or bring it up to date.",
+    "start": "Copy a blank notebook into work/, to be filled in.",
+    "lab": "Open JupyterLab on work/.",
+    "test": "Run the course's tests; what follows goes to pytest.",
+}
+FAILED = 2
+INTERRUPTED = 130
+EDITIONS = environment.ROOT / "notebooks" / "student"
+WORK = environment.ROOT / "work"
+NOT_SLOW = ["-n", "auto", "-m", "not slow"]
+# As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number.
+THREADS = {"OMP_NUM_THREADS": "2", "TOKENIZERS_PARALLELISM": "false"}
+
+
+def before_packages(arguments: list[str]) -> None:
+    """What `python -m checker` does before it imports packages; comes back where they are there and needed.
+
+    A command of this module is run. Any other is handed to the environment's Python where this one has no packages.
+    """
+    if arguments and arguments[0] in COMMANDS:
+        sys.exit(main(arguments))
+    if find_spec("typer") is not None:
+        return
+    if environment.in_use() or not environment.interpreter().exists():
+        sys.exit("The course's packages are not installed. Install them with: make setup (or: python -m checker setup)")
+    command = [str(environment.interpreter()), "-m", "checker", *arguments]
+    sys.exit(subprocess.call(command))
+
+
+def main(arguments: list[str]) -> int:
+    """Run one of the commands and return its exit status."""
+    given, rest = _parser().parse_known_args(arguments)
+    if rest and given.command != "test":
+        _parser().error(f"{given.command} does not know {' '.join(rest)}")
+    try:
+        environment.require_clone()
+        if given.command == "setup":
+            return _setup(given)
+        if given.command == "start":
+            return _start(given.notebook)
+        if given.command == "lab":
+            return _lab()
+        return _test(rest)
+    except (environment.SetupError, StartError) as error:
+        print(f"error  {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on where this one was.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="checker")
+    commands = parser.add_subparsers(dest="command", required=True)
+    made = {name: commands.add_parser(name, help=says, description=says) for name, says in COMMANDS.items()}
+    made["setup"].add_argument("--tests", action="store_true", help="what the tests need as well")
+    made["setup"].add_argument(
+        "--torch", choices=environment.BUILDS, help="the build of torch; without it the one that is there, at first cpu"
+    )
+    made["start"].add_argument("notebook", help="its name, for instance dots")
+    return parser
+
+
+def _setup(given: argparse.Namespace) -> int:
+    environment.setup(given.torch, given.tests)
+    print("Ready. A notebook to fill in: make start NOTEBOOK=dots (or: python -m checker start dots)")
+    return 0
+
+
+def _start(name: str) -> int:
+    copy = start(name, EDITIONS, WORK).relative_to(environment.ROOT).as_posix()
+    print(
+        f"{copy} is yours to fill in; git leaves it alone.\n"
+        "  open it        make lab (or: python -m checker lab), or in VS Code with .venv as the kernel\n"
+        f"  before you hand in   make report NOTEBOOK={copy} (or: python -m checker report {copy})"
+    )
+    return 0
+
+
+def _lab() -> int:
+    begun = sorted(WORK.glob("*.ipynb"))
+    if not begun:
+        print("Nothing is begun in work/ yet. First: make start NOTEBOOK=dots (or: python -m checker start dots)")
+    shown = WORK if begun else EDITIONS
+    folder = shown.relative_to(environment.ROOT).as_posix()
+    settings = [f"--ServerApp.root_dir={environment.ROOT}", f"--LabApp.default_url=/lab/tree/{folder}"]
+    return _in_environment(["-m", "jupyterlab", *settings], tests=False)
+
+
+def _test(rest: list[str]) -> int:
+    return _in_environment(["-m", "pytest", *NOT_SLOW, *rest], tests=True)
+
+
+def _in_environment(arguments: list[str], tests: bool) -> int:
+    """Call the environment's Python in the course's folder; the environment is made first where it is not there."""
+    if not environment.up_to_date(tests):
+        environment.setup(tests=tests)
+    command = [str(environment.interpreter()), *arguments]
+    return subprocess.call(command, cwd=environment.ROOT, env=THREADS | os.environ)

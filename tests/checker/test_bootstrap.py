@@ -1,0 +1,174 @@
+"""The commands that work before anything is installed, on a bare Python as well."""
+
+import ast
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checker import bootstrap, environment
+from checker.assign import assign
+
+ROOT = Path(__file__).parents[2]
+
+
+def bare(*arguments, cwd=ROOT):
+    """`python -m checker` without site-packages, as on a machine where nothing is installed."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['checker', *{list(arguments)}]; import runpy;"
+        " runpy.run_module('checker', run_name='__main__', alter_sys=True)"
+    )
+    return subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, cwd=cwd)
+
+
+def test_a_bare_python_knows_setup():
+    """Catches an import of what setup is there to install."""
+    done = bare("setup", "--help")
+    assert done.returncode == 0, done.stderr
+    assert "--torch {cpu,cuda}" in done.stdout and "--tests" in done.stdout
+
+
+def test_what_a_command_does_not_know_is_said():
+    done = bare("start", "dots", "--again")
+    assert done.returncode == 2 and "start does not know --again" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_any_other_command_is_handed_to_the_environment(monkeypatch):
+    calls = []
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
+    monkeypatch.setattr(bootstrap.environment, "in_use", lambda: False)
+    monkeypatch.setattr(bootstrap.environment, "interpreter", lambda: Path(sys.executable))
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: calls.append(command) or 1)
+    with pytest.raises(SystemExit) as ended:
+        bootstrap.before_packages(["report", "x.ipynb"])
+    assert calls == [[sys.executable, "-m", "checker", "report", "x.ipynb"]] and ended.value.code == 1
+
+
+def test_without_an_environment_the_way_to_one_is_said(monkeypatch, tmp_path):
+    """Catches `ModuleNotFoundError: typer` as the first thing that a student sees, and an endless chain of calls."""
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
+    monkeypatch.setattr(bootstrap.environment, "ENVIRONMENT", tmp_path)
+    with pytest.raises(SystemExit, match="make setup"):
+        bootstrap.before_packages(["report", "x.ipynb"])
+    environment.interpreter().parent.mkdir()
+    environment.interpreter().touch()
+    monkeypatch.setattr(bootstrap.environment, "in_use", lambda: True)
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: pytest.fail("it called itself"))
+    with pytest.raises(SystemExit, match="make setup"):
+        bootstrap.before_packages([])
+
+
+def test_an_old_python_is_told_so(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 10, 2, "final", 0))
+    with pytest.raises(SystemExit, match="needs Python 3.11 or newer, and this is Python 3.10"):
+        runpy.run_path(str(ROOT / "checker" / "__init__.py"))
+
+
+def test_an_old_python_can_read_that_far():
+    """The sentence must come before a syntax error does."""
+    ast.parse((ROOT / "checker" / "__init__.py").read_text(encoding="utf-8"), feature_version=(3, 4))
+
+
+def test_the_command_line_lists_and_hands_on(monkeypatch):
+    from typer.testing import CliRunner
+
+    from checker.__main__ import app
+
+    handed = []
+    monkeypatch.setattr(bootstrap, "main", lambda arguments: handed.append(arguments) or 0)
+    said = CliRunner().invoke(app, ["--help"]).output
+    assert all(name in said for name in bootstrap.COMMANDS)
+    CliRunner().invoke(app, ["setup", "--torch", "cuda"])
+    CliRunner().invoke(app, ["test", "-k", "kl", "--help"])
+    assert handed == [["setup", "--torch", "cuda"], ["test", "-k", "kl", "--help"]]
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A clone with one blank edition, whose environment is there; what would be run is returned as a list."""
+    ran = []
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(bootstrap, "EDITIONS", tmp_path / "notebooks" / "student")
+    monkeypatch.setattr(bootstrap, "WORK", tmp_path / "work")
+    monkeypatch.setattr(environment, "up_to_date", lambda tests: True)
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command, **_: ran.append(command[1:]) or 0)
+    assign(ROOT / "notebooks" / "dots.ipynb", bootstrap.EDITIONS)
+    return ran
+
+
+@pytest.mark.parametrize("name", ["dots", "dots.ipynb", "notebooks/dots.ipynb"])
+def test_start_copies_a_blank_edition_and_says_how_to_open_it(course, capsys, name):
+    assert bootstrap.main(["start", name]) == 0
+    copy = json.loads((bootstrap.WORK / "dots.ipynb").read_text(encoding="utf-8"))
+    blank = json.loads((bootstrap.EDITIONS / "dots.ipynb").read_text(encoding="utf-8"))
+    assert copy["metadata"] == blank["metadata"]
+    assert [c for c in blank["cells"] if c not in copy["cells"]] == [blank["cells"][1]]
+    assert "Generated from" in blank["cells"][1]["source"]
+    assert "work/dots.ipynb" in (said := capsys.readouterr().out) and "make lab" in said
+
+
+def test_start_never_overwrites_what_is_begun(course, capsys):
+    """Catches an evening's work lost to a command typed twice."""
+    bootstrap.WORK.mkdir()
+    (bootstrap.WORK / "dots.ipynb").write_text("an evening's work")
+    assert bootstrap.main(["start", "dots"]) == 2
+    assert (bootstrap.WORK / "dots.ipynb").read_text() == "an evening's work"
+    assert "is there already and was not touched" in capsys.readouterr().err
+
+
+def test_start_names_the_notebooks_there_are(course, capsys):
+    assert bootstrap.main(["start", "dot"]) == 2
+    assert "There is no notebook dot. There are dots." in capsys.readouterr().err
+    assert not bootstrap.WORK.exists()
+
+
+def test_git_leaves_work_alone():
+    assert "work/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
+def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(course, capsys):
+    bootstrap.main(["lab"])
+    assert "make start" in capsys.readouterr().out
+    bootstrap.main(["start", "dots"])
+    bootstrap.main(["lab"])
+    root = f"--ServerApp.root_dir={environment.ROOT}"
+    assert course == [
+        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/notebooks/student"],
+        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/work"],
+    ]
+
+
+def test_what_follows_test_goes_to_pytest(course):
+    bootstrap.main(["test"])
+    bootstrap.main(["test", "tests/test_kl.py", "-k", "sign"])
+    usual = ["-m", "pytest", "-n", "auto", "-m", "not slow"]
+    assert course == [usual, [*usual, "tests/test_kl.py", "-k", "sign"]]
+
+
+def test_an_environment_that_is_out_of_date_is_made_before_it_is_used(course, monkeypatch):
+    monkeypatch.setattr(environment, "up_to_date", lambda tests: False)
+    monkeypatch.setattr(environment, "setup", lambda build=None, tests=False: course.append(f"setup {tests}"))
+    bootstrap.main(["test"])
+    bootstrap.main(["lab"])
+    assert [step if isinstance(step, str) else step[1] for step in course] == [
+        "setup True", "pytest", "setup False", "jupyterlab",
+    ]
+
+
+def test_the_checker_without_the_course_says_so(monkeypatch, tmp_path, capsys):
+    """Installed as a hook it has no requirements.txt beside it, and no notebooks."""
+    monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
+    assert bootstrap.main(["setup"]) == 2
+    assert "no clone of the course" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_no_traceback(monkeypatch, capsys):
+    def interrupted(build, tests):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(environment, "setup", interrupted)
+    assert bootstrap.main(["setup"]) == 130
+    assert "goes on" in capsys.readouterr().err

@@ -1,0 +1,243 @@
+"""The environment: which commands are given to pip, without a network, and what is said when they fail."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from checker import environment
+
+CPU_INDEX = ["--index-url", environment.CPU_INDEX]
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A clone on Linux whose index of CPU builds answers; `calls` are what was run, `there` is the torch installed.
+
+    `failing` is a word of the commands that fail.
+    """
+    state = SimpleNamespace(root=tmp_path, calls=[], there="", reason="", failing=None)
+    for name, path in (
+        ("ROOT", ""), ("ENVIRONMENT", ".venv"), ("PROJECT", "pyproject.toml"), ("REQUIREMENTS", "requirements.txt"),
+        ("TEST_REQUIREMENTS", "requirements-test.txt"),
+    ):
+        monkeypatch.setattr(environment, name, tmp_path / path)
+    for path in (environment.PROJECT, environment.TEST_REQUIREMENTS):
+        path.write_text("")
+    environment.REQUIREMENTS.write_text("numpy==1.0\ntorch==2.13.0\n")
+    monkeypatch.setattr(environment, "SYSTEM", "linux")
+    monkeypatch.setattr(environment, "installed_torch", lambda: state.there)
+    monkeypatch.setattr(environment, "why_unreachable", lambda index: state.reason)
+
+    def call(command, **_):
+        if "venv" in command:
+            environment.interpreter().parent.mkdir(parents=True)
+            environment.interpreter().touch()
+        if "torch==2.13.0" in command:
+            state.there = "2.13.0+cpu" if environment.CPU_INDEX in command else "2.13.0"
+        state.calls.append(command)
+        return int(state.failing in command)
+
+    monkeypatch.setattr(environment.subprocess, "call", call)
+    return state
+
+
+def pip_calls(state) -> list[list[str]]:
+    """What was given to `pip install`, without what every call has."""
+    same = [str(environment.interpreter()), "-m", "pip", "install", "--disable-pip-version-check"]
+    calls = [command for command in state.calls if "pip" in command]
+    assert all(command[:5] == same for command in calls)
+    return [command[5:] for command in calls]
+
+
+def test_the_first_time_torch_comes_by_itself_from_the_index_of_cpu_builds(clone, capsys):
+    """Catches gigabytes of CUDA on a laptop, and all other packages taken from an index that lacks them."""
+    environment.setup()
+    assert clone.calls[0] == [sys.executable, "-m", "venv", str(environment.ENVIRONMENT)]
+    assert pip_calls(clone) == [
+        [*CPU_INDEX, "--no-deps", "torch==2.13.0"],
+        ["--quiet", "-r", str(environment.REQUIREMENTS)],
+        ["--quiet", "--no-deps", "-e", str(clone.root)],
+    ]
+    assert "GB to download" in capsys.readouterr().out
+    assert environment.up_to_date(tests=False) and not environment.up_to_date(tests=True)
+
+
+def test_size_and_time_are_said_before_anything_is_done(clone, capsys, monkeypatch):
+    def begin():
+        print("BEGINS")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(environment, "_make_environment", begin)
+    with pytest.raises(KeyboardInterrupt):
+        environment.setup("cuda")
+    said = capsys.readouterr().out
+    assert said.index("several GB") < said.index("BEGINS") and "half an hour" in said
+
+
+def test_the_plain_index_serves_where_the_other_cannot_be_reached(clone, capsys):
+    clone.reason = "Name or service not known"
+    environment.setup()
+    assert pip_calls(clone)[:2] == [["--no-deps", "torch==2.13.0"], ["-r", str(environment.REQUIREMENTS)]]
+    said = capsys.readouterr().out
+    assert "Name or service not known" in said and "Ctrl-C" in said
+
+
+@pytest.mark.parametrize(("system", "build"), [("linux", "cuda"), ("darwin", None), ("win32", None), ("win32", "cpu")])
+def test_only_linux_needs_the_index_of_cpu_builds(clone, monkeypatch, system, build):
+    monkeypatch.setattr(environment, "SYSTEM", system)
+    environment.setup(build)
+    assert pip_calls(clone)[0] == ["--no-deps", "torch==2.13.0"]
+
+
+@pytest.mark.parametrize(("system", "said"), [("darwin", "COURSE_DEVICE=mps"), ("win32", "pytorch.org")])
+def test_cuda_is_refused_where_the_package_index_has_none(clone, monkeypatch, system, said):
+    monkeypatch.setattr(environment, "SYSTEM", system)
+    with pytest.raises(environment.SetupError, match=said):
+        environment.setup("cuda")
+    assert clone.calls == []
+
+
+def test_torch_that_is_there_is_not_asked_for_again(clone, monkeypatch):
+    """Catches a wait for an index at each change of another requirement."""
+    clone.there = "2.13.0"
+    monkeypatch.setattr(environment, "why_unreachable", lambda index: pytest.fail("the index was asked"))
+    environment.setup()
+    assert [call[-2:] for call in pip_calls(clone)] == [["-r", str(environment.REQUIREMENTS)], ["-e", str(clone.root)]]
+
+
+@pytest.mark.parametrize(
+    ("there", "build", "arguments"),
+    [
+        ("2.13.0+cpu", "cuda", ["--force-reinstall", "--no-deps", "torch==2.13.0"]),
+        ("2.13.0", "cpu", [*CPU_INDEX, "--force-reinstall", "--no-deps", "torch==2.13.0"]),
+        ("2.12.0+cpu", "cpu", [*CPU_INDEX, "--no-deps", "torch==2.13.0"]),
+    ],
+)
+def test_another_build_replaces_the_one_that_is_there(clone, there, build, arguments):
+    """For pip 2.13.0+cpu is 2.13.0: without force it would leave the wrong build where it is."""
+    clone.there = there
+    environment.setup(build)
+    assert pip_calls(clone)[0] == arguments
+
+
+def test_cuda_stays_when_a_requirement_changes(clone):
+    """Catches a build that was asked for once and is lost at the next `git pull`."""
+    environment.setup("cuda")
+    clone.calls.clear()
+    environment.REQUIREMENTS.write_text("torch==2.14.0\n")
+    clone.there = "2.13.0"
+    environment.setup()
+    assert pip_calls(clone)[0] == ["--no-deps", "torch==2.14.0"]
+    assert environment.stamp(tests=False).read_text() == "cuda\n"
+
+
+def test_a_build_that_cannot_be_had_leaves_the_one_that_is_there(clone):
+    clone.there = "2.13.0"
+    clone.reason = "timed out"
+    with pytest.raises(environment.SetupError, match="timed out.*stays as it is"):
+        environment.setup("cpu")
+    assert pip_calls(clone) == []
+
+
+def test_tests_bring_their_requirements_in_the_same_call(clone):
+    environment.setup(tests=True)
+    assert ["--quiet", "-r", str(environment.TEST_REQUIREMENTS)] in pip_calls(clone)
+    assert environment.up_to_date(tests=True) and environment.up_to_date(tests=False)
+
+
+@pytest.mark.parametrize("failing", ["torch==2.13.0", "-r", "-e"])
+def test_what_failed_is_tried_again_the_next_time(clone, failing):
+    """Catches a stamp beside an environment that is half there."""
+    clone.failing = failing
+    with pytest.raises(environment.SetupError, match="pip could not install"):
+        environment.setup(tests=True)
+    assert not environment.up_to_date(tests=False) and not environment.up_to_date(tests=True)
+
+
+def test_an_environment_that_cannot_be_made_leaves_nothing_behind(clone):
+    """Debian's Python makes a folder without pip and fails: the next call must not take it for an environment."""
+    clone.failing = "venv"
+    with pytest.raises(environment.SetupError, match="python3-venv"):
+        environment.setup()
+    assert not environment.ENVIRONMENT.exists()
+
+
+def test_a_change_of_the_requirements_is_noticed(clone):
+    environment.setup()
+    later = environment.stamp(tests=False).stat().st_mtime + 10
+    environment.os.utime(environment.REQUIREMENTS, (later, later))
+    assert not environment.up_to_date(tests=False)
+
+
+def test_an_index_that_does_not_answer_is_given_up_quickly(monkeypatch):
+    """Catches pip's own retries, minutes of them, and an error of another kind than the one expected."""
+    asked = []
+
+    def refuse(url, timeout, context):
+        asked.append((url, timeout))
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(environment.urllib.request, "urlopen", refuse)
+    assert environment.why_unreachable("https://index.example") == "timed out"
+    assert asked == [("https://index.example/torch/", environment.SECONDS_TO_ANSWER)]
+
+
+def test_the_pin_and_the_version_in_use_are_found():
+    """The regular expression and the question to the environment, on the real things."""
+    assert environment.torch_pin().removeprefix("torch==") == environment.installed_torch().split("+")[0]
+
+
+MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+SCRIPT = """#!/bin/sh
+echo "$@" >> calls
+case "$*" in *"checker setup"*)
+  mkdir -p .venv/bin
+  cp "$0" .venv/bin/python 2> /dev/null
+  echo "$*" | sed -n 's/.*--torch //p' > .venv/installed
+  test -s .venv/installed || echo cpu > .venv/installed
+  case "$*" in *--tests*) cp .venv/installed .venv/installed-test;; esac
+esac
+"""
+
+
+@pytest.fixture
+def made(tmp_path):
+    """`make` in a folder where Python is a script that writes down what it was called with."""
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    for name in ("requirements.txt", "requirements-test.txt", "pyproject.toml"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "fake").write_text(SCRIPT)
+    (tmp_path / "fake").chmod(0o755)
+
+    def make(*arguments) -> list[str]:
+        (tmp_path / "calls").write_text("")
+        subprocess.run(["make", "-s", "PYTHON=./fake", *arguments], cwd=tmp_path, check=True)
+        return (tmp_path / "calls").read_text().splitlines()
+
+    make.folder = tmp_path
+    return make
+
+
+def test_make_installs_once_and_again_when_the_requirements_change(made):
+    assert made("test") == ["-m checker setup --tests", "-m checker test"]
+    assert made("test") == ["-m checker test"]
+    assert made("report", "NOTEBOOK=x") == ["-m checker report x"]
+    later = (made.folder / ".venv" / "installed-test").stat().st_mtime + 10
+    environment.os.utime(made.folder / "requirements-test.txt", (later, later))
+    assert made("report", "NOTEBOOK=x") == ["-m checker report x"]
+    assert made("test") == ["-m checker setup --tests", "-m checker test"]
+
+
+def test_make_changes_the_build_of_torch_when_it_is_asked_to_and_not_otherwise(made):
+    assert made("lab") == ["-m checker setup", "-m checker lab"]
+    assert made("lab", "TORCH=cuda") == ["-m checker setup --torch cuda", "-m checker lab"]
+    assert made("lab", "TORCH=cuda") == ["-m checker lab"]
+    assert made("lab") == ["-m checker lab"]
+
+
+def test_make_start_needs_no_environment(made):
+    assert made("start", "NOTEBOOK=dots") == ["-m checker start dots"]
+    assert not (made.folder / ".venv").exists()
