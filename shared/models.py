@@ -8,12 +8,14 @@ import copy
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.utils import logging
 
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
@@ -155,6 +157,42 @@ def eval_mode(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module in training:
             module.training = True
+
+
+def recomputes(model: torch.nn.Module) -> bool:
+    """Whether gradient checkpointing was asked for: blocks keep no activations and are computed again on the way back."""
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+
+
+@contextmanager
+def scoring_mode(model: torch.nn.Module) -> Iterator[None]:
+    """`eval_mode` in which gradient checkpointing still acts, for a pass with gradients.
+
+    transformers' blocks are checkpointed only while they are in training mode. So those blocks, and they alone, are
+    told that they are training, and what they compute runs in `eval_mode`. That is so on the way back too, when this
+    context has long ended: a block computed again with dropout would give the gradient of another function.
+    """
+    blocks = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
+    blocks = [block for block in blocks if block.gradient_checkpointing]
+    checkpoints = [block._gradient_checkpointing_func for block in blocks]
+    with eval_mode(model):
+        try:
+            for block, checkpoint in zip(blocks, checkpoints):
+                block._gradient_checkpointing_func = partial(_checkpoint_in_eval_mode, block, checkpoint)
+                block.training = True
+            yield
+        finally:
+            for block, checkpoint in zip(blocks, checkpoints):
+                block._gradient_checkpointing_func = checkpoint
+                block.training = False
+
+
+def _checkpoint_in_eval_mode(block: torch.nn.Module, checkpoint: Callable, forward: Callable, *args):
+    def forward_in_eval_mode(*args):
+        with eval_mode(block):
+            return forward(*args)
+
+    return checkpoint(forward_in_eval_mode, *args)
 
 
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:

@@ -152,7 +152,10 @@ def sample(
     with eval_mode(model):
         distinct, numbers = _distinct(prompts)
         rows = torch.tensor(numbers, device=device).repeat_interleave(num_generations)  # (B,), among the distinct
-        decoder = start(model, prompt_ids[distinct], prompt_mask[distinct], rows, num_generations, room=C)
+        prompt_lengths = prompt_mask[distinct].sum(dim=1).cpu()
+        decoder = start(
+            model, prompt_ids[distinct], prompt_mask[distinct], rows, num_generations, C, prompt_lengths
+        )
         alive = torch.arange(B, device=device)  # (R,), the completions still in the batch
         state = torch.full((B,), ROOT, device=device)
         for t in range(C):
@@ -168,7 +171,7 @@ def sample(
             if constraint is not None:
                 state = constraint.advance(state, token)
             if len(running) < COMPACT_BELOW * len(alive):
-                decoder.keep(running)
+                decoder.keep(running.tolist())
                 alive, token, state = alive[running], token[running], state[running]
             decoder.step(token)
 

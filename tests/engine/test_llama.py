@@ -5,7 +5,7 @@ import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from shared.engine import decoding
-from shared.engine.decoding import CachedDecoder, LlamaDecoder, group_size
+from shared.engine.decoding import CachedDecoder, LlamaDecoder, group_size, start
 from shared.engine.llama import attention, hidden_states, llama_in
 from shared.logps import completion_logps
 from shared.models import add_lora
@@ -97,17 +97,46 @@ def test_completions_of_a_group_do_not_see_each_other(k, tokenizer, monkeypatch)
 
 
 def test_a_decoder_goes_on_with_the_rows_that_it_keeps():
-    """Catches a whole group that leaves and shifts the places of the others."""
+    """The fast decoder beside the general one. Catches a whole group that leaves and shifts the others' places."""
     model = tiny_llama().eval()
     ids, mask = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]]), torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
     rows = torch.arange(3).repeat_interleave(4)
     with torch.no_grad():
-        decoders = LlamaDecoder(model, ids, mask, rows, 6, 4), CachedDecoder(model, ids, mask, rows)
+        decoders = LlamaDecoder(model, rows, k=4, room=6), CachedDecoder(model, ids, mask, rows)
+        decoders[0].prefill(ids, torch.tensor([2, 3, 1]))
+        torch.testing.assert_close(decoders[0].logits, decoders[1].logits, rtol=1e-4, atol=1e-5)
         for kept in (range(12), [1, 2, 3, 8, 9, 11], [0, 4, 5], [1, 2]):
             for decoder in decoders:
-                decoder.keep(torch.tensor(list(kept)))
+                decoder.keep(list(kept))
                 decoder.step(torch.arange(2, 2 + len(kept)) % 12)
             torch.testing.assert_close(decoders[0].logits, decoders[1].logits, rtol=1e-4, atol=1e-5)
+
+
+def test_decoding_reads_nothing_back_from_the_device():
+    """Catches a mask as an index, or a number taken out of a tensor: each makes the host wait for a GPU, at each token.
+
+    On the meta device tensors have shapes and no values, so whatever asks for a value raises.
+    """
+    model = tiny_llama().eval().to("meta")
+    ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]], device="meta")
+    rows = torch.arange(3).repeat_interleave(4).to("meta")
+    with torch.no_grad():
+        decoder = start(model, ids, ids, rows, num_generations=4, room=6, prompt_lengths=torch.tensor([2, 3, 1]))
+        decoder.step(torch.zeros(12, dtype=torch.long, device="meta"))
+        decoder.keep([0, 2, 9])
+        decoder.step(torch.zeros(3, dtype=torch.long, device="meta"))
+    assert isinstance(decoder, LlamaDecoder) and decoder.logits.shape == (3, 12)
+
+
+def test_under_autocast_the_cache_is_of_the_half_precision_type():
+    """Catches keys left in float32 by their rotation: the whole cache would be converted anew at each token."""
+    model = tiny_llama().eval()
+    ids = torch.tensor([[2, 3], [4, 5]])
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        decoder = start(model, ids, ids, torch.tensor([0, 1]), 1, 4, torch.tensor([2, 2]))
+        decoder.step(torch.tensor([6, 7]))
+    kinds = {cache.dtype for cache in [*decoder.keys, *decoder.values, decoder.mask]}
+    assert kinds == {torch.bfloat16}
 
 
 def test_one_token_each(tokenizer, monkeypatch):
