@@ -32,11 +32,13 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Workload, letters, make_problem
 from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
-from shared.grpo import Experience, pieces, policy_loss
+from shared.experience import Experience
+from shared.grpo import policy_loss
 from shared.logps import completion_logps
 from shared.engine.memory import keep_freed_memory
 from shared.models import frozen_copy, load_policy
 from shared.rollout import sample
+from shared.training import pieces
 
 WARM_UP = {"embedded": 2, "135M": 1}  # steps of a block that are not counted
 COUNTED = {"embedded": 5, "135M": 1}  # steps that are

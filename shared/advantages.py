@@ -76,6 +76,22 @@ def group_advantages(
     return advantages.masked_fill(all_equal, 0.0).view(-1), metrics
 
 
+def leave_one_out_advantages(
+    rewards: Float[Tensor, "B"], num_generations: int
+) -> tuple[Float[Tensor, "B"], dict[str, float]]:
+    """Reward minus the mean of the *other* completions of the same prompt (RLOO; Kool et al. 2019; Ahmadian et al. 2024).
+
+        A_i = r_i - mean of the other G - 1 rewards = G / (G - 1) x (r_i - mean(r_group))
+
+    A baseline that leaves the completion itself out is independent of it, so the gradient is unbiased; the group's
+    own mean shrinks it by (G - 1) / G.
+
+    Args, metrics and errors are those of `group_advantages`.
+    """
+    centred, metrics = group_advantages(rewards, num_generations, scale_rewards="none")
+    return centred * num_generations / (num_generations - 1), metrics
+
+
 def gae(
     rewards: Float[Tensor, "B C"], values: Float[Tensor, "B C"], completion_mask: Tensor, lam: float = 0.95
 ) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"]]:
@@ -124,5 +140,8 @@ def one_step_advantages(
 
 def whiten(values: Float[Tensor, "B C"], mask: Tensor, eps: float = 1e-8) -> Float[Tensor, "B C"]:
     """Mean 0 and standard deviation 1 over the real tokens only, (B, C); padding comes out 0."""
-    real = values[mask.bool()]
-    return ((values - real.mean()) / (real.std(correction=0) + eps)).masked_fill(mask == 0, 0.0)
+    values = values.masked_fill(mask == 0, 0.0)
+    count = mask.sum()
+    centred = (values - values.sum() / count).masked_fill(mask == 0, 0.0)
+    std = (centred.square().sum() / count).sqrt()
+    return centred / (std + eps)

@@ -129,6 +129,8 @@ def _step_probes() -> list[Probe]:
         ),
         completion_mask=mask,
         old_logps=torch.zeros(mask.shape),
+        prompt_lengths=torch.tensor([3, 5, 4]),
+        lengths=mask.sum(dim=1),
         truncated=torch.zeros(len(mask), dtype=torch.bool),
         sampling=Sampling(4),
     )

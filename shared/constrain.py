@@ -48,6 +48,11 @@ class AnswerTrie:
             state = self.advance(state, token)
         return torch.stack(visited, dim=1)
 
+    def columns(self, token: Int[Tensor, "*shape"], state: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+        """The column of each token in the row of its state, (*); 0 for a token that is not allowed there."""
+        matches = (self.token_ids[state] == token[..., None]) & self.allowed[state]  # (*, K)
+        return matches.int().argmax(dim=-1)
+
     def restrict(self, logits: Float[Tensor, "*shape V"], state: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape K"]:
         """The logits of the allowed tokens only, (*, V) to (*, K), with -inf where a row has fewer than K."""
         return logits.gather(-1, self.token_ids[state]).masked_fill(~self.allowed[state], -torch.inf)

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie
 from shared.rewards import RewardFunction, add_up, columns_of, score
+from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
 
@@ -72,22 +73,29 @@ def evaluate(
         rows: the named split, for instance `dots.dataset("eval", 200, seed=1)`.
         temperature: 0 is greedy; 1 samples from the model as it is.
         num_generations: completions for each prompt; only useful when sampling.
-        batch_size: prompts at a time.
+        batch_size: prompts at a time; what is sampled does not depend on it.
+        seed: with a row's index, what chance depends on; training's own numbers are others.
 
     Raises ValueError when there are no rows, and what `sample` and `score` refuse.
     """
     if not len(rows):
         raise ValueError("There are no rows to evaluate on.")
     sampling = Sampling(max_new_tokens, temperature)
-    generator = torch.Generator(device=next(model.parameters()).device).manual_seed(seed)
     # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
     by_row: dict[int, list[str]] = {}
     for start in tqdm(range(0, len(rows), batch_size), desc=f"evaluate {name}".strip(), disable=not progress):
         batch = order[start : start + batch_size]
         rollout = sample(
-            model, tokenizer, [rows[i]["prompt"] for i in batch], num_generations, sampling,
-            constraint=constraint, generator=generator,
+            model,
+            tokenizer,
+            [rows[i]["prompt"] for i in batch],
+            num_generations,
+            sampling,
+            constraint=constraint,
+            seed=seed,
+            step=EVALUATION,
+            places=batch,
         )
         for place, i in enumerate(batch):
             by_row[i] = rollout.completions[place * num_generations : (place + 1) * num_generations]

@@ -26,8 +26,8 @@ def plain_logps(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"
     """
     with eval_mode(model):
         logits = padded_logits(model, rollout)  # (B, C, V)
-    choice, state = choices(rollout)  # (B, C)
-    logits = distribution(logits, rollout.sampling, rollout.constraint, state, always_keep=choice)  # (B, C, K)
+    choice = rollout.choices  # (B, C)
+    logits = distribution(logits, rollout.sampling, rollout.constraint, rollout.states, always_keep=choice)
     logps = logits.log_softmax(dim=-1).gather(-1, choice[..., None])[..., 0]  # (B, C)
     return logps.masked_fill(rollout.completion_mask == 0, 0.0)
 
@@ -45,19 +45,6 @@ def padded_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B 
     return out.logits[:, :-1]  # position t predicts token t + 1
 
 
-def choices(rollout: Rollout) -> tuple[Int[Tensor, "B C"], Int[Tensor, "B C"] | None]:
-    """Which entry of its distribution each token is: its id or, under a constraint, its place among the allowed tokens.
-
-    Also the state of the constraint in which it was drawn; None without one.
-    """
-    trie = rollout.constraint
-    if trie is None:
-        return rollout.completion_ids, None
-    state = trie.states(rollout.completion_ids)  # (B, C)
-    found = (trie.token_ids[state] == rollout.completion_ids[..., None]) & trie.allowed[state]  # (B, C, K)
-    return found.int().argmax(dim=-1), state
-
-
 def completion_logps(
     model: PreTrainedModel, rollout: Rollout, *, with_entropy: bool = False, entropy_gradient: bool = True
 ) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"] | None]:
@@ -72,11 +59,9 @@ def completion_logps(
         (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
     """
     B, C = rollout.completion_ids.shape
-    _, lengths = _lengths(rollout)
-    real = real_tokens(lengths, C).to(rollout.completion_ids.device)  # (L,), among B x C
-
-    choice, state = choices(rollout)
-    choice = choice.flatten().index_select(0, real)  # (L,)
+    real = real_tokens(rollout.lengths, C).to(rollout.completion_ids.device)  # (L,), among B x C
+    choice = rollout.choices.flatten().index_select(0, real)  # (L,)
+    state = rollout.states
     if state is not None:
         state = state.flatten().index_select(0, real)
     logits = completion_logits(model, rollout, real)  # (L, V)
@@ -102,12 +87,7 @@ def completion_logits(model: PreTrainedModel, rollout: Rollout, real: Int[Tensor
     with scoring_mode(model):
         if llama is None:
             return padded_logits(model, rollout).flatten(0, 1).index_select(0, real)
-        prompt_lengths, lengths = _lengths(rollout)
-        return llama.lm_head(
-            completion_states(llama, rollout.prompt_ids, rollout.completion_ids, prompt_lengths, lengths)
+        states = completion_states(
+            llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, rollout.lengths
         )
-
-
-def _lengths(rollout: Rollout) -> tuple[Int[Tensor, "N"], Int[Tensor, "B"]]:
-    """Tokens of each prompt and of each completion, on the host."""
-    return rollout.prompt_mask.sum(dim=1).cpu(), rollout.completion_mask.sum(dim=1).cpu()
+        return llama.lm_head(states)

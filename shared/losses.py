@@ -52,10 +52,10 @@ def aggregate(
 
 def reinforce_loss(
     logps: Float[Tensor, "B C"], advantages: Float[Tensor, "B"], completion_mask: Tensor
-) -> tuple[Float[Tensor, ""], dict[str, float]]:
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """REINFORCE with advantages, the handout's plain objective: -mean over completions of A_i x mean_t log pi(y_t)."""
     loss = aggregate(-advantages.detach()[:, None] * logps, completion_mask)
-    return loss, {"loss": loss.item()}
+    return loss, {"loss": loss.detach()}
 
 
 def clipped_surrogate(
@@ -95,7 +95,7 @@ def grpo_loss(
     entropy_coef: float = 0.0,
     loss_type: LossType = "grpo",
     max_completion_length: int | None = None,
-) -> tuple[Float[Tensor, ""], dict[str, float]]:
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The GRPO objective, to be minimised:
 
         aggregate( clipped surrogate + beta x per_token_kl - entropy_coef x entropy )
@@ -125,21 +125,21 @@ def grpo_loss(
     logps, old_logps = logps.masked_fill(padding, 0.0), old_logps.masked_fill(padding, 0.0)
     per_token_loss, was_clipped = clipped_surrogate(logps, old_logps, token_advantages, epsilon, epsilon_high)
     metrics = {
-        "clip_ratio": masked_mean(was_clipped, completion_mask).item(),
-        "ratio": masked_mean((logps - old_logps).detach().exp(), completion_mask).item(),
+        "clip_ratio": masked_mean(was_clipped, completion_mask),
+        "ratio": masked_mean((logps - old_logps).detach().exp(), completion_mask),
     }
     if ref_logps is not None:
         kl = per_token_kl(logps, ref_logps.masked_fill(padding, 0.0), kl_estimator)  # (B, C)
-        metrics["kl"] = masked_mean(kl.detach(), completion_mask).item()
+        metrics["kl"] = masked_mean(kl.detach(), completion_mask)
         if beta:
             per_token_loss = per_token_loss + beta * kl
     if entropy is not None:
-        metrics["entropy"] = masked_mean(entropy.detach(), completion_mask).item()
+        metrics["entropy"] = masked_mean(entropy.detach(), completion_mask)
         if entropy_coef:
             per_token_loss = per_token_loss - entropy_coef * entropy
 
     loss = aggregate(per_token_loss, completion_mask, loss_type, max_completion_length)
-    return loss, {"loss": loss.item()} | metrics
+    return loss, {"loss": loss.detach()} | metrics
 
 
 def sequence_loss(
@@ -150,7 +150,7 @@ def sequence_loss(
     *,
     beta: float = 0.0,
     epsilon: float = 0.2,
-) -> tuple[Float[Tensor, ""], dict[str, float]]:
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The clipped objective on one log-probability per completion, as one handout asks for it:
 
         -mean_i [ min(ratio_i A_i, clip(ratio_i) A_i) - beta k3_i ]
@@ -172,7 +172,7 @@ def clipped_value_loss(
     returns: Float[Tensor, "B C"],
     completion_mask: Tensor,
     epsilon: float = 0.2,
-) -> tuple[Float[Tensor, ""], dict[str, float]]:
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """PPO's value loss (Schulman et al. 2017, as in its reference implementation):
 
         mean over tokens of max( (V - R)^2, (clip(V, V_old - epsilon, V_old + epsilon) - R)^2 ) / 2
@@ -185,4 +185,4 @@ def clipped_value_loss(
     free_error, clipped_error = (values - returns) ** 2, (clipped - returns) ** 2
     loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
     ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
-    return loss, {"value_loss": loss.item(), "value_clip_ratio": ratio.item()}
+    return loss, {"value_loss": loss.detach(), "value_clip_ratio": ratio}

@@ -35,12 +35,9 @@ def score(
         ValueError: a function returns the wrong number of rewards or one that is not a finite number; the
             message names the function and the completion.
     """
-    functions = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
-    if not functions:
-        raise ValueError("reward_funcs is empty: at least one reward function is needed.")
     scores = []
-    for function in functions:
-        name = getattr(function, "__name__", repr(function))
+    for function in functions_of(reward_funcs):
+        name = name_of(function)
         rewards = function(prompts=list(prompts), completions=list(completions), **(columns or {}))
         if rewards is None or len(rewards) != len(completions):
             found = "nothing" if rewards is None else f"{len(rewards)} rewards"
@@ -52,6 +49,19 @@ def score(
                 )
         scores.append([float(reward) for reward in rewards])
     return torch.tensor(scores).T
+
+
+def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> list[RewardFunction]:
+    """One reward function or several, as a list. ValueError when it is empty."""
+    functions = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
+    if not functions:
+        raise ValueError("reward_funcs is empty: at least one reward function is needed.")
+    return functions
+
+
+def name_of(function: RewardFunction) -> str:
+    """What a reward function is called in metrics and errors."""
+    return getattr(function, "__name__", repr(function))
 
 
 def score_rollout(

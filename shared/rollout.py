@@ -2,8 +2,8 @@
 
 `model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor
 exact masks, and prefills every prompt G times. Here each distinct prompt is prefilled once, its cache repeated, and
-rows that have ended are dropped from the batch (`shared.engine.decoding`). What is left out: beams, repetition penalties,
-streaming.
+rows that have ended are dropped from the batch (`shared.engine.decoding`). What is left out: beams, repetition
+penalties, streaming.
 `notebooks/dots.ipynb` writes the simple version.
 """
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import ROOT, AnswerTrie
+from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.decoding import start
 from shared.engine.sampling import Sampling, distribution, draw
 from shared.models import eos_token_ids, eval_mode
@@ -34,7 +35,8 @@ class Rollout:
     completion_mask: (B, C), 1 up to and including the first EOS.
     old_logps: (B, C), log-probabilities under the distribution that was sampled (temperature, top-k, top-p and
         constraint included), 0 in the padding.
-    truncated: (B,), which completions were cut by max_new_tokens before an EOS.
+    prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
+    truncated: (B,), which completions were cut by max_new_tokens before an EOS; on the CPU.
     """
 
     prompts: list[str]
@@ -45,6 +47,8 @@ class Rollout:
     completion_ids: Int[Tensor, "B C"]
     completion_mask: Int[Tensor, "B C"]
     old_logps: Float[Tensor, "B C"]
+    prompt_lengths: Int[Tensor, "N"]
+    lengths: Int[Tensor, "B"]
     truncated: Bool[Tensor, "B"]
     sampling: Sampling
     constraint: AnswerTrie | None = None
@@ -53,8 +57,16 @@ class Rollout:
         return len(self.completion_ids)
 
     @property
-    def lengths(self) -> Int[Tensor, "B"]:
-        return self.completion_mask.sum(dim=1)
+    def states(self) -> Int[Tensor, "B C"] | None:
+        """The constraint's state in which each token was chosen; None without one."""
+        return None if self.constraint is None else self.constraint.states(self.completion_ids)
+
+    @property
+    def choices(self) -> Int[Tensor, "B C"]:
+        """Where each token stands among those that could be chosen: its id, or its column in the constraint's row."""
+        if self.constraint is None:
+            return self.completion_ids
+        return self.constraint.columns(self.completion_ids, self.states)
 
     def repeated(self, column: Sequence) -> list:
         """A column of the N prompts as a column of the B completions."""
@@ -62,9 +74,12 @@ class Rollout:
 
     @property
     def length_metrics(self) -> dict[str, float]:
-        """How long the completions are on average, and which share was cut off."""
+        """How long the completions are, and which share was cut off."""
+        lengths = self.lengths.float()
         return {
-            "completions/mean_length": self.lengths.float().mean().item(),
+            "completions/mean_length": lengths.mean().item(),
+            "completions/min_length": lengths.min().item(),
+            "completions/max_length": lengths.max().item(),
             "completions/clipped_ratio": self.truncated.float().mean().item(),
         }
 
@@ -75,18 +90,21 @@ class Rollout:
 
     def take(self, prompts: Sequence[int]) -> "Rollout":
         """The part of the rollout that belongs to these prompts, for minibatches."""
-        chosen, rows = torch.as_tensor(prompts, dtype=torch.long), self.rows_of(prompts)
+        chosen = torch.as_tensor(prompts, dtype=torch.long)
+        rows = self.rows_of(prompts)
+        longest_prompt = int(self.prompt_lengths[chosen].max())
         width = int(self.lengths[rows].max())
-        longest = int(self.prompt_mask[chosen].sum(dim=1).max())
         return replace(
             self,
             prompts=[self.prompts[i] for i in chosen.tolist()],
             completions=[self.completions[i] for i in rows.tolist()],
-            prompt_ids=self.prompt_ids[chosen, -longest:],
-            prompt_mask=self.prompt_mask[chosen, -longest:],
+            prompt_ids=self.prompt_ids[chosen, -longest_prompt:],
+            prompt_mask=self.prompt_mask[chosen, -longest_prompt:],
             completion_ids=self.completion_ids[rows, :width],
             completion_mask=self.completion_mask[rows, :width],
             old_logps=self.old_logps[rows, :width],
+            prompt_lengths=self.prompt_lengths[chosen],
+            lengths=self.lengths[rows],
             truncated=self.truncated[rows],
         )
 
@@ -123,7 +141,9 @@ def sample(
     sampling: Sampling = Sampling(),
     *,
     constraint: AnswerTrie | None = None,
-    generator: torch.Generator | None = None,
+    seed: int | None = None,
+    step: int = 0,
+    places: Sequence[int] | None = None,
 ) -> Rollout:
     """Sample `num_generations` completions for each prompt.
 
@@ -131,7 +151,9 @@ def sample(
         model: any causal language model; dropout is off while it samples.
         prompts: N texts, duplicates welcome.
         constraint: restrict every completion to the answers of a trie.
-        generator: on the model's device; makes the draw repeatable.
+        seed, step, places: what is drawn depends on these alone (`shared.engine.chance`); a training loop gives its
+            step, or every step would draw the same numbers. No seed takes one from torch's generator; `places` are
+            the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
         ValueError: no prompts, an empty prompt, or `num_generations` < 1.
@@ -139,67 +161,93 @@ def sample(
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
     device = next(model.parameters()).device
-    prompt_ids, prompt_mask = (t.to(device) for t in encode_prompts(tokenizer, prompts))
+    B = len(prompts) * num_generations
+    C = sampling.max_new_tokens
+    prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
+    prompt_lengths = prompt_mask.sum(dim=1)
     constraint = constraint.to(device) if constraint is not None else None
-    eos = torch.tensor(eos_token_ids(model, tokenizer), device=device)
+    u = None
+    if not sampling.greedy:
+        seed = fresh_seed() if seed is None else seed
+        places = range(len(prompts)) if places is None else places
+        u = uniforms(seed, step, places, num_generations, C).to(device)  # (B, C)
 
-    B, C = len(prompts) * num_generations, sampling.max_new_tokens
-    completion_ids = torch.full((B, C), tokenizer.pad_token_id or 0, device=device)
-    old_logps = torch.zeros(B, C, device=device)
-    ended_at = torch.full((B,), C, device=device)
-    truncated = torch.ones(B, dtype=torch.bool, device=device)
+    eos = set(eos_token_ids(model, tokenizer))
+    completion_ids: list[list[int]] = [[] for _ in range(B)]
+    truncated = [True] * B
 
     with eval_mode(model):
         distinct, numbers = _distinct(prompts)
-        rows = torch.tensor(numbers, device=device).repeat_interleave(num_generations)  # (B,), among the distinct
-        prompt_lengths = prompt_mask[distinct].sum(dim=1).cpu()
+        rows = torch.tensor(numbers).repeat_interleave(num_generations).to(device)  # (B,), among the distinct
         decoder = start(
-            model, prompt_ids[distinct], prompt_mask[distinct], rows, num_generations, C, prompt_lengths
+            model,
+            prompt_ids[distinct].to(device),
+            prompt_mask[distinct].to(device),
+            rows,
+            num_generations,
+            room=C,
+            prompt_lengths=prompt_lengths[distinct],
         )
-        alive = torch.arange(B, device=device)  # (R,), the completions still in the batch
+        old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
+        in_batch = list(range(B))  # the completions that the decoder still holds
+        place = torch.arange(B, device=device)  # (R,), the same on the device
         state = torch.full((B,), ROOT, device=device)
         for t in range(C):
-            token, logp = _draw(decoder.logits, sampling, constraint, state, generator)  # (R,), (R,)
-            completion_ids[alive, t] = token
-            old_logps[alive, t] = logp.float()
-            just_ended = alive[torch.isin(token, eos) & truncated[alive]]
-            ended_at[just_ended] = t + 1
-            truncated[just_ended] = False
-            running = truncated[alive].nonzero().flatten()
-            if t + 1 == C or len(running) == 0:
+            token, logp = _next_token(decoder.logits, sampling, constraint, state, None if u is None else u[place, t])
+            old_logps[place, t] = logp.to(old_logps.dtype)
+            for row, drawn in zip(in_batch, token.tolist()):  # the one transfer to the host for each token
+                if truncated[row]:
+                    completion_ids[row].append(drawn)
+                    truncated[row] = drawn not in eos
+            running = [i for i, row in enumerate(in_batch) if truncated[row]]
+            if t + 1 == C or not running:
                 break
             if constraint is not None:
                 state = constraint.advance(state, token)
-            if len(running) < COMPACT_BELOW * len(alive):
-                decoder.keep(running.tolist())
-                alive, token, state = alive[running], token[running], state[running]
+            if len(running) < COMPACT_BELOW * len(in_batch):
+                decoder.keep(running)
+                in_batch = [in_batch[i] for i in running]
+                kept = torch.tensor(running, device=device)
+                place = place[kept]
+                token = token[kept]
+                state = state[kept]
             decoder.step(token)
 
-    width = int(ended_at.max())
-    completion_mask = length_mask(ended_at, width)
-    completion_ids = completion_ids[:, :width].masked_fill(completion_mask == 0, tokenizer.pad_token_id or 0)
-    kept = [row[:n] for row, n in zip(completion_ids.tolist(), ended_at.tolist())]
+    lengths = torch.tensor([len(ids) for ids in completion_ids])
+    width = int(lengths.max())
+    pad = tokenizer.pad_token_id or 0
+    completion_mask = length_mask(lengths, width).to(device)
     return Rollout(
         prompts=list(prompts),
-        completions=tokenizer.batch_decode(kept, skip_special_tokens=True),
+        completions=tokenizer.batch_decode(completion_ids, skip_special_tokens=True),
         num_generations=num_generations,
-        prompt_ids=prompt_ids,
-        prompt_mask=prompt_mask,
-        completion_ids=completion_ids,
+        prompt_ids=prompt_ids.to(device),
+        prompt_mask=prompt_mask.to(device),
+        completion_ids=torch.tensor([ids + [pad] * (width - len(ids)) for ids in completion_ids]).to(device),
         completion_mask=completion_mask,
-        old_logps=old_logps[:, :width] * completion_mask,
-        truncated=truncated,
+        old_logps=old_logps[:, :width].masked_fill(completion_mask == 0, 0.0),
+        prompt_lengths=prompt_lengths,
+        lengths=lengths,
+        truncated=torch.tensor(truncated),
         sampling=sampling,
         constraint=constraint,
     )
 
 
-def _draw(logits, sampling, constraint, state, generator) -> tuple[Tensor, Tensor]:
+def _next_token(
+    logits: Float[Tensor, "R V"],
+    sampling: Sampling,
+    constraint: AnswerTrie | None,
+    state: Int[Tensor, "R"],
+    u: Float[Tensor, "R"] | None,
+) -> tuple[Int[Tensor, "R"], Float[Tensor, "R"]]:
     """One token for each row and its log-probability under the sampled distribution, (R,) each."""
     probs = distribution(logits, sampling, constraint, state).softmax(dim=-1)  # (R, K)
-    choice = probs.argmax(dim=-1, keepdim=True) if sampling.greedy else draw(probs, generator)  # (R, 1)
-    token = choice if constraint is None else constraint.token_ids[state].gather(-1, choice)
-    return token[:, 0], probs.gather(-1, choice)[:, 0].log()
+    choice = probs.argmax(dim=-1) if sampling.greedy else draw(probs, u)  # (R,)
+    logp = probs.gather(-1, choice[:, None])[:, 0].log()
+    if constraint is None:
+        return choice, logp
+    return constraint.token_ids[state].gather(-1, choice[:, None])[:, 0], logp
 
 
 def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:

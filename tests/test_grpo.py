@@ -1,12 +1,11 @@
 import copy
-import math
 from dataclasses import replace
 
 import pytest
 import torch
 
 from shared.constrain import answer_trie
-from shared.grpo import GRPOConfig, NonFiniteTraining, collect, grpo_step, policy_loss, rows_of_step, train
+from shared.grpo import GRPO, GRPOConfig, collect, grpo_step, policy_loss, train
 from shared.kl import k1
 from shared.models import add_lora, frozen_copy
 from tests.conftest import tiny_llama
@@ -137,92 +136,35 @@ def test_several_epochs_move_the_ratio_and_clip(tokenizer):
 
 def test_no_piece_is_larger_than_it_may_be(tokenizer, monkeypatch):
     """Catches a cut into as many parts as fit on average, of which the larger ones do not."""
-    import shared.grpo as grpo
+    from shared import training
 
     experience = collect(tiny_llama().eval(), tokenizer, ROWS * 2, longer_is_better, CONFIG)
     one_prompt = experience.rollout.completion_ids.numel() // 8 * 12
-    monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", int(1.5 * one_prompt))
-    assert [len(piece.rollout.prompts) for piece in grpo.pieces(experience, 12)] == [1] * 8
-    monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", 3 * one_prompt)
-    assert [len(piece.rollout.prompts) for piece in grpo.pieces(experience, 12)] == [3, 3, 2]
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", int(1.5 * one_prompt))
+    assert [len(piece.rollout.prompts) for piece in training.pieces(experience, 12)] == [1] * 8
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 3 * one_prompt)
+    assert [len(piece.rollout.prompts) for piece in training.pieces(experience, 12)] == [3, 3, 2]
 
 
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
 def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monkeypatch):
     """Catches pieces that all weigh the same although their completions or prompts differ in length."""
-    import shared.grpo as grpo
+    from shared import training
 
     config = replace(CONFIG, loss_type=loss_type, beta=0.1, entropy_coef=0.01, max_new_tokens=8, prompts_per_step=3)
     rows = [{"prompt": prompt, "answer": "a"} for prompt in ("abcdef", "b", "cd")]
     results = []
     for at_once in (1 << 24, 1):
         model = tiny_llama().eval()
-        experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1),
-                             generator=torch.Generator().manual_seed(0))
-        monkeypatch.setattr(grpo, "LOGITS_AT_ONCE", at_once)
-        assert len(grpo.pieces(experience, 12)) == (3 if at_once == 1 else 1)
-        metrics = grpo.update(model, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
+        experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1))
+        monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
+        assert len(training.pieces(experience, 12)) == (3 if at_once == 1 else 1)
+        algorithm = GRPO(model, tokenizer, longer_is_better, config)
+        metrics = training.update(algorithm, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
         results.append((metrics, parameters(model)))
     (whole, moved), (pieces, moved_in_pieces) = results
     assert pieces == pytest.approx(whole, rel=1e-4, abs=1e-6)
     torch.testing.assert_close(moved_in_pieces, moved, rtol=0, atol=1e-6)
-
-
-def test_a_step_that_is_not_finite_is_skipped_and_counted(tokenizer, monkeypatch):
-    model = tiny_llama().eval()
-    before = parameters(model)
-    import shared.grpo as grpo
-
-    real, calls = grpo.policy_loss, iter(range(100))
-
-    def sometimes_nan(*args):
-        loss, metrics = real(*args)
-        return (loss * math.nan if next(calls) == 0 else loss), metrics
-
-    monkeypatch.setattr(grpo, "policy_loss", sometimes_nan)
-    history = run(model, tokenizer, longer_is_better)
-    assert [record["skipped"] for record in history] == [1.0, 0.0, 0.0]
-    assert all(p.isfinite().all() for p in model.parameters())
-    assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
-
-
-def test_three_in_a_row_stop_with_a_sentence_and_the_last_good_weights(tokenizer, monkeypatch):
-    import shared.grpo as grpo
-
-    model = tiny_llama().eval()
-    before, real = parameters(model), grpo.policy_loss
-    monkeypatch.setattr(grpo, "policy_loss", lambda *args: (real(*args)[0] * math.inf, real(*args)[1]))
-    with pytest.raises(NonFiniteTraining, match="learning_rate") as stopped:
-        run(model, tokenizer, config=GRPOConfig(steps=9, prompts_per_step=2, num_generations=2, max_new_tokens=2, log_every=0))
-    assert len(stopped.value.history) == 3 and all(map(torch.equal, before, parameters(model)))
-
-
-def test_an_interrupt_returns_what_was_learned(tokenizer, capsys):
-    model, calls = tiny_llama().eval(), iter(range(10))
-
-    def interrupted(prompts, completions, **columns):
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-        return [float(len(c)) for c in completions]
-
-    assert len(run(model, tokenizer, interrupted)) == 2
-    assert "Interrupted after 2 of 3" in capsys.readouterr().out
-
-
-def test_resuming_continues_the_same_trajectory_bit_for_bit(tokenizer, tmp_path):
-    """Catches optimiser state, sampling seed or order of prompts that start over."""
-    config = dict(prompts_per_step=3, num_generations=4, max_new_tokens=4, checkpoint_every=2, log_every=0, beta=0.01)
-    whole = tiny_llama().eval()
-    reference = frozen_copy(whole)
-    uninterrupted = run(whole, tokenizer, config=GRPOConfig(steps=6, **config), reference=reference)
-
-    path = tmp_path / "a folder" / "run.pt"
-    run(tiny_llama().eval(), tokenizer, config=GRPOConfig(steps=4, **config), reference=reference, checkpoint_path=path)
-    resumed = tiny_llama(seed=5).eval()  # other weights: all must come from the checkpoint
-    continued = run(resumed, tokenizer, config=GRPOConfig(steps=6, **config), reference=reference, checkpoint_path=path)
-    assert continued == uninterrupted
-    assert all(map(torch.equal, parameters(whole), parameters(resumed)))
-    assert not list(path.parent.glob("*.partial"))
 
 
 def test_a_checkpoint_of_other_settings_is_refused(tokenizer, tmp_path):
@@ -239,12 +181,6 @@ def test_the_log_tells_average_reward_and_loss(tokenizer, capsys):
     assert len(lines) == 2 and all("average reward" in l and "average loss" in l and "held-out 0.250" in l for l in lines)
 
 
-def test_every_row_is_seen_once_before_any_comes_again():
-    rows = [{"prompt": str(i)} for i in range(6)]
-    seen = [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=0)]
-    assert sorted(seen[:6]) == sorted(seen[6:]) == list("012345") and seen[:6] != seen[6:]
-
-
 @pytest.mark.parametrize(
     "options, words",
     [({"num_generations": 1}, "num_generations"), ({"learning_rate": 0.0}, "learning_rate"), ({"beta": -1.0}, "beta"),
@@ -259,13 +195,6 @@ def test_bad_settings_are_refused_with_a_sentence(options, words):
 def test_unknown_settings_are_refused():
     with pytest.raises(TypeError, match="lr"):
         GRPOConfig(lr=1e-3)
-
-
-def test_nothing_to_train_is_a_sentence(tokenizer):
-    with pytest.raises(ValueError, match="nothing to train"):
-        run(tiny_llama().requires_grad_(False), tokenizer)
-    with pytest.raises(ValueError, match="empty"):
-        train(tiny_llama(), tokenizer, [], first_letter)
 
 
 def test_a_frozen_copy_never_changes(tokenizer):

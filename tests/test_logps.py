@@ -1,5 +1,7 @@
 """`completion_logps` against the ten plain lines beside it, and in the settings that a real model is trained in."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -56,7 +58,7 @@ def test_scoring_equals_the_plain_lines_in_value_and_gradient(make, tokenizer, s
     """
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
     model = make().eval().double()
-    rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, seed=0)
     weight = torch.randn(rollout.old_logps.shape, generator=seeded(1), dtype=torch.float64)
     fast, _ = completion_logps(model, rollout)
     plain = plain_logps(model, rollout)
@@ -94,7 +96,7 @@ def test_gradient_checkpointing_keeps_less_and_changes_no_gradient(make, tokeniz
     The model is in training mode with much dropout, and the way back runs after scoring has ended.
     """
     model = make(dropout=0.5).double().train()
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     with Kept(model) as kept:
         logps, _ = completion_logps(model, rollout)
     whole = gradients(model, logps.sum())
@@ -129,7 +131,7 @@ def test_half_precision_passes_agree_with_each_other(make, tokenizer):
     """Float32 weights under autocast. Catches two types that meet in one product, and a softmax of bfloat16 logits."""
     model = make().eval()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), generator=seeded())
+        rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), seed=0)
         logps, entropy = completion_logps(model, rollout, with_entropy=True)
     assert logps.dtype == entropy.dtype == rollout.old_logps.dtype == torch.float32
     log_ratio = (logps - rollout.old_logps)[rollout.completion_mask.bool()]
@@ -142,7 +144,25 @@ def test_half_precision_passes_agree_with_each_other(make, tokenizer):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_weights_are_scored_as_they_were_sampled(make, tokenizer, dtype):
     model = make().eval().to(dtype)
-    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), seed=0)
     logps, _ = completion_logps(model, rollout)
     log_ratio = (logps - rollout.old_logps)[rollout.completion_mask.bool()]
     assert logps.dtype == torch.float32 and log_ratio.abs().mean() < 5e-2
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_scoring_reads_nothing_back_from_the_device(tokenizer, constrained):
+    """Catches a mask as an index, or a number taken out of a tensor: each makes the host wait for a GPU.
+
+    On the meta device tensors have shapes and no values, so whatever asks for a value raises.
+    """
+    trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
+    model = tiny_llama().eval()
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10, 0.7, top_k=4), constraint=trie, seed=0)
+    moved = {name: getattr(rollout, name).to("meta") for name in
+             ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask", "old_logps")}
+    constraint = trie.to("meta") if constrained else None
+    model = model.to("meta")
+    logps, _ = completion_logps(model, replace(rollout, **moved, constraint=constraint), with_entropy=True)
+    logps.sum().backward()
+    assert logps.shape == rollout.completion_ids.shape

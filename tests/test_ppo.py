@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared import ppo
+from shared import ppo, training
 from shared.advantages import gae, one_step_advantages, whiten
 from shared.logps import completion_logps, token_logps
 from shared.losses import clipped_value_loss
 from shared.models import frozen_copy
-from shared.ppo import ActorCritic, PPOConfig
+from shared.ppo import PPO, ActorCritic, PPOConfig
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
 
@@ -26,7 +26,7 @@ def count_a(prompts, completions, **columns):
 
 @pytest.fixture
 def rollout(model, tokenizer):
-    return sample(model, tokenizer, [row["prompt"] for row in ROWS], 2, Sampling(6), generator=torch.Generator().manual_seed(0))
+    return sample(model, tokenizer, [row["prompt"] for row in ROWS], 2, Sampling(6), seed=0)
 
 
 # --- advantages
@@ -141,7 +141,7 @@ def test_a_value_sees_the_tokens_before_it_and_not_its_own(model, rollout):
 def test_values_do_not_depend_on_the_padding_around_them(model, tokenizer):
     policy = ActorCritic(model)
     torch.nn.init.normal_(policy.value_head[-1].weight)
-    together = sample(model, tokenizer, ["c", "abcabcab"], 1, Sampling(4), generator=torch.Generator().manual_seed(1))
+    together = sample(model, tokenizer, ["c", "abcabcab"], 1, Sampling(4), seed=1)
     alone = together.take([0])
     real = int(together.prompt_mask[0].sum())
     trimmed = replace(alone, prompt_ids=alone.prompt_ids[:, -real:], prompt_mask=alone.prompt_mask[:, -real:])
@@ -164,11 +164,11 @@ def test_the_value_head_is_saved_and_loaded_with_the_model(model, tmp_path, roll
 
 def experience_of(model, tokenizer, config):
     policy = ActorCritic(model)
-    experience = ppo.collect(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, torch.Generator().manual_seed(0))
+    experience = ppo.collect(policy, frozen_copy(model), tokenizer, ROWS, count_a, config)
     return policy, experience
 
 
-CONFIG = PPOConfig(steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, minibatches=2, epochs=2, log_every=0)
+CONFIG = PPOConfig(steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, minibatches=2, num_iterations=2, log_every=0)
 
 
 @pytest.mark.parametrize("kl_in", ["loss", "reward"])
@@ -204,10 +204,15 @@ def test_it_learns_to_say_a(model, tokenizer):
     assert sum(r["reward"] for r in history[-5:]) > 1.8 * sum(r["reward"] for r in history[:5])
 
 
+def learn(policy, tokenizer, experience, optimizer, config):
+    algorithm = PPO(policy, tokenizer, count_a, config)
+    return training.learn(algorithm, experience, config, 0, optimizer)
+
+
 def test_a_policy_that_has_moved_far_ends_its_epochs(model, tokenizer):
     policy, experience = experience_of(model, tokenizer, CONFIG)
     optimizer = torch.optim.SGD(policy.parameters(), lr=50.0)
-    updates = ppo._update(policy, experience, optimizer, replace(CONFIG, epochs=10, target_kl=0.01), 0)
+    updates = learn(policy, tokenizer, experience, optimizer, replace(CONFIG, num_iterations=10, target_kl=0.01))
     assert len(updates) < 20
 
 
@@ -216,7 +221,7 @@ def test_a_loss_that_is_not_finite_changes_nothing(model, tokenizer):
     policy, experience = experience_of(model, tokenizer, CONFIG)
     broken = replace(experience, advantages=torch.full_like(experience.advantages, torch.nan))
     before = [p.detach().clone() for p in policy.parameters()]
-    ppo._update(policy, broken, torch.optim.AdamW(policy.parameters(), lr=0.1), CONFIG, 0)
+    learn(policy, tokenizer, broken, torch.optim.AdamW(policy.parameters(), lr=0.1), CONFIG)
     assert all(torch.equal(p, q) for p, q in zip(policy.parameters(), before))
 
 

@@ -40,7 +40,7 @@ def test_greedy_equals_one_at_a_time_generate(model, tokenizer):
 
 def test_old_logps_are_those_of_the_distribution_that_was_sampled(model, tokenizer):
     """Catches the temperature forgotten in the log-probabilities."""
-    rollout = sample(model, tokenizer, PROMPTS, 3, Sampling(10, temperature=0.7), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 3, Sampling(10, temperature=0.7), seed=0)
     with torch.no_grad():
         torch.testing.assert_close(rollout.old_logps, plain_logps(model, rollout), rtol=1e-5, atol=1e-5)
 
@@ -49,7 +49,7 @@ def test_old_logps_are_those_of_the_distribution_that_was_sampled(model, tokeniz
 @pytest.mark.parametrize("constrained", [False, True])
 def test_the_ratio_is_exactly_one_before_the_first_update(model, tokenizer, sampling, constrained):
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
-    rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, seed=0)
     logps, _ = completion_logps(model, rollout)
     torch.testing.assert_close((logps - rollout.old_logps).exp(), torch.ones_like(logps), rtol=0, atol=1e-5)
 
@@ -57,7 +57,7 @@ def test_the_ratio_is_exactly_one_before_the_first_update(model, tokenizer, samp
 def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_gradient(model, tokenizer):
     """Catches gradients that stop at the prompt's cache, or that count it once instead of once per completion."""
     model = model.double()  # little rounding (Llama normalises in float32 all the same)
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     weight = torch.randn(rollout.old_logps.shape, generator=seeded(1), dtype=torch.float64)
     gradients = []
     for logps in (completion_logps(model, rollout)[0], plain_logps(model, rollout)):
@@ -71,17 +71,18 @@ def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_grad
 def test_draw_takes_each_token_with_its_probability_and_never_an_impossible_one():
     """Catches a cumulative sum searched from the wrong side: it would draw a token of probability 0 when u is 0."""
     probs = torch.tensor([0.0, 0.2, 0.0, 0.5, 0.3, 0.0])
-    counts = draw(probs.expand(20_000, -1), seeded())[:, 0].bincount(minlength=6)
+    u = torch.cat([torch.zeros(1), torch.rand(19_998, generator=seeded()), torch.tensor([1 - 2**-24])])
+    counts = draw(probs.expand(20_000, -1), u).bincount(minlength=6)
     assert counts[probs == 0].sum() == 0
     torch.testing.assert_close(counts / 20_000, probs, rtol=0, atol=0.015)  # four standard errors; seeded
     certain = torch.zeros(50_000, 300)
     certain[:, 7] = 1.0
-    assert (draw(certain, seeded()) == 7).all()
+    assert (draw(certain, torch.rand(50_000, generator=seeded())) == 7).all()
 
 
 def test_poisoned_padding_changes_nothing(model, tokenizer):
     """What stands in the padding, on either side, is never seen by a real token."""
-    rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(10), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(10), seed=0)
     clean, _ = completion_logps(model, rollout)
     rollout.prompt_ids.masked_fill_(rollout.prompt_mask == 0, 7)
     rollout.completion_ids.masked_fill_(rollout.completion_mask == 0, 9)
@@ -91,7 +92,7 @@ def test_poisoned_padding_changes_nothing(model, tokenizer):
 def test_eos_counts_when_pad_is_eos(model):
     """Catches the mask made from `ids != pad`: with pad = EOS it drops the EOS that the model chose."""
     tokenizer = letter_tokenizer(pad_is_eos=True)
-    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), seed=0)
     ended = ~rollout.truncated
     assert ended.any()
     last = rollout.completion_ids.gather(1, rollout.lengths[:, None] - 1)[:, 0]
@@ -102,7 +103,7 @@ def test_eos_counts_when_pad_is_eos(model):
 def test_the_first_of_several_eos_ends_a_completion(tokenizer):
     model = tiny_llama().eval()
     model.generation_config.eos_token_id = [1, 5, 6]
-    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), seed=0)
     for ids, length, truncated in zip(rollout.completion_ids.tolist(), rollout.lengths.tolist(), rollout.truncated):
         ends = [token in (1, 5, 6) for token in ids[:length]]
         assert not any(ends[:-1]) and ends[-1] == (not truncated)
@@ -110,7 +111,7 @@ def test_the_first_of_several_eos_ends_a_completion(tokenizer):
 
 
 def test_truncated_completions_are_known_and_keep_all_their_tokens(model, tokenizer):
-    rollout = sample(model, tokenizer, PROMPTS, 16, Sampling(8), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 16, Sampling(8), seed=0)
     assert rollout.truncated.any() and (~rollout.truncated).any()
     assert (rollout.lengths[rollout.truncated] == 8).all()
 
@@ -118,14 +119,14 @@ def test_truncated_completions_are_known_and_keep_all_their_tokens(model, tokeni
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2])
 def test_dropout_does_not_make_sampling_and_scoring_disagree(make, tokenizer):
     model = make(dropout=0.5).train()
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(8), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(8), seed=0)
     logps, _ = completion_logps(model, rollout)
     torch.testing.assert_close(logps, rollout.old_logps, rtol=1e-5, atol=1e-5)
     assert model.training, "sampling and scoring must leave the model in the mode they found it in"
 
 
 def test_completions_are_grouped_by_prompt_and_seeded(model, tokenizer):
-    first, again = (sample(model, tokenizer, PROMPTS, 4, Sampling(8), generator=seeded()) for _ in range(2))
+    first, again = (sample(model, tokenizer, PROMPTS, 4, Sampling(8), seed=0) for _ in range(2))
     assert first.completions == again.completions
     assert first.repeated(PROMPTS)[:5] == ["abc"] * 4 + ["d"]
     assert len(set(first.completions[:4])) > 1
@@ -136,14 +137,14 @@ def test_a_repeated_prompt_is_prefilled_once(tokenizer):
     model = tiny_llama().eval()
     seen = []
     model.get_input_embeddings().register_forward_pre_hook(lambda m, args: seen.append(args[0].numel()))
-    sample(model, tokenizer, ["abc", "d", "abc"], 4, Sampling(3), generator=seeded())
+    sample(model, tokenizer, ["abc", "d", "abc"], 4, Sampling(3), seed=0)
     assert seen[0] == len("abc") + len("d")
 
 
 def test_only_allowed_answers_come_out(model, tokenizer):
     answers = ["ab", "abc", "j", "dd"]
     trie = answer_trie(tokenizer, answers)
-    rollout = sample(model, tokenizer, PROMPTS, 32, Sampling(6), constraint=trie, generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 32, Sampling(6), constraint=trie, seed=0)
     assert set(rollout.completions) <= set(answers) and not rollout.truncated.any()
     assert len(set(rollout.completions)) > 1
 
@@ -152,7 +153,7 @@ def test_constrained_probabilities_of_all_answers_add_up_to_one(model, tokenizer
     """Catches log-probabilities that are not renormalised over the allowed tokens."""
     answers = ["ab", "abc", "j", "dd"]
     trie = answer_trie(tokenizer, answers)
-    rollout = sample(model, tokenizer, ["abc"], 400, Sampling(6), constraint=trie, generator=seeded())
+    rollout = sample(model, tokenizer, ["abc"], 400, Sampling(6), constraint=trie, seed=0)
     probability = dict(zip(rollout.completions, rollout.old_logps.sum(dim=1).exp().tolist()))
     assert sum(probability.values()) == pytest.approx(1, abs=1e-5) and len(probability) == 4
     frequency = sum(c == "j" for c in rollout.completions) / 400
@@ -160,7 +161,7 @@ def test_constrained_probabilities_of_all_answers_add_up_to_one(model, tokenizer
 
 
 def test_take_cuts_whole_groups(model, tokenizer):
-    rollout = sample(model, tokenizer, PROMPTS, 3, Sampling(8), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 3, Sampling(8), seed=0)
     part = rollout.take([3, 0])
     assert part.prompts == ["ab", "abc"] and part.completions == rollout.completions[9:12] + rollout.completions[:3]
     logps, _ = completion_logps(model, part)
@@ -168,7 +169,7 @@ def test_take_cuts_whole_groups(model, tokenizer):
 
 
 def test_entropy_is_that_of_the_sampled_distribution(model, tokenizer):
-    rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(5), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(5), seed=0)
     _, entropy = completion_logps(model, rollout, with_entropy=True)
     G = rollout.num_generations
     logits = model(rollout.prompt_ids, attention_mask=rollout.prompt_mask, position_ids=position_ids(rollout.prompt_mask)).logits[:, -1]

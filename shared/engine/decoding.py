@@ -64,7 +64,8 @@ class CachedDecoder:
         self.mask = F.pad(self.mask, (0, 1), value=1)
         self.logits = self._pass(token[:, None], self.mask, self.mask.sum(dim=1, keepdim=True) - 1)
 
-    def keep(self, rows: Int[Tensor, "K"]) -> None:
+    def keep(self, rows: list[int]) -> None:
+        rows = torch.tensor(rows, device=self.mask.device)
         self.cache.batch_select_indices(rows)
         self.mask = self.mask[rows]
 

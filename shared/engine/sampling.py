@@ -79,15 +79,16 @@ def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> 
     return keep
 
 
-def draw(probs: Float[Tensor, "R K"], generator: torch.Generator | None = None) -> Int[Tensor, "R 1"]:
-    """One index for each row, drawn with its probability: the first whose cumulative probability exceeds u ~ U[0, 1).
+def draw(probs: Float[Tensor, "R K"], u: Float[Tensor, "R"]) -> Int[Tensor, "R"]:
+    """One index for each row, drawn with its probability: the first whose cumulative probability exceeds u, (R,).
 
-    `torch.multinomial` draws an exponential number for each of the R x K probabilities; this draws R in all.
+    u: uniform numbers in [0, 1), see `shared.engine.chance`.
     """
     cumulative = probs.cumsum(dim=-1)
-    u = torch.rand(len(probs), 1, generator=generator, device=probs.device, dtype=probs.dtype)
     # Scaled by the last sum, which rounding leaves near 1: u stays below it, so no index of probability 0 is drawn.
-    return torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)
+    threshold = u.to(probs.dtype)[:, None] * cumulative[:, -1:]
+    index = torch.searchsorted(cumulative, threshold, right=True)[:, 0]
+    return index.clamp(max=probs.size(-1) - 1)  # only rows of nan reach beyond the end
 
 
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:

@@ -75,7 +75,7 @@ def test_sampling_and_scoring_are_those_of_transformers(llama_shaped, tokenizer,
     for transformers in (False, True):
         if transformers:
             transformers_only(monkeypatch)
-        rollout = sample(llama_shaped, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+        rollout = sample(llama_shaped, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
         logps, entropy = completion_logps(llama_shaped, rollout, with_entropy=True)
         llama_shaped.zero_grad()
         (logps + entropy).sum().backward()
@@ -89,9 +89,9 @@ def test_completions_of_a_group_do_not_see_each_other(k, tokenizer, monkeypatch)
     """Every grouping draws the same tokens, and so does a decoder without groups; rows leave as they end."""
     model = tiny_llama().eval()
     monkeypatch.setattr(decoding, "group_size", lambda *sizes: k)
-    grouped = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    grouped = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     transformers_only(monkeypatch)
-    alone = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    alone = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     assert grouped.completions == alone.completions
     torch.testing.assert_close(grouped.old_logps, alone.old_logps, rtol=1e-5, atol=1e-5)
 
@@ -142,13 +142,13 @@ def test_under_autocast_the_cache_is_of_the_half_precision_type():
 def test_one_token_each(tokenizer, monkeypatch):
     """Completions of one token have no token to read: only the prompts pass."""
     model = tiny_llama().eval()
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(1), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(1), seed=0)
     torch.testing.assert_close(completion_logps(model, rollout)[0], rollout.old_logps, rtol=1e-5, atol=1e-5)
 
 
 def test_scoring_computes_no_prompt_twice_and_no_padding(tokenizer):
     model = tiny_llama().eval()
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), generator=seeded())
+    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     seen = []
     model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
     completion_logps(model, rollout)

@@ -3,9 +3,7 @@
 import torch
 
 from shared.engine.llama import Places, packed_prompts
-from shared.engine.logits import token_logps
-from shared.engine.scoring import completion_positions, completion_states, real_tokens, rows_before
-from tests.conftest import tiny_llama
+from shared.engine.scoring import completion_positions, real_tokens, rows_before
 
 # Two prompts, `a b c` and `d`; completions `x y .`, `u .`, `v w .` and `.`.
 PROMPT_LENGTHS = torch.tensor([3, 1])
@@ -31,18 +29,3 @@ def test_prompts_are_packed_without_their_padding():
     """Catches padding taken from the wrong side."""
     ids, positions = packed_prompts(torch.tensor([[0, 0, 5], [6, 7, 8]]), torch.tensor([1, 3]))
     assert ids.tolist() == [5, 6, 7, 8] and positions.tolist() == [0, 0, 1, 2]
-
-
-def test_scoring_reads_nothing_back_from_the_device():
-    """Catches a mask as an index, or a number taken out of a tensor: each makes the host wait for a GPU.
-
-    On the meta device tensors have shapes and no values, so whatever asks for a value raises.
-    """
-    model = tiny_llama().eval().to("meta")
-    prompt_ids = torch.zeros(2, 3, dtype=torch.long, device="meta")
-    completion_ids = torch.zeros(4, 3, dtype=torch.long, device="meta")
-    hidden = completion_states(model, prompt_ids, completion_ids, PROMPT_LENGTHS, LENGTHS)
-    choice = completion_ids.flatten().index_select(0, real_tokens(LENGTHS, 3).to("meta"))
-    logps = token_logps(model.lm_head(hidden), choice)
-    logps.sum().backward()
-    assert logps.shape == (9,)

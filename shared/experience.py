@@ -1,0 +1,207 @@
+"""What every algorithm with a rollout does before its own formula: sample, reward, score under the reference."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_choice, require_positive
+from shared.constrain import AnswerTrie
+from shared.engine.sampling import Sampling
+from shared.logps import completion_logps
+from shared.models import reference_model
+from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
+from shared.rollout import Rollout, sample
+
+# So many steps in which every group had equal rewards are taken for a run that cannot learn.
+STEPS_WITHOUT_SIGNAL = 10
+NO_SIGNAL = (
+    "In the last {steps} steps the completions of every group had equal rewards (average {reward:.3f}), so there was "
+    "nothing to learn from: a group teaches by the differences within it. If they are all wrong, the model may never "
+    "give a right answer: look at some completions, then try an easier task, a reward that pays for a part of it, a "
+    "larger num_generations or temperature, or another model. If they are all right, there is nothing left to learn."
+)
+
+
+@dataclass(frozen=True)
+class RolloutConfig(TrainingConfig):
+    """Settings of any algorithm that samples and rewards completions.
+
+    num_generations: G, completions for each prompt.
+    max_new_tokens, temperature, top_k, top_p: see `shared.engine.sampling.Sampling`; temperature must be positive.
+    beta: coefficient of the KL penalty; 0 needs no reference.
+    kl_in: "loss" or "reward", where the penalty acts; each algorithm says how.
+    reward_weights: one weight for each reward function; None weighs all 1.
+    """
+
+    num_generations: int = 8
+    max_new_tokens: int = 16
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    beta: float = 0.0
+    kl_in: Literal["loss", "reward"] = "loss"
+    reward_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        require_at_least(self, 1, "num_generations")
+        require_at_least(self, 0, "beta")
+        require_positive(self, "temperature")
+        require_choice(self, kl_in=("loss", "reward"))
+        _ = self.sampling  # checks its own fields
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(self.max_new_tokens, self.temperature, self.top_k, self.top_p)
+
+
+@dataclass(frozen=True)
+class Experience:
+    """A rollout with everything the loss needs beside the policy: all without gradient.
+
+    rewards_per_func: (B, F); rewards: (B,).
+    advantages: (B,), one for all tokens of a completion, or (B, C).
+    ref_logps: (B, C), or None without a KL penalty.
+    """
+
+    rollout: Rollout
+    rewards_per_func: Float[Tensor, "B F"]
+    rewards: Float[Tensor, "B"]
+    advantages: Float[Tensor, "B"] | Float[Tensor, "B C"]
+    ref_logps: Float[Tensor, "B C"] | None
+    metrics: Metrics
+
+    def __len__(self) -> int:
+        return len(self.rollout.prompts)
+
+    @property
+    def row_tokens(self) -> Tensor:
+        return self.rollout.prompt_lengths
+
+    @property
+    def num_tokens(self) -> int:
+        return int(self.rollout.lengths.sum())
+
+    @property
+    def num_places(self) -> int:
+        return self.rollout.completion_ids.numel()
+
+    def take(self, prompts: Sequence[int]) -> "Experience":
+        """The part that belongs to these prompts."""
+        rollout = self.rollout.take(prompts)
+        return replace(
+            self,
+            rollout=rollout,
+            rewards_per_func=self.rewards_per_func[self.rollout.rows_of(prompts)],
+            rewards=self.rewards[self.rollout.rows_of(prompts)],
+            advantages=self.part(self.advantages, prompts, rollout),
+            ref_logps=self.part(self.ref_logps, prompts, rollout),
+        )
+
+    def part(self, values: Tensor | None, prompts: Sequence[int], rollout: Rollout) -> Tensor | None:
+        """Of values (B,), (B, C) or (B, C, V) the rows of these prompts, as wide as their rollout."""
+        if values is None:
+            return None
+        rows = values[self.rollout.rows_of(prompts)]
+        return rows if rows.ndim == 1 else rows[:, : rollout.completion_ids.size(1)]
+
+
+class RolloutAlgorithm(Algorithm):
+    """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        reward_funcs: RewardFunction | Sequence[RewardFunction],
+        config: RolloutConfig,
+        *,
+        reference: PreTrainedModel | None = None,
+        constraint: AnswerTrie | None = None,
+    ):
+        """Raises ValueError when the reference is the policy itself."""
+        refuse_the_policy_as_reference(model, reference)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.reward_funcs = reward_funcs
+        self.config = config
+        self.reference = reference
+        self.constraint = constraint
+
+    @abstractmethod
+    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+        """A rollout of these rows with its rewards and advantages."""
+
+    def experience(self, rows: Sequence[dict], step: int) -> Experience:
+        return self.collect(rows, step)
+
+    def without_signal(self, record: Metrics) -> bool:
+        """Whether a step's rewards taught nothing, because those that are compared were all equal."""
+        return record["frac_reward_zero_std"] == 1
+
+    def advice(self, history: Sequence[Metrics]) -> str | None:
+        last = history[-STEPS_WITHOUT_SIGNAL:]
+        if len(last) < STEPS_WITHOUT_SIGNAL or not all(map(self.without_signal, last)):
+            return None
+        return NO_SIGNAL.format(steps=len(last), reward=last[-1]["reward"])
+
+
+def rewarded_rollout(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Sequence[dict],
+    reward_funcs: RewardFunction | Sequence[RewardFunction],
+    config: RolloutConfig,
+    constraint: AnswerTrie | None = None,
+    step: int = 0,
+    places: Sequence[int] | None = None,
+) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
+    """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
+
+    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, and those of the completions' lengths.
+    """
+    rollout = sample(
+        model,
+        tokenizer,
+        [row["prompt"] for row in rows],
+        config.num_generations,
+        config.sampling,
+        constraint=constraint,
+        seed=config.seed,
+        step=step,
+        places=places,
+    )
+    rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
+    rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
+    metrics = {"reward": rewards.mean().item()} | rollout.length_metrics
+    for function, column in zip(functions_of(reward_funcs), rewards_per_func.unbind(dim=1)):
+        metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
+        metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()
+    return rollout, rewards_per_func, rewards, metrics
+
+
+@torch.no_grad()
+def reference_logps(
+    model: PreTrainedModel, reference: PreTrainedModel | None, rollout: Rollout
+) -> Float[Tensor, "B C"]:
+    """The rollout's log-probabilities under the frozen reference, or under the policy with its adapters off, (B, C)."""
+    with reference_model(model, reference) as frozen:
+        return completion_logps(frozen, rollout)[0]
+
+
+def refuse_the_policy_as_reference(model: torch.nn.Module, reference: torch.nn.Module | None) -> None:
+    """ValueError when the reference shares a trained parameter with the policy: the KL would be 0 for ever."""
+    if reference is None:
+        return
+    trained = {id(p) for p in model.parameters() if p.requires_grad}
+    if any(id(p) in trained for p in reference.parameters()):
+        raise ValueError(
+            "The reference is the policy itself: the KL between the two is 0 for ever and penalises nothing. "
+            "Give reference=frozen_copy(model), made before training."
+        )

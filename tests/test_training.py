@@ -1,0 +1,359 @@
+"""The loop, with an algorithm that has no language model: fitting a line by least squares, one row at a time."""
+
+import math
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from torch import nn
+
+from shared import grpo, ppo, rloo, supervised, training
+from shared.algorithm import Algorithm, TrainingConfig
+from shared.grpo import GRPOConfig
+from shared.models import frozen_copy
+from shared.ppo import ActorCritic, PPOConfig
+from shared.rloo import RLOOConfig
+from shared.training import NonFiniteTraining, rows_of_step, train
+from tests.conftest import tiny_llama
+
+ROWS = [{"x": float(i), "y": 3.0 * i - 1.0, "weight": 1 + i % 3} for i in range(12)]
+CONFIG = TrainingConfig(steps=4, prompts_per_step=6, learning_rate=0.05, log_every=0, warmup_steps=0)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Rows as tensors; a row counts as many "tokens" as it weighs."""
+
+    rows: list[dict]
+    metrics: dict
+
+    def __len__(self):
+        return len(self.rows)
+
+    @property
+    def row_tokens(self):
+        return torch.tensor([row["weight"] for row in self.rows])
+
+    @property
+    def num_tokens(self):
+        return int(self.row_tokens.sum())
+
+    num_places = num_tokens
+
+    def take(self, rows):
+        return Points([self.rows[i] for i in rows], self.metrics)
+
+
+class Line(Algorithm):
+    """Weighted least squares; it remembers what it was shown."""
+
+    name = "line"
+    vocab_size = 1
+
+    def __init__(self, spoil=lambda step: False):
+        torch.manual_seed(0)
+        self.model = nn.Linear(1, 1)
+        self.spoil = spoil
+        self.step = -1
+        self.seen = []
+        self.stop_at = math.inf
+
+    def experience(self, rows, step):
+        self.step = step
+        return Points(list(rows), {"reward": float(step)})
+
+    def loss(self, points):
+        self.seen.append([row["x"] for row in points.rows])
+        x = torch.tensor([[row["x"]] for row in points.rows])
+        y = torch.tensor([[row["y"]] for row in points.rows])
+        error = (self.model(x) - y).square()[:, 0] * points.row_tokens
+        loss = error.sum() / points.num_tokens
+        if self.spoil(self.step):
+            loss = loss * math.nan
+        return loss, {"error": error.detach().sum() / points.num_tokens}
+
+    def enough(self, metrics):
+        return len(self.seen) >= self.stop_at
+
+
+def parameters(model):
+    return [p.detach().clone() for p in model.parameters()]
+
+
+def test_two_methods_are_enough_to_be_trained():
+    """The loop knows no reward, group or rollout: a line is fitted."""
+    line = Line()
+    history = train(line, ROWS, replace(CONFIG, steps=300, learning_rate=0.3), progress=False)
+    assert history[-1]["loss"] < 1e-2 < history[0]["loss"]
+    assert line.model.weight.item() == pytest.approx(3, abs=0.1)
+
+
+def test_every_row_is_learned_from_in_each_iteration():
+    """Catches a loop that makes only the first minibatch's update, or that never makes a new order."""
+    line = Line()
+    train(line, ROWS, replace(CONFIG, steps=1, num_iterations=3, minibatches=2), progress=False)
+    batch = sorted(row["x"] for row in rows_of_step(ROWS, 6, 0, 0))
+    epochs = [line.seen[i] + line.seen[i + 1] for i in (0, 2, 4)]
+    assert len(line.seen) == 6 and all(sorted(epoch) == batch for epoch in epochs)
+    assert epochs[0] != epochs[1] and epochs[1] != epochs[2]
+
+
+def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
+    """Catches pieces that weigh by their rows where the loss divides by tokens: the rows here weigh 1, 2 and 3."""
+    results = []
+    for at_once in (10**6, 1):
+        monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
+        line = Line()
+        history = train(line, ROWS, CONFIG, progress=False)
+        results.append((parameters(line.model), [record["loss"] for record in history], len(line.seen)))
+    (whole, losses, calls), (in_pieces, losses_in_pieces, more_calls) = results
+    assert calls == 4 and more_calls == 4 * 6
+    torch.testing.assert_close(in_pieces, whole)
+    assert losses_in_pieces == pytest.approx(losses, rel=1e-5)
+
+
+def test_a_metric_of_pieces_is_a_mean_over_tokens(monkeypatch):
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    record = train(Line(), ROWS, replace(CONFIG, steps=1), progress=False)[0]
+    assert record["error"] == pytest.approx(record["loss"], rel=1e-6)
+
+
+def test_the_learning_rate_warms_up_linearly_from_its_first_share():
+    """Catches a warm-up that begins at 0 and wastes the first step, or that ends a step late."""
+    history = train(Line(), ROWS, replace(CONFIG, steps=6, warmup_steps=4, learning_rate=0.4), progress=False)
+    assert [record["learning_rate"] for record in history] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.4])
+
+
+def test_the_learning_rate_in_the_record_is_the_one_that_acts(monkeypatch):
+    seen = []
+    real = torch.optim.AdamW.step
+
+    def step(self, *args, **kwargs):
+        seen.append([group["lr"] for group in self.param_groups])
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    history = train(Line(), ROWS, replace(CONFIG, steps=3, warmup_steps=2), progress=False)
+    assert [lr for (lr,) in seen] == [record["learning_rate"] for record in history]
+
+
+def test_a_step_that_is_not_finite_changes_nothing_and_is_marked():
+    line = Line(spoil=lambda step: step == 1)
+    seen = []
+    history = train(line, ROWS, CONFIG, progress=False, on_step=lambda record: seen.append(parameters(line.model)))
+    assert [record["skipped"] for record in history] == [0, 1, 0, 0]
+    assert all(map(torch.equal, seen[0], seen[1])) and not all(map(torch.equal, seen[1], seen[2]))
+
+
+def test_two_bad_steps_then_a_good_one_start_the_count_anew():
+    """Catches a counter of skipped steps that is never reset."""
+    history = train(Line(lambda step: step % 3 != 2), ROWS, replace(CONFIG, steps=9), progress=False)
+    assert len(history) == 9 and sum(record["skipped"] for record in history) == 6
+
+
+def test_three_bad_steps_in_a_row_stop_with_the_last_good_weights():
+    line = Line(lambda step: step >= 1)
+    good = []
+    with pytest.raises(NonFiniteTraining, match=r"3 steps in a row \(up to step 4\)") as stopped:
+        train(line, ROWS, replace(CONFIG, steps=9), progress=False, on_step=lambda r: good.append(parameters(line.model)))
+    assert len(stopped.value.history) == 4 and all(map(torch.equal, good[0], parameters(line.model)))
+
+
+def test_enough_leaves_the_update_and_the_further_ones_out():
+    """Catches a step that is made before the test whether the policy has moved too far."""
+    line = Line()
+    line.stop_at = 2
+    after_first = Line()
+    train(after_first, ROWS, replace(CONFIG, steps=1, num_iterations=1), progress=False)
+    train(line, ROWS, replace(CONFIG, steps=1, num_iterations=5), progress=False)
+    assert len(line.seen) == 2
+    assert all(map(torch.equal, parameters(line.model), parameters(after_first.model)))
+
+
+def test_the_gradient_norm_is_clipped_and_told_before_clipping():
+    line = Line()
+    before = parameters(line.model)
+    x = torch.tensor([[row["x"]] for row in rows_of_step(ROWS, 6, 0, 0)])
+    optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
+    loss = line.model(x).sum() * 100
+    norm = training.apply_gradient(loss, line.model, optimizer, 0.5)
+    moved = torch.cat([(b - a).flatten() for a, b in zip(before, parameters(line.model))]).norm()
+    assert norm > 100 and moved.item() == pytest.approx(0.5, rel=1e-4)
+    assert all(p.grad is None for p in line.model.parameters())
+
+
+@pytest.mark.parametrize("spoiled", [math.nan, math.inf])
+def test_apply_gradient_refuses_what_is_not_finite(spoiled):
+    line = Line()
+    before = parameters(line.model)
+    loss = line.model(torch.ones(1, 1)).sum() * spoiled
+    norm = training.apply_gradient(loss, line.model, torch.optim.SGD(line.model.parameters(), lr=1.0), 1.0)
+    assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
+
+
+def test_listeners_and_evaluation_come_at_their_steps(capsys):
+    seen, again = [], []
+    config = replace(CONFIG, eval_every=2, log_every=2)
+    history = train(Line(), ROWS, config, evaluate=lambda model: 0.25, on_step=[seen.append, again.append], progress=False)
+    assert seen == again == history and ["eval_reward" in record for record in history] == [False, True, False, True]
+    assert all(record["step_time"] > 0 for record in history)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and "average reward  0.500" in lines[0] and "average reward  2.500" in lines[1]
+    assert all("held-out 0.250" in line for line in lines)
+
+
+def test_advice_is_given_once(capsys):
+    line = Line()
+    line.advice = lambda history: "nothing to learn" if len(history) >= 2 else None
+    train(line, ROWS, CONFIG, progress=False)
+    assert capsys.readouterr().out.count("nothing to learn") == 1
+
+
+def test_an_interrupt_returns_what_was_learned(capsys):
+    line = Line()
+
+    def stop(record):
+        if record["step"] == 2:
+            raise KeyboardInterrupt
+
+    assert len(train(line, ROWS, CONFIG, progress=False, on_step=stop)) == 2
+    assert "Interrupted after 2 of 4" in capsys.readouterr().out
+
+
+def test_weight_decay_acts():
+    free, decayed = Line(), Line()
+    train(free, ROWS, CONFIG, progress=False)
+    train(decayed, ROWS, replace(CONFIG, weight_decay=5.0), progress=False)
+    assert decayed.model.weight.abs() < free.model.weight.abs()
+
+
+def test_nothing_to_train_is_a_sentence():
+    line = Line()
+    line.model.requires_grad_(False)
+    with pytest.raises(ValueError, match="nothing to train"):
+        train(line, ROWS, CONFIG)
+    with pytest.raises(ValueError, match="empty"):
+        train(Line(), [], CONFIG)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"steps": 0}, "steps is 0"),
+        ({"learning_rate": math.inf}, "learning_rate"),
+        ({"warmup_steps": -1}, "warmup_steps"),
+        ({"weight_decay": -0.1}, "weight_decay"),
+        ({"max_grad_norm": 0.0}, "max_grad_norm"),
+        ({"minibatches": 99}, "99 minibatches"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_settings_are_refused_with_a_sentence(options, words):
+    with pytest.raises(ValueError, match=words):
+        TrainingConfig(**options)
+
+
+def test_every_row_is_seen_once_before_any_comes_again():
+    """Catches an order that is drawn anew each step, or the same in every epoch."""
+    rows = [{"prompt": str(i)} for i in range(6)]
+    seen = [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=0)]
+    assert sorted(seen[:6]) == sorted(seen[6:]) == list("012345") and seen[:6] != seen[6:]
+    assert seen != [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=1)]
+
+
+# --- every algorithm on the loop
+
+TEXTS = [{"prompt": p, "completion": c} for p, c in [("abc", "de"), ("d", "b"), ("efg", "hhh"), ("hi", "j")]]
+
+
+def longer_is_better(prompts, completions, **columns):
+    return [float(len(completion)) for completion in completions]
+
+
+def start(name: str, seed: int = 0):
+    """A model, and the training of it by one of the algorithms as a function of the settings."""
+    model = tiny_llama(seed).eval()
+    reference = tiny_llama(9).eval()
+    size = {"prompts_per_step": 3, "log_every": 0, "learning_rate": 1e-2, "minibatches": 1}
+    sampled = {"max_new_tokens": 4, "num_generations": 4, "beta": 0.01}
+    if name == "supervised":
+        return model, lambda tokenizer, **options: supervised.train(
+            model, tokenizer, TEXTS, TrainingConfig(**size | options.pop("settings")), progress=False, **options
+        )
+    if name == "PPO":
+        policy = ActorCritic(model)
+        torch.nn.init.normal_(policy.value_head[-1].weight, generator=torch.Generator().manual_seed(seed))
+        return policy, lambda tokenizer, **options: ppo.train(
+            policy, reference, tokenizer, TEXTS, longer_is_better,
+            PPOConfig(**size | sampled | {"minibatches": 2} | options.pop("settings")), progress=False, **options,
+        )
+    kind, config = {"GRPO": (grpo, GRPOConfig), "RLOO": (rloo, RLOOConfig)}[name]
+    return model, lambda tokenizer, **options: kind.train(
+        model, tokenizer, TEXTS, longer_is_better, config(**size | sampled | options.pop("settings")),
+        reference=reference, progress=False, **options,
+    )
+
+
+def without_seconds(history):
+    return [{name: value for name, value in record.items() if name != "step_time"} for record in history]
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
+def test_resuming_continues_the_same_trajectory_bit_for_bit(name, tokenizer, tmp_path):
+    """Catches optimiser state, warm-up, sampling seed or order of prompts that start over, and a head that is not kept."""
+    whole, run_whole = start(name)
+    uninterrupted = run_whole(tokenizer, settings={"steps": 6})
+    path = tmp_path / "a folder" / "run.pt"
+    _, run_first = start(name)
+    run_first(tokenizer, settings={"steps": 4, "checkpoint_every": 2}, checkpoint_path=path)
+    resumed, run_rest = start(name, seed=5)  # other weights: all must come from the checkpoint
+    continued = run_rest(tokenizer, settings={"steps": 6, "checkpoint_every": 2}, checkpoint_path=path)
+    assert without_seconds(continued) == without_seconds(uninterrupted)
+    assert all(map(torch.equal, parameters(whole), parameters(resumed)))
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
+def test_every_algorithm_has_what_the_loop_gives(name, tokenizer):
+    model, run = start(name)
+    before = parameters(model)
+    history = run(tokenizer, settings={"steps": 4, "eval_every": 2, "warmup_steps": 2}, evaluate=lambda model: 0.5)
+    assert [record["step"] for record in history] == [1, 2, 3, 4]
+    assert history[1]["eval_reward"] == 0.5 and history[0]["learning_rate"] == pytest.approx(5e-3)
+    assert all(math.isfinite(value) for record in history for value in record.values())
+    assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+
+
+def test_a_spoiled_value_head_stops_training(tokenizer):
+    """Catches six silent steps of nan loss."""
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.constant_(policy.value_head[-1].bias, math.nan)
+    config = PPOConfig(steps=6, prompts_per_step=2, max_new_tokens=3, log_every=0)
+    with pytest.raises(NonFiniteTraining):
+        ppo.train(policy, frozen_copy(policy.model), tokenizer, TEXTS, longer_is_better, config, progress=False)
+
+
+@pytest.mark.parametrize("kind, config", [(grpo, GRPOConfig), (rloo, RLOOConfig)])
+def test_the_policy_as_its_own_reference_is_refused(kind, config, tokenizer):
+    """The KL would be 0 for ever: the mistake this course teaches against."""
+    model = tiny_llama().eval()
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        kind.train(model, tokenizer, TEXTS, longer_is_better, config(steps=1, beta=0.1), reference=model)
+    policy = ActorCritic(model)
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        ppo.train(policy, model, tokenizer, TEXTS, longer_is_better, PPOConfig(steps=1))
+
+
+def test_a_run_that_cannot_learn_says_so(tokenizer, capsys):
+    """A model that never earns a reward trained 80 steps at 0.000 and ended green."""
+
+    def never(prompts, completions, **columns):
+        return [0.0] * len(completions)
+
+    settings = {"steps": 12, "prompts_per_step": 2, "num_generations": 2, "max_new_tokens": 2, "log_every": 0}
+    grpo.train(tiny_llama().eval(), tokenizer, TEXTS, never, GRPOConfig(**settings), progress=False)
+    said = capsys.readouterr().out
+    assert said.count("nothing to learn from") == 1 and "(average 0.000)" in said
+    grpo.train(tiny_llama().eval(), tokenizer, TEXTS, never, GRPOConfig(**settings | {"steps": 9}), progress=False)
+    policy = ActorCritic(tiny_llama().eval())
+    ppo.train(policy, None, tokenizer, TEXTS, never, PPOConfig(**settings | {"beta": 0.0}), progress=False)
+    assert capsys.readouterr().out.count("nothing to learn from") == 1, "not after nine steps; and PPO says it as well"
