@@ -2,8 +2,8 @@
 
 `plain_logps` is the definition, in ten lines that `notebooks/dots.ipynb` derives. `completion_logps` is what
 training calls: the same numbers and gradients (tests hold them to 1e-5) from less work. What makes it fast is
-optional reading: `shared.engine.scoring` computes a prompt once for all its completions and no padding,
-`shared.engine.logits` never stores a log-softmax.
+optional reading: `shared.engine.contexts` finds what completions have in common, `shared.engine.scoring` computes it
+once, without padding, and `shared.engine.logits` never stores a log-softmax.
 """
 
 import torch
@@ -11,10 +11,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from shared.engine.contexts import Contexts, separate_contexts
 from shared.engine.llama import llama_in
 from shared.engine.logits import entropy_of, in_chunks, token_logps
 from shared.engine.sampling import distribution, position_ids
-from shared.engine.scoring import completion_states, real_tokens
+from shared.engine.scoring import context_states, real_tokens
 from shared.models import eval_mode, recomputes, scoring_mode
 from shared.rollout import Rollout
 
@@ -32,17 +33,26 @@ def plain_logps(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"
     return logps.masked_fill(rollout.completion_mask == 0, 0.0)
 
 
-def padded_logits(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C V"]:
-    """The logits from which each completion token was drawn, padding included, through the model's own pass."""
-    G = rollout.num_generations
-    mask = torch.cat([rollout.prompt_mask.repeat_interleave(G, dim=0), rollout.completion_mask], dim=1)  # (B, P + C)
-    ids = torch.cat([rollout.prompt_ids.repeat_interleave(G, dim=0), rollout.completion_ids], dim=1)
+def padded_logits(
+    model: PreTrainedModel, rollout: Rollout, completions: Int[Tensor, "S"] | None = None
+) -> Float[Tensor, "S C V"]:
+    """The logits from which each completion token was drawn, padding included, through the model's own pass.
+
+    completions: which of the B, on the host; None for all.
+    """
+    if completions is None:
+        completions = torch.arange(len(rollout))
+    device = rollout.prompt_ids.device
+    prompts = (completions // rollout.num_generations).to(device)  # (S,)
+    completions = completions.to(device)
+    mask = torch.cat([rollout.prompt_mask[prompts], rollout.completion_mask[completions]], dim=1)  # (S, P + C)
+    ids = torch.cat([rollout.prompt_ids[prompts], rollout.completion_ids[completions]], dim=1)
     C = rollout.completion_ids.size(1)
-    # Left padding must not shift positions. The prompt's logits are not needed, but for its last.
+    # Left padding must not shift positions. Of the prompt only the last logits are needed; some models give all.
     out = model(
         input_ids=ids, attention_mask=mask, position_ids=position_ids(mask), logits_to_keep=C + 1, use_cache=False
     )
-    return out.logits[:, :-1]  # position t predicts token t + 1
+    return out.logits[:, -C - 1 : -1]  # position t predicts token t + 1
 
 
 def completion_logps(
@@ -59,35 +69,60 @@ def completion_logps(
         (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
     """
     B, C = rollout.completion_ids.shape
-    real = real_tokens(rollout.lengths, C).to(rollout.completion_ids.device)  # (L,), among B x C
+    device = rollout.completion_ids.device
+    real = real_tokens(rollout.lengths, C).to(device)  # (L,), among B x C
     choice = rollout.choices.flatten().index_select(0, real)  # (L,)
-    state = rollout.states
-    if state is not None:
-        state = state.flatten().index_select(0, real)
-    logits = completion_logits(model, rollout, real)  # (L, V)
-    logits = distribution(logits, rollout.sampling, rollout.constraint, state, always_keep=choice)  # (L, K)
+    logits, row = distributions(model, rollout, real, choice)  # (R, K), (L,)
 
     def padded(values: Float[Tensor, "L"]) -> Float[Tensor, "B C"]:
         return values.new_zeros(B * C).index_copy(0, real, values).view(B, C)
 
-    logps = padded(token_logps(logits, choice))
+    logps = padded(token_logps(logits, choice, row))
     if not with_entropy:
         return logps, None
     with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
-        entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (L,)
-        return logps, padded(entropy)
+        entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
+        return logps, padded(entropy.index_select(0, row))
 
 
-def completion_logits(model: PreTrainedModel, rollout: Rollout, real: Int[Tensor, "L"]) -> Float[Tensor, "L V"]:
-    """The logits from which each real completion token was drawn; `real` are their places among B x C.
+def distributions(
+    model: PreTrainedModel, rollout: Rollout, real: Int[Tensor, "L"], choice: Int[Tensor, "L"]
+) -> tuple[Float[Tensor, "R K"], Int[Tensor, "L"]]:
+    """The distributions (as logits) that the L tokens were drawn from, and for each token which of them is its own.
+
+    Tokens of one context share a row. With top-k or top-p each has its own: a sampled token is never cut off when it
+    is scored, another token of the same context may be.
+    """
+    C = rollout.completion_ids.size(1)
+    numbers = rollout.contexts
+    if numbers is None:
+        numbers = separate_contexts(len(rollout.prompts), rollout.num_generations, C)
+    contexts = Contexts.of(numbers, rollout.lengths)
+    logits = context_logits(model, rollout, contexts)  # (contexts, V)
+    row = contexts.of_token.to(logits.device)  # (L,)
+    place = (contexts.completion * C + contexts.depth).to(logits.device)  # of each context, among B x C
+    always_keep = None
+    if rollout.sampling.cuts_tokens:
+        logits = logits.index_select(0, row)  # (L, V)
+        row = torch.arange(len(row), device=logits.device)
+        place = real
+        always_keep = choice
+    state = None if rollout.constraint is None else rollout.states.flatten().index_select(0, place)
+    return distribution(logits, rollout.sampling, rollout.constraint, state, always_keep), row
+
+
+def context_logits(model: PreTrainedModel, rollout: Rollout, contexts: Contexts) -> Float[Tensor, "K V"]:
+    """The logits of each context, of which several completions' tokens may have been drawn.
 
     A model that recomputes its blocks on the way back (gradient checkpointing) takes its own pass, which does that.
     """
     llama = None if recomputes(model) else llama_in(model)
     with scoring_mode(model):
-        if llama is None:
-            return padded_logits(model, rollout).flatten(0, 1).index_select(0, real)
-        states = completion_states(
-            llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, rollout.lengths
-        )
-        return llama.lm_head(states)
+        if llama is not None:
+            states = context_states(
+                llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, contexts
+            )
+            return llama.lm_head(states)
+        logits = padded_logits(model, rollout, contexts.paths).flatten(0, 1)  # (S x C, V)
+        place = contexts.path * rollout.completion_ids.size(1) + contexts.depth  # (K,), among S x C
+        return logits.index_select(0, place.to(logits.device))

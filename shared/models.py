@@ -160,7 +160,7 @@ def eval_mode(model: torch.nn.Module) -> Iterator[None]:
 
 
 def recomputes(model: torch.nn.Module) -> bool:
-    """Whether gradient checkpointing was asked for: blocks keep no activations and are computed again on the way back."""
+    """Whether gradient checkpointing is on: blocks keep no activations and compute them again on the way back."""
     return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 

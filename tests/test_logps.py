@@ -41,6 +41,14 @@ def make(request):
     return MODELS[request.param]
 
 
+def move(model) -> None:
+    """Away from the weights that sampled."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=seeded(), dtype=parameter.dtype)
+            parameter.add_(0.2 * parameter.std() * noise)
+
+
 def gradients(model, loss) -> list[torch.Tensor]:
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return list(torch.autograd.grad(loss, trained, allow_unused=True))
@@ -54,11 +62,14 @@ SAMPLINGS = [Sampling(10), Sampling(10, 0.7), Sampling(10, 1.3, top_k=4), Sampli
 def test_scoring_equals_the_plain_lines_in_value_and_gradient(make, tokenizer, sampling, constrained):
     """Catches gradients that stop at the prompt, or that count it once instead of once per completion.
 
-    Twice the same prompt, completions of different lengths; float64, so that only float32 inside the norms rounds.
+    Twice the same prompt, completions of different lengths and with equal beginnings; float64, so that only float32
+    inside the norms rounds. The model has moved since it sampled, so that top-k and top-p cut sampled tokens off: each
+    is kept for itself, and for no other token of its context.
     """
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
     model = make().eval().double()
     rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, seed=0)
+    move(model)
     weight = torch.randn(rollout.old_logps.shape, generator=seeded(1), dtype=torch.float64)
     fast, _ = completion_logps(model, rollout)
     plain = plain_logps(model, rollout)

@@ -99,23 +99,31 @@ def attention(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None = None, ca
 class Places:
     """Where the rows of a matrix stand in a padded batch, and back: attention wants sequences of one length.
 
-    Three sequences of 3, 1 and 2 tokens, width 3; a dot is padding:
+    Three sequences of 3, 1 and 2 tokens, width 3; `_` is padding:
 
         rows      0 1 2 3 4 5
-        places    0 1 2 | 3 . . | 4 5 .
+        places    0 1 2 | 3 _ _ | 4 5 _
 
-    `padded` takes the six rows to (3, 3, ...), `rows` takes them back. The lengths are on the host, so that nothing
-    waits for the device.
+    `padded` takes the six rows to (3, 3, ...), `rows` takes them back. One row may stand at several places; what is
+    computed there is the same, so `rows` takes it from one of them.
+
+    row_at: (sequences, width), in the padding any row.    place_of: (T,), among sequences x width. Both are given on
+        the host, so that nothing waits for the device.
     """
 
-    def __init__(self, lengths: Int[Tensor, "sequences"], width: int, device: torch.device):
-        real = first_places(lengths, width)  # (sequences, width), on the host like all here
-        place_of = real.flatten().nonzero().flatten()  # (T,), of each row
-        row_at = torch.zeros(real.numel(), dtype=torch.long)  # at each place; in the padding any row, which nobody sees
-        row_at[place_of] = torch.arange(len(place_of))
-        self.shape = real.shape
-        self.row_at = row_at.to(device)
+    def __init__(self, row_at: Int[Tensor, "sequences width"], place_of: Int[Tensor, "T"], device: torch.device):
+        self.shape = row_at.shape
+        self.row_at = row_at.flatten().to(device)
         self.place_of = place_of.to(device)
+
+    @classmethod
+    def of_lengths(cls, lengths: Int[Tensor, "sequences"], width: int, device: torch.device) -> "Places":
+        """Sequences one after another, as in the drawing."""
+        real = first_places(lengths, width)  # (sequences, width)
+        place_of = real.flatten().nonzero().flatten()  # (T,)
+        row_at = torch.zeros(real.shape, dtype=torch.long)
+        row_at[real] = torch.arange(len(place_of))
+        return cls(row_at, place_of, device)
 
     def padded(self, rows: Float[Tensor, "T *shape"]) -> Float[Tensor, "sequences width *shape"]:
         return rows.index_select(0, self.row_at).unflatten(0, self.shape)

@@ -11,6 +11,9 @@ arithmetic: the lines above store the log-softmax, and autograd fills two more t
 Here only the logits stay, the gradient is written in one pass, and both go chunk by chunk, so that a chunk is still
 in the processor's cache when the next operation reads it. Measured, with an entropy that is only logged: a step of
 the embedded model 104 ms instead of 118 to 124 (benchmarks/README.md).
+
+Several tokens may be drawn from one row of logits (`shared.engine.contexts`); then the row is passed over once for
+all of them, forward and back.
 """
 
 import torch
@@ -28,33 +31,46 @@ def in_chunks(logits: Float[Tensor, "L K"]) -> list[slice]:
 
 
 class TokenLogps(torch.autograd.Function):
-    """log softmax(logits)[choice], and its gradient: one_hot(choice) - softmax(logits)."""
+    """log softmax(logits[row])[choice], and its gradient: one_hot(choice) - softmax(logits[row]), added up by row."""
 
     @staticmethod
-    def forward(ctx, logits: Float[Tensor, "L K"], choice: Int[Tensor, "L"]) -> Float[Tensor, "L"]:
-        ctx.save_for_backward(logits, choice)
-        chosen = []
+    def forward(
+        ctx, logits: Float[Tensor, "K V"], choice: Int[Tensor, "L"], row: Int[Tensor, "L"]
+    ) -> Float[Tensor, "L"]:
+        chosen = row * logits.size(-1) + choice  # (L,), among K x V
+        ctx.save_for_backward(logits, chosen, row)
+        largest = logits.new_empty(len(logits))  # (K,)
+        log_sum = logits.new_empty(len(logits))  # of exp(logits - largest), which cannot overflow
         for rows in in_chunks(logits):
-            logps = logits[rows].log_softmax(dim=-1)
-            chosen.append(logps.gather(-1, choice[rows, None])[:, 0])
-        return torch.cat(chosen)
+            largest[rows] = logits[rows].amax(dim=-1)
+            log_sum[rows] = (logits[rows] - largest[rows, None]).exp_().sum(dim=-1).log()
+        above = logits.flatten().index_select(0, chosen) - largest.index_select(0, row)  # (L,)
+        return above - log_sum.index_select(0, row)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, grad: Float[Tensor, "L"]) -> tuple[Float[Tensor, "L K"], None]:
-        logits, choice = ctx.saved_tensors
+    def backward(ctx, grad: Float[Tensor, "L"]) -> tuple[Float[Tensor, "K V"], None, None]:
+        logits, chosen, row = ctx.saved_tensors
+        weight = logits.new_zeros(len(logits)).index_add_(0, row, grad)  # (K,), of all tokens of a row
         result = torch.empty_like(logits)
         for rows in in_chunks(logits):
-            weight = grad[rows, None]
-            out = torch.softmax(logits[rows], dim=-1, out=result[rows])
-            out.mul_(-weight)
-            out.scatter_add_(-1, choice[rows, None], weight)
-        return result, None
+            torch.softmax(logits[rows], dim=-1, out=result[rows])
+            result[rows].mul_(-weight[rows, None])
+        result.view(-1).index_add_(0, chosen, grad)
+        return result, None, None
 
 
-def token_logps(logits: Float[Tensor, "*shape K"], choice: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """log softmax(logits)[choice], (*, K) and (*) to (*)."""
-    return TokenLogps.apply(logits.flatten(0, -2), choice.flatten()).view(choice.shape)
+def token_logps(
+    logits: Float[Tensor, "*rows V"], choice: Int[Tensor, "*shape"], row: Int[Tensor, "*shape"] | None = None
+) -> Float[Tensor, "*shape"]:
+    """log softmax(logits)[choice], (*, V) and (*) to (*).
+
+    row: which row of `logits`, (K, V) then, each choice was made from; None when each has its own, in order.
+    """
+    if row is None:
+        row = torch.arange(choice.numel(), device=choice.device)
+    logits = logits.flatten(0, -2).contiguous()
+    return TokenLogps.apply(logits, choice.flatten(), row.flatten()).view(choice.shape)
 
 
 def entropy_of(logits: Float[Tensor, "*shape K"]) -> Float[Tensor, "*shape"]:
