@@ -8,23 +8,27 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test site notebooks students model bench clean
+.PHONY: help report test test-all site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
-	@$(RUN) -m checker.report "$(NOTEBOOK)"
+	@$(RUN) -m checker report "$(NOTEBOOK)"
 
 test: $(VENV)/installed-test  ## run the tests
+	@$(RUN) -m pytest -n auto -m "not slow" tests
+
+test-all: $(VENV)/installed-test  ## run the slow tests as well
 	@$(RUN) -m pytest -n auto tests
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
-	@if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
+	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
+	  if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
-	@$(RUN) -m checker.report --in-place notebooks/*.ipynb
+	@$(RUN) -m checker report --in-place notebooks/*.ipynb
 
 students: $(VENV)/installed  ## make the blank editions of the worked notebooks again
 	@$(RUN) -m checker assign notebooks/*.ipynb

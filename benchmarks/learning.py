@@ -24,6 +24,7 @@ from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig, train
 from shared.models import add_lora, frozen_copy, load_policy, train_upper_half
 from shared.plots import COLOURS, STYLE
+from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
 from shared.tasks import addition, analogies, countdown, dots, poker
 
@@ -49,31 +50,31 @@ class Setting:
 SETTINGS = {
     "dots": Setting(
         dots, [dots.reward], dots.reward,
-        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, max_new_tokens=dots.MAX_NEW_TOKENS, learning_rate=1e-4,
+        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=1e-4,
                    beta=0.02, eval_every=2, log_every=0),
         train_rows=512, eval_rows=200, goal="at most 0.40 to at least 0.95 within 60 s",
     ),
     "poker": Setting(
         poker, [poker.weighted_reward], poker.reward,
-        GRPOConfig(steps=60, prompts_per_step=32, num_generations=8, max_new_tokens=poker.MAX_NEW_TOKENS, learning_rate=3e-4,
+        GRPOConfig(steps=60, prompts_per_step=32, num_generations=8, learning_rate=3e-4,
                    beta=0.05, eval_every=3, log_every=0),
         train_rows=2000, eval_rows=400, goal="at most 0.35 to at least 0.75 within 120 s", constrained=True,
     ),
     "analogies": Setting(
         analogies, [analogies.reward], analogies.reward,
-        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, max_new_tokens=analogies.MAX_NEW_TOKENS, learning_rate=5e-4,
+        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, learning_rate=5e-4,
                    eval_every=4, log_every=0),
         train_rows=3000, eval_rows=339, goal="at most 0.25 to at least 0.85", prepare=train_upper_half,
     ),
     "format (LoRA)": Setting(
         addition, [addition.format_reward], addition.format_reward,
-        GRPOConfig(steps=25, prompts_per_step=16, num_generations=8, max_new_tokens=addition.MAX_NEW_TOKENS, learning_rate=1.5e-3,
+        GRPOConfig(steps=25, prompts_per_step=16, num_generations=8, learning_rate=1.5e-3,
                    beta=0.6, eval_every=5, log_every=0),
         train_rows=1000, eval_rows=200, goal="1.00 within 25 steps and 60 s", prepare=add_lora,
     ),
     "countdown (sampled)": Setting(
         countdown, [countdown.format_reward, countdown.correctness_reward], countdown.correctness_reward,
-        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, max_new_tokens=countdown.MAX_NEW_TOKENS, learning_rate=3e-4,
+        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=3e-4,
                    eval_every=5, log_every=0),
         train_rows=1000, eval_rows=200, goal="three times the base rate", samples=4,
     ),
@@ -86,9 +87,10 @@ def run(setting: Setting, seed: int) -> dict:
     model, tokenizer = load_policy()
     reference, model = frozen_copy(model), setting.prepare(model)
     task = setting.task
-    trie = answer_trie(tokenizer, [f" {label}" for label in task.LABELS]) if setting.constrained else None
-    rows = task.dataset("train", setting.train_rows, seed=seed)
-    held_out = task.dataset("eval", setting.eval_rows, seed=0)
+    trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS)) if setting.constrained else None
+    rows = rows_for(tokenizer, task.dataset("train", setting.train_rows, seed=seed), task)
+    held_out = rows_for(tokenizer, task.dataset("eval", setting.eval_rows, seed=0), task)
+    max_new_tokens = max_new_tokens_for(tokenizer, task)
     spent = 0.0
 
     def measure(model) -> float:
@@ -96,14 +98,14 @@ def run(setting: Setting, seed: int) -> dict:
         started = time.perf_counter()
         options = {"temperature": 1.0, "num_generations": setting.samples} if setting.samples else {}
         result = evaluate(
-            model, tokenizer, held_out, setting.measured, max_new_tokens=task.MAX_NEW_TOKENS, constraint=trie, **options
+            model, tokenizer, held_out, setting.measured, max_new_tokens=max_new_tokens, constraint=trie, **options
         ).mean
         spent += time.perf_counter() - started
         return result
 
     curve = [(0, measure(model))]
     spent, started = 0.0, time.perf_counter()
-    config = replace(setting.config, seed=seed)
+    config = replace(setting.config, max_new_tokens=max_new_tokens, seed=seed)
     history = train(model, tokenizer, rows, setting.rewards, config, reference=reference, constraint=trie,
                     evaluate=measure, progress=False)
     seconds = time.perf_counter() - started - spent

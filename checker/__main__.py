@@ -1,10 +1,14 @@
-"""The command line: check, convert, render, grades, assign, explain. `python -m checker NOTEBOOK` checks."""
+"""The command line. `checker NOTEBOOK` checks; `checker --help` lists the rest.
+
+Only `report` runs what is in a notebook, and only it needs a kernel: the others work where there is none. What takes
+long to import is imported by the command that needs it.
+"""
 
 import io
 import sys
 import tempfile
-import tomllib
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -19,6 +23,8 @@ from checker.convert import MAX_OUTPUT
 from checker.findings import one_line
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
+from checker.settings import silenced
+from checker.terminal import FAIL, MARKS, UNREADABLE, complain, show
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,15 +32,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help=(
-        "Check, convert and render course notebooks. Nothing in a notebook is ever executed.\n\n"
+        "Check, run and render course notebooks. Only [bold]report[/bold] executes what is in them.\n\n"
         "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]"
     ),
 )
-COMMANDS = ("check", "convert", "render", "grades", "assign", "explain")
-MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
-FAIL, UNREADABLE = 1, 2
-PROJECT = "pyproject.toml"
-
+TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
 
 Ignored = Annotated[
     list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
@@ -59,15 +61,16 @@ def check_command(
     max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
     """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
-    console, reports = Console(highlight=False, soft_wrap=True), []
+    console = Console(highlight=False, soft_wrap=True)
+    reports = []
     with tempfile.TemporaryDirectory() as scratch:
         found = entries(paths, Path(scratch))
-        for report in check_all(found, ignore=_silenced(ignore), max_output=max_output):
+        for report in check_all(found, ignore=silenced(ignore), max_output=max_output):
             reports.append(report)
             if format is Format.text:
                 show(report, console)
     if not reports:
-        _complain(
+        complain(
             f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that"
             " holds some."
         )
@@ -77,7 +80,7 @@ def check_command(
     elif format is Format.gradescope:
         print(as_gradescope(reports))
     elif format is Format.html:
-        from checker.render import index
+        from checker.pages.site import index
 
         print(index([(report, "") for report in reports]))
     elif len(reports) > 1:
@@ -86,65 +89,52 @@ def check_command(
     raise typer.Exit(exit_status(reports))
 
 
-def _silenced(codes: list[str]) -> list[str]:
-    """These codes and those of the pyproject.toml, in capitals. One that does not exist is said."""
-    from checker.rules import RULES
-
-    known = {rule.code for rule in RULES}
-    codes = [*codes, *configured_ignores()]
-    for code in codes:
-        if code.upper() not in known:
-            _complain(f"There is no finding {code} to ignore. There are {', '.join(sorted(known))}.")
-            raise typer.Exit(UNREADABLE)
-    return [code.upper() for code in codes]
-
-
-def configured_ignores() -> list[str]:
-    """What `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
-    path = next((p for here in (Path.cwd(), *Path.cwd().parents) if (p := here / PROJECT).is_file()), None)
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
-        codes = settings.get("tool", {}).get("checker", {}).get("ignore", [])
-        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-            raise ValueError('`ignore` under [tool.checker] is not a list of codes, such as ["H002", "P009"]')
-    except (OSError, ValueError, AttributeError) as error:
-        problem = "[tool.checker] is not a table" if isinstance(error, AttributeError) else error
-        _complain(f"{path}: {problem}. Mend it, or run the checker elsewhere.")
-        raise typer.Exit(UNREADABLE) from None
-    return codes
-
-
 def exit_status(reports: list[Report]) -> int:
     """0 when all pass, 2 when a file could not be read, else 1."""
     statuses = {report.status for report in reports}
-    return UNREADABLE if "unreadable" in statuses else FAIL if "fail" in statuses else 0
+    if "unreadable" in statuses:
+        return UNREADABLE
+    return FAIL if "fail" in statuses else 0
 
 
-def show(report: Report, console: Console) -> None:
-    """The verdict line and, under it, the findings."""
-    verdict = {
-        "pass": "[bold green]pass[/bold green]",
-        "fail": "[bold red]fail[/bold red]",
-        "unreadable": "[bold red]unreadable[/bold red]",
-    }[report.status]
-    line = f"{verdict}  {escape(report.name)}"
-    if report.status != "unreadable":
-        line += f"  [dim]{report.characters:,} of {report.limit:,} characters"
-        if report.sections_present:
-            line += f", {report.sections_present} of 9 cells"
-        if report.baseline is not None and report.tuned is not None:
-            line += f", reward {report.baseline:.3f} to {report.tuned:.3f}"
-        line += "[/dim]"
-    console.print(line)
-    for finding in report.findings:
-        where = "" if finding.cell is None else f"cell {finding.cell}: "
-        advice = escape(finding.advice).replace("\n", "\n                 ")
-        console.print(
-            f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n"
-            f"               {advice}"
+REPORT_HELP = (
+    "Run notebooks from top to bottom in a fresh kernel, check them and make their pages.\n\n"
+    "What works for you may stop there: a cell was run out of order, or deleted after it was run. So, before you"
+    " hand in:  [bold]checker report my_notebook.ipynb[/bold]\n\n"
+    "The notebook itself is not written to, unless you say [bold]--in-place[/bold]. In build/ you find the executed"
+    " copy (.ipynb), the text that is handed in (.md) and the page (.html). When a cell stops, its line and its error"
+    " are named, and what ran before it is kept.\n\n"
+    "Exits with 1 when a notebook stopped or does not pass, with 2 when a file cannot be read."
+)
+
+
+@app.command("report", help=REPORT_HELP)
+def report_command(
+    notebooks: Annotated[
+        list[Path], typer.Argument(help="Notebooks that you trust: what is in them is executed.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", "--out", help="The folder for the executed copy and the page.")
+    ] = Path("build"),
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Save the fresh outputs in the notebook when it ran to its end.")
+    ] = False,
+    require_learning: Annotated[
+        bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
+    ] = False,
+) -> None:
+    missing = [name for name in TO_RUN if find_spec(name) is None]
+    if missing:
+        complain(
+            f"To run notebooks, {' and '.join(missing)} must be installed:"
+            ' pip install "tiny-grpo-course[run]". The other commands work without.'
         )
-    for bar in report.where_they_went:
-        console.print(f"  [dim]{escape(bar)}[/dim]")
+        raise typer.Exit(UNREADABLE)
+    from checker.report import run_all
+
+    console = Console(highlight=False, soft_wrap=True)
+    status = run_all(notebooks, output, console, in_place=in_place, require_learning=require_learning)
+    raise typer.Exit(status)
 
 
 @app.command("convert")
@@ -163,13 +153,13 @@ def convert_command(
     try:
         text = to_markdown(read(notebook), max_output)
     except Unreadable as error:
-        _complain(f"{one_line(str(notebook))}: {error}")
+        complain(f"{one_line(str(notebook))}: {error}")
         raise typer.Exit(UNREADABLE) from None
     if output is None:
         sys.stdout.write(text)
         return
     if output.exists() and output.samefile(notebook):
-        _complain(f"{output} is the notebook itself. Give another name.")
+        complain(f"{output} is the notebook itself. Give another name.")
         raise typer.Exit(UNREADABLE)
     write_beside(output, text)
     print(f"{output}: {len(text):,} characters")
@@ -193,22 +183,23 @@ def render_command(
 ) -> None:
     """Make HTML pages, one file each, and for many notebooks an index. Nothing is fetched, nothing run."""
     from checker.files import write_beside
-    from checker.render import INDEX, index, render_all
+    from checker.pages.site import INDEX, index, render_all
     from checker.rubric import RUBRIC
 
-    rows, silenced = [], _silenced(ignore)
+    rows = []
+    left_out = silenced(ignore)
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = entries(paths, Path(scratch))
-            for report, page in render_all(found, output, engine.value, rubric or RUBRIC, ignore=silenced):
+            for report, page in render_all(found, output, engine.value, rubric or RUBRIC, ignore=left_out):
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))
                 if page is None:
-                    _complain(f"{report.name}: {report.findings[0].advice}")
+                    complain(f"{report.name}: {report.findings[0].advice}")
                 else:
                     print(one_line(str(page)))
     except Unreadable as error:
-        _complain(str(error))
+        complain(str(error))
         raise typer.Exit(UNREADABLE) from None
     if len(rows) > 1 or any(not path.is_file() or path.suffix.lower() == ".zip" for path in paths):
         write_beside(output / INDEX, index(rows))
@@ -230,7 +221,7 @@ def grades_command(
     try:
         table = collect(folder)
     except Unreadable as error:
-        _complain(str(error))
+        complain(str(error))
         raise typer.Exit(UNREADABLE) from None
     if output is None:
         sys.stdout.write(table)
@@ -253,7 +244,7 @@ def assign_command(
         try:
             print(assign(path, output))
         except (Unreadable, MarkerError) as error:
-            _complain(str(error) if isinstance(error, MarkerError) else f"{path}: {error}")
+            complain(str(error) if isinstance(error, MarkerError) else f"{path}: {error}")
             raise typer.Exit(UNREADABLE) from None
 
 
@@ -274,14 +265,10 @@ def explain_command(
         return
     rule = rules.get(code.upper())
     if rule is None:
-        _complain(f"There is no finding {code}. There are {', '.join(rules)}.")
+        complain(f"There is no finding {code}. There are {', '.join(rules)}.")
         raise typer.Exit(UNREADABLE)
     console.print(f"[bold]{rule.code}[/bold]  {rule.name}  ({rule.level})\n\n{escape(rule.why)}\n")
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")
-
-
-def _complain(sentence: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error[/red]  {escape(sentence)}")
 
 
 def main() -> None:
@@ -289,13 +276,17 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # nbformat and nbconvert import jsonschema, which spends over a second on a grammar of international addresses. No
+    # notebook holds such an address, and jsonschema does without the grammar where its package cannot be imported.
+    sys.modules.setdefault("rfc3987_syntax", None)
     arguments = sys.argv[1:]
-    if arguments and arguments[0] not in COMMANDS and arguments[0] not in ("--help", "-h"):
+    commands = [command.name for command in app.registered_commands]
+    if arguments and arguments[0] not in (*commands, "--help", "-h"):
         sys.argv.insert(1, "check")
     try:
         app(prog_name="checker")
     except OSError as error:  # every input is read under guard: what is left is a file that cannot be written
-        _complain(f"{error.filename} cannot be written: {error.strerror}. Give another place.")
+        complain(f"{error.filename} cannot be written: {error.strerror}. Give another place.")
         sys.exit(UNREADABLE)
 
 

@@ -7,6 +7,7 @@ Data`, `Cell 5. Step`. A cell without a label belongs to the section before it.
 import re
 from dataclasses import dataclass
 
+from checker.findings import one_line
 from checker.notebook import Cell, Notebook
 
 LONGEST_LABEL = 300  # characters of a line that are looked at
@@ -65,6 +66,16 @@ def label_of(cell: Cell) -> int | None:
 def heading_of(cell: Cell) -> str:
     """A code cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
     return "" if label_of(cell) is None else label_line(cell).strip("#=-%[]\"' \t")
+
+
+def title_of(notebook: Notebook) -> str:
+    """The header's title, else the first heading, else the file's name."""
+    sources = [cell.source for cell in notebook.cells if not cell.is_code]
+    for pattern in (r"^title:\s*[\"']?(.+?)[\"']?\s*$", r"^#\s+(.+)$"):
+        for source in sources[:3]:
+            if match := re.search(pattern, source, re.MULTILINE):
+                return match[1]
+    return one_line(notebook.path.stem)
 
 
 def is_header(cell: Cell) -> bool:

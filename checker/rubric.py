@@ -21,7 +21,8 @@ from checker.results import cases, log_lines
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 GRADES = ".grades.json"
-QUOTED, WIDTH = 5, 120  # lines of an output, and characters of a line, that are shown as evidence
+QUOTED = 5  # lines of an output that are shown as evidence
+WIDTH = 120  # characters of such a line
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
             yield Evidence(f"{finding.code} ({finding.level}): {finding.found}", anchor)
 
 
+def with_evidence(
+    criteria: list[Criterion], notebook: Notebook, report: Report
+) -> list[tuple[Criterion, list[Evidence]]]:
+    """Each criterion with what was found for it, as the form shows them."""
+    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
+
+
 def _of_section(number: int, cells: list[Cell]) -> Evidence:
     if not cells:
         return Evidence(f"Cell {number} is missing")
@@ -94,7 +102,8 @@ def _of_section(number: int, cells: list[Cell]) -> Evidence:
     named = {4: "case", 6: "log line"}.get(number, "line")
     count = len(telling if number in (4, 6) else lines)
     said = f"Cell {number}: {count} {named}{'s' if count != 1 else ''}"
-    said += f", {pictures} picture{'s' if pictures != 1 else ''}" if pictures else ""
+    if pictures:
+        said += f", {pictures} picture{'s' if pictures != 1 else ''}"
     few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
     return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in few))
 

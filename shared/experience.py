@@ -12,7 +12,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
+from shared.engine.llama import take_general_path
 from shared.engine.sampling import Sampling
+from shared.guard import verify
 from shared.logps import completion_logps
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
@@ -133,13 +135,31 @@ class RolloutAlgorithm(Algorithm):
         self.config = config
         self.reference = reference
         self.constraint = constraint
+        self.verified = False
+
+    @property
+    def policy(self) -> PreTrainedModel:
+        """The language model that samples."""
+        return self.model
 
     @abstractmethod
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         """A rollout of these rows with its rewards and advantages."""
 
     def experience(self, rows: Sequence[dict], step: int) -> Experience:
-        return self.collect(rows, step)
+        """`collect`, the first time with a look at whether sampling, scoring and the model's own pass agree.
+
+        Raises `shared.guard.UntrustedModel` when they do not.
+        """
+        experience = self.collect(rows, step)
+        while not self.verified:
+            report = verify(self.policy, experience.rollout)
+            self.verified = not report.fell_back
+            if report.fell_back:  # to a slower pass, with which it was not sampled
+                if self.reference is not None:
+                    take_general_path(self.reference)
+                experience = self.collect(rows, step)
+        return experience
 
     def without_signal(self, record: Metrics) -> bool:
         """Whether a step's rewards taught nothing, because those that are compared were all equal."""

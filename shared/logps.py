@@ -14,9 +14,10 @@ from transformers import PreTrainedModel
 from shared.engine.contexts import Contexts, separate_contexts
 from shared.engine.llama import llama_in
 from shared.engine.logits import entropy_of, in_chunks, token_logps
+from shared.engine.recompute import recomputes, scoring_mode
 from shared.engine.sampling import distribution, position_ids
 from shared.engine.scoring import context_states, real_tokens
-from shared.models import eval_mode, recomputes, scoring_mode
+from shared.models import eval_mode
 from shared.rollout import Rollout
 
 

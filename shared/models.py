@@ -1,34 +1,64 @@
 """Load a policy, its tokenizer and its frozen reference.
 
 The model is chosen by one setting: the argument `name`, else the environment variable COURSE_MODEL, else the
-small model that the repository carries. Every notebook begins with `load_policy`.
+small model that the repository carries. Every notebook begins with `load_policy`. What a policy became is kept by
+`shared.saving.save_policy`, whose folders `load_policy` takes as well.
 """
 
 import copy
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from huggingface_hub import constants
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.utils import logging
 
+from shared.engine import hub, room
+
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
+COURSE_MODEL_ANYWHERE = "models/course-lm"  # what it is called in files that leave this machine
 LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What a model was loaded from: a folder or a hub name, and on the hub the commit."""
+
+    name: str
+    revision: str | None = None
+
+
 def best_device() -> torch.device:
-    """The GPU when there is one (CUDA, then Apple's), else the CPU."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
+    """What COURSE_DEVICE names ("cpu", "cuda", "cuda:1", "mps"), else a GPU with CUDA, else the CPU.
+
+    Apple's GPU ("mps") is used only when it is asked for, here or by an argument: we have none to test on.
+
+    Raises ValueError for a device that PyTorch does not know or this machine does not have.
+    """
+    asked = os.environ.get("COURSE_DEVICE")
+    if asked:
+        return _checked_device(asked)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _checked_device(asked: torch.device | str) -> torch.device:
+    """The device of this name. ValueError when there is none."""
+    try:
+        device = torch.device(asked)
+    except RuntimeError as error:
+        raise ValueError(f"There is no device {asked!r}: choose cpu, cuda, cuda:1 (the second GPU) or mps.") from error
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        seen = torch.cuda.device_count()
+        raise ValueError(f"The device {str(device)!r} was asked for, and PyTorch sees {seen} with CUDA: use cpu.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError("The device 'mps' was asked for, and this machine has no Apple GPU: use cpu.")
+    return device
 
 
 def model_name(name: str | os.PathLike | None = None) -> str:
@@ -39,6 +69,7 @@ def model_name(name: str | os.PathLike | None = None) -> str:
 def load_policy(
     name: str | os.PathLike | None = None,
     *,
+    revision: str | None = None,
     device: torch.device | str | None = None,
     dtype: torch.dtype = torch.float32,
     lora: bool | dict = False,
@@ -47,46 +78,108 @@ def load_policy(
     """A causal language model ready to be trained, and its tokenizer with left padding.
 
     Args:
-        name: a folder or a hub name; see `model_name`.
+        name: a folder or a hub name, or "name@revision"; see `model_name`. A folder with LoRA adapters is loaded as
+            the model they belong to, with them on it.
+        revision: a branch, tag or commit of the hub; default the newest.
         device: default `best_device()`.
         dtype: of the weights; AdamW with small learning rates wants float32.
         lora: True for LoRA adapters with `LORA_DEFAULTS`, or a dict of `peft.LoraConfig` arguments over them.
-        load_in_4bit: NF4 weights (QLoRA) through bitsandbytes; only makes sense with `lora`.
+        load_in_4bit: NF4 weights (QLoRA) through bitsandbytes; only makes sense with adapters.
+
+    Returns:
+        The model, whose `loaded_from` says what it came from (`Origin`), and the tokenizer.
 
     Raises:
-        ValueError: the model cannot be found, or 4-bit without LoRA.
+        ValueError: the model cannot be had or does not fit, the device does not exist, or 4-bit without adapters.
     """
-    if load_in_4bit and not lora:
+    source = hub.find(*_name_and_revision(name, revision))
+    if load_in_4bit and not (lora or source.adapters):
         raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
-    name, device = model_name(name), torch.device(device or best_device())
-    try:
-        with _no_bar_for_local_files(name):
-            tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
-            quantization = {"quantization_config": _nf4(device)} if load_in_4bit else {}
-            model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **quantization)
-    except OSError as error:
-        raise ValueError(
-            f"No model could be loaded from {name!r}. Give a folder that holds config.json and the weights, or the "
-            f"name of a model on the hub (which needs the network), as COURSE_MODEL or as the first argument. "
-            f"The loader said: {str(error).splitlines()[0]}"
-        ) from error
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
-    if not load_in_4bit:
-        model = model.to(device)
-    elif device.type == "cpu":
-        for layer in model.modules():
-            if hasattr(layer, "support_avx512bf16_for_cpu"):
-                layer.support_avx512bf16_for_cpu = False  # that kernel is for inference: it has no backward pass
+    if source.adapters and isinstance(lora, dict):
+        raise ValueError(f"{source.name!r} has adapters already, with their own settings: give lora=True or nothing.")
+    place = Placement(best_device() if device is None else _checked_device(device), dtype, load_in_4bit)
+    tokenizer = _load_tokenizer(source)
+    if source.adapters:
+        return _load_adapters(source, place).eval(), tokenizer
+    model = _load_model(source, place, all_trained=not lora)
     if lora:
         model = add_lora(model, **(lora if isinstance(lora, dict) else {}))
     return model.eval(), tokenizer
 
 
+def _name_and_revision(name: str | os.PathLike | None, revision: str | None) -> tuple[str, str | None]:
+    """ValueError when the name and the argument name two revisions."""
+    name, written = hub.split_revision(model_name(name))
+    if revision and written and revision != written:
+        raise ValueError(f"Two revisions of {name!r} were asked for, {written!r} and {revision!r}; give one.")
+    return name, revision or written
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the weights go and as which numbers."""
+
+    device: torch.device
+    dtype: torch.dtype
+    four_bit: bool
+
+
+def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
+    tokenizer = load(AutoTokenizer, source, padding_side="left")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
+    return tokenizer
+
+
+def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreTrainedModel:
+    """The model without adapters, on its device, once there is known to be room for it."""
+    room.check_disk(source.download, constants.HF_HUB_CACHE)
+    if source.parameters is not None:
+        room.check_memory(
+            source.parameters, place.device, place.dtype, four_bit=place.four_bit, all_trained=all_trained
+        )
+    if place.four_bit:
+        # 4-bit weights cannot be moved afterwards: they are made where they stay.
+        quantized = {"quantization_config": _nf4(place.device), "device_map": {"": place.device}}
+        model = load(AutoModelForCausalLM, source, dtype=place.dtype, **quantized)
+        if place.device.type == "cpu":
+            _use_kernels_with_a_backward_pass(model)
+    else:
+        model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
+    model.loaded_from = Origin(source.name, source.revision)
+    return model
+
+
+def _load_adapters(source: hub.Source, place: Placement) -> PreTrainedModel:
+    """The model that the adapters belong to, with them on it."""
+    from peft import PeftConfig, PeftModel
+
+    settings = load(PeftConfig, source)
+    base = settings.base_model_name_or_path
+    if base == COURSE_MODEL_ANYWHERE:
+        base = str(COURSE_MODEL)
+    model = _load_model(hub.find(base, settings.revision), place, all_trained=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
+        return PeftModel.from_pretrained(model, source.name, is_trainable=True, **source.options)
+
+
+def load(kind: type, source: hub.Source, **options):
+    """`kind.from_pretrained` of a model that `hub.find` found. Downloads show their bar.
+
+    Raises NoModel, with a sentence, whatever goes wrong.
+    """
+    try:
+        with without_bars() if source.download == 0 else nullcontext():
+            return kind.from_pretrained(source.name, **source.options, **options)
+    except Exception as error:
+        raise hub.NoModel(hub.why(error, source.name, source.revision)) from error
+
+
 @contextmanager
-def _no_bar_for_local_files(name: str) -> Iterator[None]:
-    """A bar for a folder that loads in a moment would only stay in the notebook's output; downloads keep theirs."""
-    if not Path(name).is_dir() or not logging.is_progress_bar_enabled():
+def without_bars() -> Iterator[None]:
+    """No bar of transformers inside the block: for files at hand it would only stay in the notebook's output."""
+    if not logging.is_progress_bar_enabled():
         yield
         return
     logging.disable_progress_bar()
@@ -106,13 +199,22 @@ def _nf4(device: torch.device):
     return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute)
 
 
+def _use_kernels_with_a_backward_pass(model: PreTrainedModel) -> None:
+    """bitsandbytes has a faster kernel for some CPUs, which is for inference only."""
+    for layer in model.modules():
+        if hasattr(layer, "support_avx512bf16_for_cpu"):
+            layer.support_avx512bf16_for_cpu = False
+
+
 def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
     """The model with LoRA adapters (Hu et al. 2021, arXiv:2106.09685); only they are trained."""
     from peft import LoraConfig, get_peft_model
 
+    origin = getattr(model, "loaded_from", Origin(""))
+    config = LoraConfig(**({"revision": origin.revision} | LORA_DEFAULTS | options))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
-        return get_peft_model(model, LoraConfig(**(LORA_DEFAULTS | options)))
+        return get_peft_model(model, config)
 
 
 def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
@@ -157,42 +259,6 @@ def eval_mode(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module in training:
             module.training = True
-
-
-def recomputes(model: torch.nn.Module) -> bool:
-    """Whether gradient checkpointing is on: blocks keep no activations and compute them again on the way back."""
-    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
-
-
-@contextmanager
-def scoring_mode(model: torch.nn.Module) -> Iterator[None]:
-    """`eval_mode` in which gradient checkpointing still acts, for a pass with gradients.
-
-    transformers' blocks are checkpointed only while they are in training mode. So those blocks, and they alone, are
-    told that they are training, and what they compute runs in `eval_mode`. That is so on the way back too, when this
-    context has long ended: a block computed again with dropout would give the gradient of another function.
-    """
-    blocks = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
-    blocks = [block for block in blocks if block.gradient_checkpointing]
-    checkpoints = [block._gradient_checkpointing_func for block in blocks]
-    with eval_mode(model):
-        try:
-            for block, checkpoint in zip(blocks, checkpoints):
-                block._gradient_checkpointing_func = partial(_checkpoint_in_eval_mode, block, checkpoint)
-                block.training = True
-            yield
-        finally:
-            for block, checkpoint in zip(blocks, checkpoints):
-                block._gradient_checkpointing_func = checkpoint
-                block.training = False
-
-
-def _checkpoint_in_eval_mode(block: torch.nn.Module, checkpoint: Callable, forward: Callable, *args):
-    def forward_in_eval_mode(*args):
-        with eval_mode(block):
-            return forward(*args)
-
-    return checkpoint(forward_in_eval_mode, *args)
 
 
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:

@@ -179,6 +179,10 @@ class PPO(RolloutAlgorithm):
 
     name = "PPO"
 
+    @property
+    def policy(self) -> PreTrainedModel:
+        return self.model.model
+
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         return collect(
             self.model,

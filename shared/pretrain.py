@@ -36,6 +36,7 @@ from shared.engine import checkpoint
 from shared.evaluate import evaluate
 from shared.models import COURSE_MODEL, load_policy
 from shared.plots import BLUE, smooth
+from shared.prompts import max_new_tokens_for
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.tags import TAGS
@@ -239,7 +240,7 @@ def probe(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, n: int = 6
     for name, task in TASKS.items():
         rows = task.dataset("eval", n, seed=SEED)
         headed = [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]
-        settings = {"max_new_tokens": task.MAX_NEW_TOKENS, "progress": False}
+        settings = {"max_new_tokens": max_new_tokens_for(tokenizer, task), "progress": False}
         sampled = evaluate(model, tokenizer, rows, task.reward, temperature=1.0, num_generations=8, **settings)
         key = math.nan if task is sentences else evaluate(model, tokenizer, headed, task.reward, **settings).mean
         records.append({

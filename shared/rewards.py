@@ -14,6 +14,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from shared.engine import hub
+from shared.models import best_device, load
+from shared.prompts import in_chat_template
 from shared.rollout import Rollout
 
 RewardFunction = Callable[..., list[float]]
@@ -89,7 +92,12 @@ def columns_of(rows: Sequence[dict]) -> dict[str, list]:
     return {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
 
 
-def text_embedder(model: PreTrainedModel | str, tokenizer: PreTrainedTokenizerBase | None = None) -> Embedder:
+def text_embedder(
+    model: PreTrainedModel | str,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    *,
+    device: torch.device | str | None = None,
+) -> Embedder:
     """A function from B texts to unit vectors (B, H): the mean of the final hidden states over real tokens.
 
     Mean pooling is what most sentence-embedding models were trained for (Reimers and Gurevych 2019,
@@ -98,9 +106,14 @@ def text_embedder(model: PreTrainedModel | str, tokenizer: PreTrainedTokenizerBa
     Args:
         model: a frozen model, for instance the reference; or the name or folder of an embedding model.
         tokenizer: the model's; not needed with a name.
+        device: of a model given by name, default `best_device()`; any other stays where it is.
+
+    Raises ValueError when there is no model of that name.
     """
     if isinstance(model, str):
-        model, tokenizer = AutoModel.from_pretrained(model).eval(), AutoTokenizer.from_pretrained(model)
+        source = hub.find(*hub.split_revision(model))
+        tokenizer = load(AutoTokenizer, source)
+        model = load(AutoModel, source).to(device or best_device()).eval()
 
     @torch.no_grad()
     def embed(texts: Sequence[str]) -> Float[Tensor, "B H"]:
@@ -123,7 +136,7 @@ def semantic_similarity(embed: Embedder) -> RewardFunction:
         texts = [" " + text.strip() for text in completions]
         accepted = [[" " + str(answer).strip() for answer in row] for row in answers]
         different = sorted({*texts, *(answer for row in accepted for answer in row)})
-        vectors = dict(zip(different, embed(different)))
+        vectors = dict(zip(different, embed(different).cpu()))  # to the host once, not for each pair
         return [
             (1 + max(float(vectors[text] @ vectors[answer]) for answer in row)) / 2 if text.strip() else 0.0
             for text, row in zip(texts, accepted)
@@ -165,8 +178,7 @@ def model_as_judge(
             row = {name: values[i] for name, values in columns.items()}
             text = judge_prompt.format(prompt=prompt, completion=completion.strip(), **row)
             if tokenizer.chat_template:
-                message = [{"role": "user", "content": text}]
-                text = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
+                text = in_chat_template(tokenizer, text)
             texts.append(text)
         ids, mask = _right_padded(tokenizer, texts, model.device)
         logits = model(input_ids=ids, attention_mask=mask).logits  # (B, L, V)

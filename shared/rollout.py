@@ -19,7 +19,8 @@ from shared.constrain import ROOT, AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts
 from shared.engine.decoding import start
-from shared.engine.sampling import Sampling, distribution, draw
+from shared.engine.positions import check_room
+from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
 from shared.models import eos_token_ids, eval_mode
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ def sample(
             the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
-        ValueError: no prompts, an empty prompt, or `num_generations` < 1.
+        ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
+            or a model whose logits are not finite.
     """
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
@@ -174,6 +176,7 @@ def sample(
     C = sampling.max_new_tokens
     prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
     prompt_lengths = prompt_mask.sum(dim=1)
+    check_room(model, prompt_lengths.tolist(), C)
     constraint = constraint.to(device) if constraint is not None else None
     u = None
     if not sampling.greedy:
@@ -203,8 +206,8 @@ def sample(
         for t in range(C):
             place = torch.tensor(running, device=device)
             drawn_from = torch.tensor(node, device=device)
-            numbers_now = None if u is None else u[place, t]
-            token, logp = _next_tokens(decoder.logits, drawn_from, sampling, constraint, state, numbers_now)
+            u_now = None if u is None else u[place, t]
+            token, logp = _next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
             old_logps[place, t] = logp.to(old_logps.dtype)
 
             children: dict[tuple[int, int], int] = {}  # (parent, token) to the number of the new node
@@ -230,6 +233,7 @@ def sample(
 
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
+    refuse_nan(old_logps, lengths, prompts, num_generations)
     pad = tokenizer.pad_token_id or 0
     contexts = number_contexts(prompt_of, completion_ids)
     completion_mask = length_mask(lengths, width).to(device)
@@ -251,7 +255,7 @@ def sample(
     )
 
 
-def _next_tokens(
+def _next_token(
     logits: Float[Tensor, "R V"],
     node: Int[Tensor, "M"],
     sampling: Sampling,

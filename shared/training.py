@@ -20,9 +20,9 @@ from tqdm.auto import tqdm
 
 from shared.algorithm import Algorithm, Experience, Metrics, TrainingConfig, trained_parameters
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
-from shared.engine import checkpoint
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
+from shared.engine.runfile import RunFile
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -82,44 +82,53 @@ def train(
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
     keep_freed_memory()
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
-    learning_rates = [group["lr"] for group in optimizer.param_groups]
-    history = _resume(checkpoint_path, algorithm, optimizer, config)
+    run_file = RunFile(
+        checkpoint_path,
+        algorithm=algorithm.name,
+        model=algorithm.model,
+        optimizer=optimizer,
+        config=asdict(config),
+        rows=rows,
+    )
+    learning_rates = [group["lr"] for group in groups]
     listeners = [on_step] if callable(on_step) else list(on_step)
     advised = False
 
-    bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=not progress)
-    try:
-        for step in range(len(history), config.steps):
-            started = time.perf_counter()
-            # 2. The step's learning rate, its rows, what there is to learn from them, the updates
-            warm = min(1.0, (step + 1) / max(1, config.warmup_steps))
-            for group, learning_rate in zip(optimizer.param_groups, learning_rates):
-                group["lr"] = learning_rate * warm
-            record = {"step": step + 1} | one_step(algorithm, rows, config, step, optimizer)
-            record["learning_rate"] = learning_rates[0] * warm
-            # 3. Tell how it went
-            if evaluate is not None and config.eval_every and (step + 1) % config.eval_every == 0:
-                record["eval_reward"] = float(evaluate(algorithm.model))
-            record["step_time"] = time.perf_counter() - started
-            history.append(record)
-            for listener in listeners:
-                listener(record)
-            bar.update()
-            bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
-            if config.log_every and (step + 1) % config.log_every == 0:
-                tqdm.write(log_line(history[-config.log_every :]))
-            if not advised and (advice := algorithm.advice(history)):
-                tqdm.write(advice)
-                advised = True
-            # 4. Keep it, or stop
-            if checkpoint_path and config.checkpoint_every and (step + 1) % config.checkpoint_every == 0:
-                _save(checkpoint_path, algorithm.model, optimizer, config, history)
-            stop_when_nothing_is_finite(history)
-    except KeyboardInterrupt:
-        tqdm.write(f"Interrupted after {len(history)} of {config.steps} steps; what was learned so far is kept.")
-    finally:
-        bar.close()
-        optimizer.zero_grad(set_to_none=True)
+    with run_file:
+        history = run_file.resume()
+        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=not progress)
+        try:
+            for step in range(len(history), config.steps):
+                started = time.perf_counter()
+                # 2. The step's learning rate, its rows, what there is to learn from them, the updates
+                warm = min(1.0, (step + 1) / max(1, config.warmup_steps))
+                for group, learning_rate in zip(optimizer.param_groups, learning_rates):
+                    group["lr"] = learning_rate * warm
+                record = {"step": step + 1} | one_step(algorithm, rows, config, step, optimizer)
+                record["learning_rate"] = learning_rates[0] * warm
+                # 3. Tell how it went
+                if evaluate is not None and config.eval_every and (step + 1) % config.eval_every == 0:
+                    record["eval_reward"] = float(evaluate(algorithm.model))
+                record["step_time"] = time.perf_counter() - started
+                history.append(record)
+                for listener in listeners:
+                    listener(record)
+                bar.update()
+                bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
+                if config.log_every and (step + 1) % config.log_every == 0:
+                    tqdm.write(log_line(history[-config.log_every :]))
+                if not advised and (advice := algorithm.advice(history)):
+                    tqdm.write(advice)
+                    advised = True
+                # 4. Keep it, or stop
+                if config.checkpoint_every and (step + 1) % config.checkpoint_every == 0:
+                    run_file.save(history)
+                stop_when_nothing_is_finite(history)
+        except KeyboardInterrupt:
+            tqdm.write(f"Interrupted after {len(history)} of {config.steps} steps; what was learned so far is kept.")
+        finally:
+            bar.close()
+            optimizer.zero_grad(set_to_none=True)
     return history
 
 
@@ -283,36 +292,3 @@ def log_line(records: Sequence[Metrics]) -> str:
     if skipped:
         parts.append(f"skipped {skipped:.0f}")
     return f"step {records[-1]['step']:4d} | " + " | ".join(parts)
-
-
-def _trained_state(model: torch.nn.Module) -> dict[str, Tensor]:
-    """The trained parameters only: under LoRA the frozen base stays out of the checkpoint."""
-    return {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
-
-
-def _save(path, model, optimizer, config, history) -> None:
-    checkpoint.save(
-        path,
-        {"model": _trained_state(model), "optimizer": optimizer.state_dict(), "config": asdict(config), "history": history},
-    )
-
-
-def _resume(path, algorithm, optimizer, config) -> list[dict]:
-    """Load a checkpoint into model and optimiser and return its history; [] when there is none."""
-    state = checkpoint.load(path) if path else None
-    if state is None:
-        return []
-    # How long to train and what to print may change between two runs; what shapes the trajectory may not.
-    free = ("steps", "log_every", "checkpoint_every")
-    for name, value in asdict(config).items():
-        if name not in free and state["config"].get(name) != value:
-            raise ValueError(
-                f"The checkpoint {path} was made with {name} = {state['config'].get(name)}, now it is {value}. "
-                "Use the same configuration, or another checkpoint path."
-            )
-    parameters = dict(algorithm.model.named_parameters())
-    with torch.no_grad():
-        for name, value in state["model"].items():
-            parameters[name].copy_(value)
-    optimizer.load_state_dict(state["optimizer"])
-    return state["history"]

@@ -111,6 +111,24 @@ def test_kl_in_the_reward_is_subtracted_before_normalisation(model, tokenizer):
     assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
 
 
+def test_kl_in_the_reward_is_not_in_the_loss_too(tokenizer):
+    """Catches a KL that is paid twice."""
+    model = tiny_llama().eval()
+    config = replace(CONFIG, beta=0.5, kl_in="reward")
+    experience = collect(model, tokenizer, ROWS, first_letter, config, reference=tiny_llama(1).eval())
+    loss, metrics = policy_loss(model, experience, config)
+    without, _ = policy_loss(model, replace(experience, ref_logps=None), replace(config, beta=0.0))
+    assert torch.equal(loss, without) and metrics["kl"] > 0
+
+
+def test_each_reward_function_has_its_own_mean_in_the_record(tokenizer):
+    rewards = [first_letter, longer_is_better]
+    record = run(tiny_llama().eval(), tokenizer, rewards, replace(CONFIG, steps=1, reward_weights=(2.0, 0.5)))[0]
+    first, second = record["rewards/first_letter/mean"], record["rewards/longer_is_better/mean"]
+    assert record["reward"] == pytest.approx(2 * first + 0.5 * second)
+    assert record["completions/min_length"] <= record["completions/mean_length"] <= record["completions/max_length"]
+
+
 def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
     """Catches `disable_adapter()` outside `with`: the KL would stay 0 however far the adapters move."""
     model = add_lora(tiny_llama().eval(), r=4)
@@ -159,6 +177,7 @@ def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monke
         experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1))
         monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
         assert len(training.pieces(experience, 12)) == (3 if at_once == 1 else 1)
+        assert len(set(experience.rollout.lengths.view(3, 4).sum(dim=1).tolist())) > 1, "or equal weights would be right"
         algorithm = GRPO(model, tokenizer, longer_is_better, config)
         metrics = training.update(algorithm, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
         results.append((metrics, parameters(model)))

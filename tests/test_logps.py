@@ -7,9 +7,10 @@ import torch
 from torch import nn
 
 from shared.constrain import answer_trie
+from shared.engine.recompute import scoring_mode
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps, plain_logps
-from shared.models import add_lora, scoring_mode
+from shared.models import add_lora
 from shared.rollout import sample
 from tests.conftest import tiny_gpt2, tiny_llama
 

@@ -1,9 +1,15 @@
+import warnings
+
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from shared import models
+from shared.engine import room
 from shared.models import (
+    Origin,
     add_lora,
+    best_device,
     eval_mode,
     frozen_copy,
     load_policy,
@@ -45,6 +51,76 @@ def test_loading_pads_on_the_left_and_makes_up_for_a_missing_pad_token(saved):
 def test_a_missing_model_is_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="COURSE_MODEL"):
         load_policy(tmp_path / "nothing here")
+
+
+def test_the_device_is_the_cpu_unless_there_is_cuda(monkeypatch):
+    """Catches Apple's GPU taken unasked: nothing here was ever tested on one."""
+    monkeypatch.delenv("COURSE_DEVICE", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert best_device() == torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert best_device() == torch.device("cuda")
+
+
+def test_course_device_chooses_the_device(monkeypatch, saved):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setenv("COURSE_DEVICE", "mps")
+    assert best_device() == torch.device("mps")
+    monkeypatch.setenv("COURSE_DEVICE", "cpu")
+    assert load_policy(saved)[0].device == torch.device("cpu")
+
+
+@pytest.mark.parametrize(("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")])
+def test_a_device_that_is_not_there_is_a_sentence(monkeypatch, saved, name, words):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setenv("COURSE_DEVICE", name)
+    with pytest.raises(ValueError, match=words):
+        best_device()
+    with pytest.raises(ValueError, match=words):
+        load_policy(saved, device=name)
+
+
+def test_the_embedded_model_is_loaded_without_a_word(monkeypatch, capfd):
+    """Catches a check of room or of the hub that warns about, or asks the network for, what is in the repository."""
+    monkeypatch.setattr("shared.engine.hub.HfApi", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model, _ = load_policy(models.COURSE_MODEL, device="cpu")
+    assert model.loaded_from == Origin(str(models.COURSE_MODEL))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(saved, monkeypatch):
+    monkeypatch.setattr(room, "free_memory", lambda device: 1000)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *arguments, **options: pytest.fail("loaded"))
+    with pytest.raises(ValueError, match="smaller model"):
+        load_policy(saved, device="cpu")
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_a_4_bit_model_is_made_on_the_device_that_was_asked_for(saved, monkeypatch, device):
+    """Catches 4-bit weights that land on the first GPU whatever is asked: they cannot be moved afterwards."""
+    given = {}
+
+    def keeps(name, **options):
+        given.update(options)
+        return tiny_llama()
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
+    monkeypatch.setattr(room, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", keeps)
+    load_policy(saved, device=device, lora=True, load_in_4bit=True)
+    assert given["device_map"] == {"": torch.device(device)}
+    assert given["quantization_config"].load_in_4bit and given["quantization_config"].bnb_4bit_compute_dtype == torch.bfloat16
+
+
+def test_two_revisions_at_once_are_refused(monkeypatch):
+    with pytest.raises(ValueError, match="'v1' and 'v2'"):
+        load_policy("someone/tiny@v1", revision="v2")
 
 
 def test_four_bits_without_adapters_are_refused(saved):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared import ppo, training
+from shared.constrain import answer_trie
 from shared.advantages import gae, one_step_advantages, whiten
 from shared.logps import completion_logps, token_logps
 from shared.losses import clipped_value_loss
@@ -16,6 +17,7 @@ from shared.models import frozen_copy
 from shared.ppo import PPO, ActorCritic, PPOConfig
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
+from tests.conftest import tiny_llama
 
 ROWS = [{"prompt": "ab"}, {"prompt": "abcab"}, {"prompt": "c"}, {"prompt": "bca"}]
 
@@ -235,6 +237,92 @@ def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):
     free = kl_at_the_end("loss", 0.0)
     assert kl_at_the_end("loss", 1.0) < 0.5 * free
     assert kl_at_the_end("reward", 1.0) < 0.7 * free
+
+
+def test_the_entropy_bonus_lowers_the_loss(model, tokenizer):
+    """Catches a bonus with the sign of a penalty."""
+    policy, experience = experience_of(model, tokenizer, CONFIG)
+    plain, _ = ppo.ppo_loss(policy, experience, CONFIG)
+    loss, metrics = ppo.ppo_loss(policy, experience, replace(CONFIG, entropy_coef=0.5))
+    assert metrics["entropy"] > 0.1
+    torch.testing.assert_close(loss, plain - 0.5 * metrics["entropy"])
+
+
+def test_kl_in_the_reward_is_taken_off_each_token_and_not_paid_again_in_the_loss(model, tokenizer):
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    config = replace(CONFIG, kl_in="reward", beta=0.5, whiten_advantages=False)
+    experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, config)
+    mask = experience.rollout.completion_mask
+    rewards = ppo.token_rewards(experience.rewards, mask)
+    rewards = rewards - 0.5 * (experience.rollout.old_logps - experience.ref_logps)
+    advantages, returns = gae(rewards, experience.old_values, mask, config.lam)
+    torch.testing.assert_close(experience.advantages, advantages)
+    torch.testing.assert_close(experience.returns, returns)
+    loss, _ = ppo.ppo_loss(policy, experience, config)
+    torch.testing.assert_close(loss, ppo.ppo_loss(policy, experience, replace(config, beta=0.0))[0])
+
+
+@pytest.mark.parametrize("whitened", [True, False])
+def test_advantages_are_whitened_when_asked(model, tokenizer, whitened):
+    policy, experience = experience_of(model, tokenizer, replace(CONFIG, whiten_advantages=whitened))
+    mask = experience.rollout.completion_mask
+    plain, _ = gae(ppo.token_rewards(experience.rewards, mask), experience.old_values, mask, CONFIG.lam)
+    torch.testing.assert_close(experience.advantages, whiten(plain, mask) if whitened else plain)
+    assert not torch.allclose(whiten(plain, mask), plain, atol=0.1)
+
+
+def test_policy_and_head_have_their_own_learning_rates(model, tokenizer):
+    """AdamW's first step moves a parameter by its learning rate; catches one rate for both."""
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    groups = [policy.model.parameters(), policy.value_head.parameters()]
+    before = [[p.detach().clone() for p in group] for group in map(list, groups)]
+    config = replace(CONFIG, steps=1, num_iterations=1, minibatches=1, learning_rate=1e-4, head_learning_rate=1e-2)
+    ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, progress=False)
+    after = [policy.model.parameters(), policy.value_head.parameters()]
+    moved = [max((a - b).abs().max() for a, b in zip(new, old)).item() for new, old in zip(after, before)]
+    assert moved == pytest.approx([1e-4, 1e-2], rel=0.02)
+
+
+def test_target_kl_is_a_bound_on_what_has_moved(model, tokenizer):
+    bounded, free = (PPO(ActorCritic(model), tokenizer, count_a, replace(CONFIG, target_kl=k)) for k in (0.1, 0.0))
+    assert [bounded.enough({"moved": m}) for m in (0.05, 0.2)] == [False, True] and not free.enough({"moved": 9.0})
+
+
+def test_a_constraint_holds_in_sampling_loss_and_kl(model, tokenizer):
+    """PPO knew no constraint. Before the first update the ratio is 1 and the KL to the own copy 0, over allowed tokens."""
+    trie = answer_trie(tokenizer, ["a", "ab", "b", "ccc"])
+    policy = ActorCritic(model)
+    experience = ppo.collect(policy, frozen_copy(model), tokenizer, ROWS, count_a, CONFIG, constraint=trie)
+    assert set(experience.rollout.completions) <= {"a", "ab", "b", "ccc"}
+    assert experience.ref_logits.size(-1) == trie.token_ids.size(1)
+    loss, metrics = ppo.ppo_loss(policy, experience, CONFIG)
+    assert metrics["moved"] == pytest.approx(0, abs=1e-6) and metrics["clip_ratio"] == 0
+    gradients = torch.autograd.grad(loss, [p for p in policy.parameters() if p.requires_grad], allow_unused=True)
+    assert all(g is None or g.isfinite().all() for g in gradients)
+
+
+@pytest.mark.parametrize("kl_in", ["loss", "reward"])
+def test_the_gradient_in_pieces_is_that_of_the_whole(tokenizer, kl_in, monkeypatch):
+    results = []
+    for at_once in (10**9, 1):
+        monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
+        policy = ActorCritic(tiny_llama().eval())
+        config = replace(CONFIG, kl_in=kl_in, minibatches=1, num_iterations=1, steps=1, entropy_coef=0.1, target_kl=0.0)
+        optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+        experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, config)
+        (metrics,) = learn(policy, tokenizer, experience, optimizer, config)
+        results.append((metrics, [p.detach() for p in policy.parameters()]))
+    (whole, moved), (pieces, moved_in_pieces) = results
+    assert pieces == pytest.approx(whole, rel=1e-4, abs=1e-6)
+    torch.testing.assert_close(moved_in_pieces, moved, rtol=0, atol=1e-6)
+
+
+def test_top_p_with_an_exact_kl_is_refused():
+    with pytest.raises(ValueError, match="infinite"):
+        PPOConfig(top_p=0.9)
+    assert PPOConfig(top_p=0.9, kl_in="reward").top_p == 0.9
 
 
 @pytest.mark.parametrize(

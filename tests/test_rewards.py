@@ -1,5 +1,7 @@
 import pytest
 import torch
+from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedModel
 
 from shared.rewards import (
     add_up,
@@ -10,6 +12,7 @@ from shared.rewards import (
     text_embedder,
 )
 from shared.tasks.matching import exact_match
+from tests.conftest import tiny_llama
 
 
 def length(prompts, completions, **columns):
@@ -79,6 +82,30 @@ def test_an_embedding_model_is_loaded_by_name(model, tokenizer, tmp_path):
     assert torch.allclose(text_embedder(str(tmp_path))(["abc"]), text_embedder(model, tokenizer)(["abc"]), atol=1e-5)
 
 
+def test_an_embedding_model_given_by_name_goes_to_the_device_in_use(tokenizer, tmp_path, monkeypatch):
+    """Catches a judge that stays on the CPU beside a policy on the GPU. There is no second device here: the moves are
+    written down instead of made."""
+    tiny_llama().save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    moves = []
+
+    def written_down(model, device):
+        moves.append(str(device))
+        return model
+
+    monkeypatch.setattr(PreTrainedModel, "to", written_down)
+    monkeypatch.setattr("shared.rewards.best_device", lambda: torch.device("cuda"))
+    text_embedder(str(tmp_path))
+    text_embedder(str(tmp_path), device="cuda:1")
+    text_embedder(tiny_llama(), tokenizer)
+    assert moves == ["cuda", "cuda:1"]
+
+
+def test_a_missing_embedding_model_is_a_sentence(tmp_path):
+    with pytest.raises(ValueError, match="There is no folder"):
+        text_embedder(str(tmp_path / "nothing here"))
+
+
 def test_the_judge_is_the_probability_of_yes_against_no(model, tokenizer):
     """Catches reading the logits at the last column instead of the last real token, and a softmax over all words."""
     judge = model_as_judge(model, tokenizer, "{prompt}{completion}{hint}", yes="a", no="b")
@@ -93,6 +120,16 @@ def test_the_judge_is_asked_in_a_chat_where_the_tokenizer_has_a_template(model, 
     tokenizer.chat_template = "{% for m in messages %}c{{ m.content }}d{% endfor %}"
     chat = model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")
     assert chat(["p"], ["ef"]) == pytest.approx(plain)
+
+
+def test_a_judge_in_a_chat_is_shown_one_bos(model, tokenizer):
+    """Catches the template's BOS together with the one that the tokenizer adds."""
+    tokenizer.bos_token = "<eos>"
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="<eos> $A", special_tokens=[("<eos>", 1)])
+    tokenizer.chat_template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    (reward,) = model_as_judge(model, tokenizer, "{completion}", yes="c", no="d")(["p"], ["ab"])
+    logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits[0, -1]
+    assert reward == pytest.approx(logits[[4, 5]].softmax(dim=-1)[0].item(), abs=1e-5)
 
 
 def test_a_judge_that_cannot_choose_is_refused(model, tokenizer):

@@ -7,7 +7,7 @@ from functools import cached_property
 from checker import convert, layout, results
 from checker.findings import Finding, Level, one_line, printable
 from checker.notebook import Cell, Notebook
-from checker.rules.syntax import Code, read_code
+from checker.rules.syntax.code import Code, read_code
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,208 @@
-"""Checkpoints that are whole or not there: written beside and renamed."""
+"""Checkpoints: whole or not there, damage noticed, one writer at a time, nothing run when one is read.
 
+A file is one line of text, which carries the version of this format and the sha256 of all that follows, and then what
+torch.save writes. That alone would not do: torch.load checks no sums, and a flipped byte comes back as another weight.
+"""
+
+import hashlib
 import os
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import torch
 
+from shared.engine.files import remove_leftovers, written_beside
+from shared.engine.locks import lock, unlock
+
+VERSION = 1
+HEAD = "tiny-grpo checkpoint, version {version:02d}, sha256 {digest}\n"
+HEAD_BYTES = len(HEAD.format(version=VERSION, digest="0" * 64))
+# What torch.load gives back without running anything. Exact types: a numpy.float64 is a float too.
+PLAIN = (type(None), bool, int, float, str, torch.Tensor, torch.nn.Parameter)
+
 
 def save(path: str | os.PathLike, state: dict) -> None:
-    """Write `state` with torch.save; an interrupted write leaves the old file as it was."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".partial")
-    torch.save(state, beside)
-    os.replace(beside, path)
+    """Write `state` to `path`; a write that is interrupted or fails leaves the file that was there.
 
+    Args:
+        state: dicts, lists and tuples of tensors, numbers, texts and None.
 
-def load(path: str | os.PathLike) -> dict | None:
-    """The state in `path`, or None when there is no such file. ValueError when it cannot be read."""
-    path = Path(path)
-    if not path.exists():
-        return None
+    Raises:
+        TypeError: something else is in the state, which `load` would not give back.
+        OSError: the file cannot be written.
+    """
+    _refuse_other_types(state)
+    path = _real(path)
     try:
-        return torch.load(path, weights_only=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_beside(path) as file:
+            _write(file, state)
+    except OSError as error:
+        raise OSError(
+            f"The checkpoint {path} could not be written ({error}). What stood there before is as it was. Make room on "
+            "the disk, or choose another path."
+        ) from error
+
+
+def load(path: str | os.PathLike, map_location: str | torch.device = "cpu") -> dict | None:
+    """The state in `path`, its tensors on `map_location`; None when there is no such file.
+
+    Raises:
+        ValueError: the file is no checkpoint of this course, of a newer version, damaged, or cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            _check_head(file, path)
+            return _state_in(file, path, map_location)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ValueError(f"The checkpoint {path} cannot be read ({error.strerror}). Choose another path.") from error
+
+
+@contextmanager
+def hold(path: str | os.PathLike) -> Iterator[None]:
+    """Keep `path` for this run while the block lasts, so that two runs never write one checkpoint.
+
+    What a killed writer left beside it is removed. A file named like it with `.lock` behind stays.
+
+    Raises:
+        ValueError: another run holds it, or this process does already.
+        OSError: the folder cannot be written.
+    """
+    path = _real(path)
+    descriptor = _lock_of(path)
+    try:
+        remove_leftovers(path)
+        yield
+    finally:
+        unlock(descriptor)
+
+
+def _real(path: str | os.PathLike) -> Path:
+    """The file behind links: two names of one checkpoint are one, and a link is not replaced by a file."""
+    return Path(os.path.realpath(path))
+
+
+def _lock_of(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return lock(path.with_name(path.name + ".lock"))
+    except BlockingIOError as error:
+        raise ValueError(
+            f"The checkpoint {path} is in use by {error}. Wait until that run ends, stop it (a notebook's by shutting "
+            "down its kernel), or give this run another path."
+        ) from error
+    except OSError as error:
+        raise OSError(
+            f"The checkpoint {path} cannot be kept for this run ({error}). Choose a path in a folder that you can write."
+        ) from error
+
+
+class _Digested:
+    """Passes on to `file` what torch.save writes, and takes its digest on the way.
+
+    torch.save hides an error in writing, a full disk or an interrupt, behind one of its own; `error` keeps the first.
+    """
+
+    def __init__(self, file: BinaryIO):
+        self.file = file
+        self.digest = hashlib.sha256()
+        self.error: BaseException | None = None
+
+    def write(self, data: bytes | memoryview) -> int:
+        try:
+            self.digest.update(data)
+            return self.file.write(data)
+        except BaseException as error:
+            self.error = self.error or error
+            raise
+
+    def flush(self) -> None:
+        """torch.save asks for it; `written_beside` does it."""
+
+
+def _write(file: BinaryIO, state: dict) -> None:
+    """The head with no digest yet, the payload, and the head again."""
+    file.write(HEAD.format(version=VERSION, digest="0" * 64).encode())
+    payload = _Digested(file)
+    try:
+        torch.save(state, payload)
+    except RuntimeError as error:
+        raise payload.error or error
+    file.seek(0)
+    file.write(HEAD.format(version=VERSION, digest=payload.digest.hexdigest()).encode())
+
+
+def _check_head(file: BinaryIO, path: str | os.PathLike) -> None:
+    """Read past the head; ValueError when it is not one, or does not belong to what follows."""
+    head = file.read(HEAD_BYTES)
+    if head.startswith(b"PK"):
+        raise ValueError(
+            f"{path} is a bare torch.save (or another zip) file, as earlier versions of this course wrote them; this "
+            "version cannot go on from it. Move it away to start over, or choose another path."
+        )
+    magic = re.match(rb"tiny-grpo checkpoint, version (\d\d), ", head)
+    if not magic:
+        raise ValueError(
+            f"{path} is not a checkpoint of this course: its first bytes are {head[:16]!r}. Choose another path, or move "
+            "that file away."
+        )
+    version = int(magic[1])
+    if version > VERSION:
+        raise ValueError(
+            f"The checkpoint {path} has format {version}, and this version of the course reads formats up to {VERSION}. "
+            "Update the course, or choose another path."
+        )
+    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if head != HEAD.format(version=VERSION, digest=digest).encode():
+        raise ValueError(
+            f"The checkpoint {path} is damaged: its content does not belong to its digest. Take a copy of it, if you have "
+            "one, or delete it to start over."
+        )
+    file.seek(HEAD_BYTES)
+
+
+def _state_in(file: BinaryIO, path: str | os.PathLike, map_location: str | torch.device) -> dict:
+    """The state from here to the end of the file. With weights_only no pickle can run anything."""
+    try:
+        state = torch.load(file, map_location=map_location, weights_only=True)
     except Exception as error:
-        raise ValueError(f"The checkpoint {path} cannot be read ({error}). Delete it to start over.") from error
+        raise ValueError(f"The checkpoint {path} is whole but cannot be read ({error}). Was it written here?") from error
+    if not isinstance(state, dict):
+        raise ValueError(f"The checkpoint {path} holds a {type(state).__name__}, not a dict. Was it written here?")
+    return state
+
+
+def _refuse_other_types(state: dict) -> None:
+    found = _other_type(state)
+    if found is None:
+        return
+    place, value = found
+    raise TypeError(
+        f"A checkpoint cannot hold state{place}, a {type(value).__module__}.{type(value).__qualname__}: only tensors, "
+        "numbers, texts, None, lists, tuples and dicts are read back. Convert it first, for instance with float(...)."
+    )
+
+
+def _other_type(value: object) -> tuple[str, object] | None:
+    """The first part that `load` would refuse and where it stands, like ('["history"][3]', value); None for none."""
+    kind = type(value)
+    if kind in PLAIN:
+        return None
+    if kind in (dict, OrderedDict):
+        parts = value.items()
+    elif kind in (list, tuple):
+        parts = enumerate(value)
+    else:
+        return "", value
+    for key, part in parts:
+        found = _other_type(key) or _other_type(part)
+        if found:
+            place, other = found
+            return f"[{key!r}]{place}", other
+    return None

@@ -31,13 +31,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
+from transformers import PreTrainedModel
 
+from shared.engine.cached import CachedDecoder
 from shared.engine.llama import Places, attention, first_places, hidden_states, llama_in, packed_prompts
-from shared.engine.sampling import position_ids
 
 
 def start(
@@ -66,35 +65,6 @@ def start(
     decoder = LlamaDecoder(llama, prompt_of_group, room * max(Counter(group_of).values()))
     decoder.prefill(prompt_ids, prompt_lengths)
     return decoder, group_of
-
-
-class CachedDecoder:
-    """Any causal language model, through its own forward pass and cache."""
-
-    def __init__(self, model: PreTrainedModel, prompt_ids: Tensor, prompt_mask: Tensor, rows: Tensor):
-        self.model, self.cache, self.mask = model, DynamicCache(), prompt_mask[rows]
-        logits = self._pass(prompt_ids, prompt_mask, position_ids(prompt_mask))
-        self.cache.batch_select_indices(rows)
-        self.logits = logits[rows]
-
-    def _pass(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Float[Tensor, "R V"]:
-        out = self.model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=self.cache, use_cache=True,
-            logits_to_keep=1,
-        )
-        return out.logits[:, -1]
-
-    def step(self, token: Sequence[int], parent: Sequence[int]) -> None:
-        if list(parent) != list(range(len(self.mask))):
-            self.keep(parent)
-        token = torch.tensor(token, device=self.mask.device)
-        self.mask = F.pad(self.mask, (0, 1), value=1)
-        self.logits = self._pass(token[:, None], self.mask, self.mask.sum(dim=1, keepdim=True) - 1)
-
-    def keep(self, rows: list[int]) -> None:
-        rows = torch.tensor(rows, device=self.mask.device)
-        self.cache.batch_select_indices(rows)
-        self.mask = self.mask[rows]
 
 
 # To leave groups out of the cache copies the others; it pays once a quarter of them have no nodes any more.

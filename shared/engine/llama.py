@@ -21,6 +21,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from shared.engine.plain import base_model
+
 LLAMA_SHAPED = {"LlamaForCausalLM", "Qwen2ForCausalLM"}
 
 # Of layer i, with queries (T, heads, head size), keys and values (T, key heads, head size): what each query reads.
@@ -28,14 +30,24 @@ Attend = Callable[[int, Tensor, Tensor, Tensor], Float[Tensor, "T heads size"]]
 
 
 def llama_in(model: torch.nn.Module) -> PreTrainedModel | None:
-    """The Llama-shaped model that `model` is, or that it is below LoRA adapters; None when it is of another kind."""
+    """The Llama-shaped model that `model` is, or that it is below LoRA adapters; None when it is of another kind.
+
+    Or when `take_general_path` was called for it.
+    """
     if hasattr(model, "get_base_model"):  # of peft
         if model.active_peft_config.is_prompt_learning:
             return None
         model = model.get_base_model()
+    if getattr(model, "takes_general_path", False):
+        return None
     config = getattr(model, "config", None)
     plain = getattr(config, "hidden_act", "") == "silu" and not getattr(config, "use_sliding_window", False)
     return model if plain and type(model).__name__ in LLAMA_SHAPED else None
+
+
+def take_general_path(model: torch.nn.Module) -> None:
+    """From now on `model` (or the one below its LoRA adapters) passes as transformers has it: `llama_in` is None."""
+    base_model(model).takes_general_path = True
 
 
 def hidden_states(

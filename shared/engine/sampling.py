@@ -3,6 +3,7 @@
 Sampling and scoring both take it from here, so that they cannot disagree about what was sampled.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -103,3 +104,25 @@ def draw(
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
     """Positions that start at the first real token, so that left padding moves nothing (learned positions too)."""
     return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+
+
+def refuse_nan(
+    old_logps: Float[Tensor, "B C"], lengths: Int[Tensor, "B"], prompts: Sequence[str], num_generations: int
+) -> None:
+    """Raise ValueError when a sampled token's log-probability is not finite: then the model's logits were not.
+
+    Called once, after the last token: a question asked of the device at every token would hold up the next.
+
+    prompts: N texts, each with `num_generations` of the B rows.
+    """
+    real = torch.arange(old_logps.size(1), device=old_logps.device) < lengths.to(old_logps.device)[:, None]
+    bad = real & ~old_logps.isfinite()
+    if not bad.any():
+        return
+    row, token = bad.nonzero()[0].tolist()
+    raise ValueError(
+        f"The model's logits are not finite: first at token {token + 1} of a completion of the prompt "
+        f"{prompts[row // num_generations]!r}, in {int(bad.any(dim=1).sum())} of {len(bad)} completions. Either its "
+        "weights hold nan or inf (load the model again; if training made them so, lower the learning rate), or its "
+        "activations are too large for its dtype (float16: take bfloat16 or float32)."
+    )

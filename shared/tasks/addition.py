@@ -15,8 +15,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from transformers import PreTrainedTokenizerBase
-
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.split import Split, check_request, distinct, split_of
 from shared.tasks.tags import parse, tagged
@@ -25,6 +23,8 @@ SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag o
 OPERANDS = range(10, 100)
 MAX_NEW_TOKENS = 40
 CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the number')}"
+# Two digits and a carry twice; the working is that of the documents (`working`).
+LONGEST_ANSWERS = (tagged("9 + 9 = 18\n99 + 99 = 198", "198"),)
 
 
 def pair_split(a: int, b: int) -> Split:
@@ -36,27 +36,13 @@ def question(a: int, b: int) -> str:
     return f"If you add {a} and {b}, what is the result?"
 
 
-def plain_prompt(asked: str) -> str:
-    """System prompt and a question as plain text, for a model without a chat template."""
-    return f"{SYSTEM_PROMPT}\n{asked}\n"
+def row_of(asked: str) -> dict:
+    """Any question as a row: `prompt`, the system prompt and the question as plain text, and `question` alone."""
+    return {"prompt": f"{SYSTEM_PROMPT}\n{asked}\n", "question": asked}
 
 
 def prompt_of(a: int, b: int) -> str:
-    return plain_prompt(question(a, b))
-
-
-def prompt_for(tokenizer: PreTrainedTokenizerBase, asked: str) -> str:
-    """A question as this tokenizer's model wants it: in its chat template where it has one, else plain text.
-
-    The text ends where the model's turn begins. A chat model is shown the layout; the embedded model knows it
-    from its documents. A BOS that the tokenizer adds to every text is left out here, or there would be two.
-    """
-    if not tokenizer.chat_template:
-        return plain_prompt(asked)
-    messages = [{"role": "system", "content": CHAT_SYSTEM_PROMPT}, {"role": "user", "content": asked}]
-    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    adds_bos = tokenizer.bos_token_id in tokenizer("")["input_ids"]
-    return text.removeprefix(tokenizer.bos_token) if adds_bos else text
+    return row_of(question(a, b))["prompt"]
 
 
 def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
@@ -75,7 +61,7 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     check_request(split, n)
     rng = random.Random(f"addition {seed}")
     pairs = distinct(iter(lambda: draw_pair(rng, split), None), n, key=lambda pair: str(sorted(pair)))
-    return [{"prompt": prompt_of(a, b), "question": question(a, b), "answer": str(a + b)} for a, b in pairs]
+    return [row_of(question(a, b)) | {"answer": str(a + b)} for a, b in pairs]
 
 
 def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:

@@ -15,6 +15,8 @@ from shared.tasks.split import Split, check_request, distinct, split_of
 from shared.tasks.word_pairs import ALSO_RIGHT, RELATIONS, Relation
 
 MAX_NEW_TOKENS = 6
+LONGEST_ANSWERS = tuple(f" {second}" for relation in RELATIONS for _, second in relation.pairs)
+CHAT_SYSTEM_PROMPT = "Complete the analogy. Answer with the one word that is missing, in lower case, and nothing else."
 REMARKS = (" well, let me think.", " well, something like that.", " well, it depends.", " well, that is a hard one.")
 
 
@@ -45,7 +47,7 @@ LAST_PAIRS = {
 
 
 def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
-    """n different analogies, each with `prompt`, `answers` (the accepted words) and `relation`.
+    """n different analogies, each with `prompt`, `word` (asked about), `answers` (the accepted words) and `relation`.
 
     The last pairs are gone through in turn, so that n = 80 of "eval" asks for nearly every held-out pair once.
 
@@ -62,7 +64,12 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
 
     chosen = distinct(draws(), n, key=lambda draw: prompt_of(draw[1], draw[2][0]))
     return [
-        {"prompt": prompt_of(first, last[0]), "answers": answers_of(relation, last[0]), "relation": relation.name}
+        {
+            "prompt": prompt_of(first, last[0]),
+            "word": last[0],
+            "answers": answers_of(relation, last[0]),
+            "relation": relation.name,
+        }
         for relation, first, last in chosen
     ]
 

@@ -30,6 +30,12 @@ NUMBERS = range(1, 11)
 TARGETS = range(1, 61)
 COUNTS = {2: 0.6, 3: 0.35, 4: 0.05}  # how many numbers a problem has, and how often
 MAX_NEW_TOKENS = 64
+# The longest way to a target: found by trying all problems.
+LONGEST_ANSWERS = (tagged("10 * 10 = 100\n100 + 10 = 110\n110 / 10 = 11", "(10 * 10 + 10) / 10"),)
+CHAT_SYSTEM_PROMPT = (
+    f"{SYSTEM_PROMPT} Use each given number exactly once, with + - * / and brackets. The layout:\n"
+    + tagged("your working", "the expression alone, without its result")
+)
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv}
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 STEP = re.compile(r"(?P<sum>(?P<a>[0-9]{1,6}) [-+*/] (?P<b>[0-9]{1,6})) = (?P<result>[0-9]{1,6})")
@@ -64,8 +70,12 @@ class Problem:
         return f"{' '.join(map(str, sorted(self.numbers)))} = {self.target}"
 
     @property
+    def question(self) -> str:
+        return f"Use {' '.join(map(str, self.numbers))} once each to make {self.target}."
+
+    @property
     def prompt(self) -> str:
-        return f"{SYSTEM_PROMPT}\nUse {' '.join(map(str, self.numbers))} once each to make {self.target}.\n"
+        return f"{SYSTEM_PROMPT}\n{self.question}\n"
 
 
 def combine(numbers: Sequence[int], rng: random.Random) -> Solution:
@@ -104,7 +114,7 @@ def draw_problem(rng: random.Random, split: Split) -> Problem:
 
 
 def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
-    """n different problems, each with `prompt`, `numbers`, `target`, and `answer`, one expression that solves it.
+    """n different problems, each with `prompt`, `question`, `numbers`, `target` and one solution as `answer`.
 
     Raises:
         ValueError: an unknown split, fewer than 1 row, or more rows than exist.
@@ -113,7 +123,13 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     rng = random.Random(f"countdown {seed}")
     problems = distinct(iter(lambda: draw_problem(rng, split), None), n, key=lambda p: p.canonical)
     return [
-        {"prompt": p.prompt, "numbers": list(p.numbers), "target": p.target, "answer": p.solution.expression}
+        {
+            "prompt": p.prompt,
+            "question": p.question,
+            "numbers": list(p.numbers),
+            "target": p.target,
+            "answer": p.solution.expression,
+        }
         for p in problems
     ]
 

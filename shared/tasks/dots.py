@@ -14,6 +14,8 @@ from shared.tasks.split import Split, check_request, distinct, split_of
 SYMBOLS = ".*#-o+"
 LENGTHS = range(4, 11)
 MAX_NEW_TOKENS = 6
+LONGEST_ANSWERS = tuple(f" {count}" for count in range(max(LENGTHS)))  # not all symbols of a row are dots
+CHAT_SYSTEM_PROMPT = "Count the dots (.) among the symbols. Answer with the number in digits and nothing else."
 REMARKS = (" well, let me see.", " well, there are some dots.", " well, it is a row of symbols.", " well, a few dots.")
 
 

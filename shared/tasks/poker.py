@@ -21,6 +21,8 @@ LABELS = ("high card", "one pair", "two pair", "three of a kind", "straight", "f
 LABEL_WEIGHTS = dict(zip(LABELS, (1.0, 1.0, 1.5, 2.0, 2.0, 2.0, 2.5, 3.0)))
 STRAIGHT_FLUSH = "straight flush"
 MAX_NEW_TOKENS = 6
+LONGEST_ANSWERS = tuple(f" {label}" for label in LABELS)
+CHAT_SYSTEM_PROMPT = f"Name the type of a poker hand. Answer with one of these and nothing else: {', '.join(LABELS)}."
 REMARKS = (" well, it could be good.", " well, let me see.", " not sure.", " a nice hand.")
 
 STRAIGHTS = tuple(("A" + RANKS)[i : i + 5] for i in range(10))  # from A-2-3-4-5 to T-J-Q-K-A

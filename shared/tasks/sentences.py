@@ -11,6 +11,11 @@ from collections.abc import Iterator, Sequence
 from shared.tasks.split import Split, check_request, distinct, split_of
 
 MAX_NEW_TOKENS = 32
+# No completion is right and none too long: this one is about as long as those of the documents.
+LONGEST_ANSWERS = (
+    " walked to the harbour and watched a small boat at the market in the morning. he was tired. he laughed again.",
+)
+CHAT_SYSTEM_PROMPT = "Continue the user's text in plain short English sentences. Write only what follows it."
 MOST_FULL_STOPS = 10
 
 ADJECTIVES = """old young small tall quiet happy sad tired hungry brave clever gentle lonely busy proud rich poor kind

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.render import index, render
+from checker.pages.site import index, render
 from tests.checker.conftest import code, markdown
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -173,7 +173,7 @@ def test_a_page_that_quarto_made_carelessly_does_no_harm(hostile, tmp_path, list
     quarto.parent.mkdir()
     quarto.write_text(CARELESS)
     quarto.chmod(0o755)
-    monkeypatch.setattr("checker.quarto.command", lambda: [str(quarto)])
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: str(quarto))
     page = render(hostile, tmp_path / "out", "quarto")
     assert f"{listener[0]}/picture" in page.read_text(encoding="utf-8")
     assert harm(page, listener, tmp_path) == set(), listener[1]

@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from checker.__main__ import app
+from checker.__main__ import TO_RUN, app
 from checker.rules import READING, RULES
 
 
@@ -71,6 +73,12 @@ def test_explain_explains_every_code():
         assert rule.code in said and all(t.split()[0] in said for t in (rule.why, rule.wrong, rule.right))
 
 
+def test_the_help_of_report_says_what_it_does_and_what_it_leaves_alone():
+    said = " ".join(CliRunner().invoke(app, ["report", "--help"]).output.split())
+    for words in ("fresh kernel", "Before you hand in", "not written to", "--require-learning", "Exits with 1"):
+        assert words.lower() in said.lower()
+
+
 def test_explain(good):
     assert "YAML" in run("explain", "s001").stdout
     done = run("explain", "Z999")
@@ -82,13 +90,49 @@ def test_help_teaches(arguments):
     assert "Before you hand in" in run(*arguments).stdout
 
 
-def test_the_checker_starts_without_torch_nbformat_and_nbconvert():
-    """They take seconds to import, and a check needs none of them."""
-    code = (
-        "import sys, checker.__main__, checker.check; print([m for m in ('torch', 'nbformat', 'nbconvert',"
-        " 'yaml') if m in sys.modules])"
-    )
+def test_the_checker_starts_without_what_a_check_does_not_need():
+    """What runs notebooks is not installed with a hook, and the rest takes seconds to import."""
+    names = ["torch", "nbclient", "ipykernel", "jupyter_client", "nbformat", "nbconvert", "yaml"]
+    code = f"import sys, checker.__main__, checker.check; print([m for m in {names} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_a_hook_installs_neither_torch_nor_what_runs_notebooks():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    required = {re.match(r"[\w.-]+", line)[0].lower() for line in project["dependencies"]}
+    assert not required & {"torch", *TO_RUN}
+    run_extra = {re.match(r"[\w.-]+", line)[0].lower() for line in project["optional-dependencies"]["run"]}
+    assert run_extra == set(TO_RUN)
+
+
+@pytest.mark.parametrize("missing", [("nbclient", "ipykernel"), ("ipykernel",)])
+def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path, missing):
+    """Catches a traceback, or a notebook half run, where the checker was installed as a hook."""
+    hidden = f"import sys; sys.modules.update(dict.fromkeys({missing}))"
+    code = f"{hidden}; from checker.__main__ import main; main()"
+
+    def checker(*arguments):
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    path = save(good)
+    assert checker("check", path).returncode == 0
+    assert checker("convert", path).returncode == 0
+    if "nbclient" not in missing:  # which nbconvert imports too
+        assert checker("render", path, "-o", tmp_path / "out", "--engine", "builtin").returncode == 0
+    done = checker("report", path, "-o", tmp_path / "build")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr and 'pip install "tiny-grpo-course[run]"' in done.stderr
+    assert all(name in done.stderr for name in missing)
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_page_is_made_without_the_grammar_of_addresses(good, save, tmp_path):
+    """Catches a second lost at each start, where jsonschema finds a package that no notebook needs."""
+    code = "import sys; from checker.__main__ import main\ntry: main()\nfinally: print('lark' in sys.modules)"
+    command = [sys.executable, "-c", code, "render", save(good), "-o", tmp_path / "out", "--engine", "builtin"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False", done.stderr
 
 
 def zipped(tmp_path, entries, name="export.zip"):

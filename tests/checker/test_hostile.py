@@ -18,14 +18,16 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from checker.__main__ import app, show
+from checker.__main__ import app
 from checker.batch import check_all, entries
 from checker.check import Report, check
 from checker.convert import to_markdown
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable, read
-from checker.render import index, page, render
+from checker.pages.builtin import page
+from checker.pages.site import index, render
 from checker.rubric import load
+from checker.terminal import show
 from tests.checker.conftest import GOOD, HEADER, code, markdown
 
 NOBODY = 65534
@@ -117,7 +119,7 @@ def test_odd_values_are_borne(save, name):
 @pytest.mark.parametrize("name", ODD)
 def test_odd_values_get_as_far_as_quarto(save, tmp_path, monkeypatch, name):
     """A stand-in for Quarto that makes no page."""
-    monkeypatch.setattr("checker.quarto.command", lambda: ["true"])
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: "true")
     with pytest.raises(Unreadable, match="Quarto could not render it"):
         render(save(ODD[name]), tmp_path / "out", "quarto")
 

@@ -2,12 +2,16 @@
 
 import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from checker import quarto
 from checker.notebook import Unreadable
-from checker.render import render
+from checker.pages import quarto
+from checker.pages.site import render
 from tests.checker.conftest import code, markdown
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -158,6 +162,33 @@ def test_a_quarto_that_fails_is_quoted(good, save, tmp_path, stand_in):
 
 
 def test_without_quarto_asking_for_it_is_answered(good, save, tmp_path, monkeypatch):
-    monkeypatch.setattr(quarto, "command", lambda: None)
+    monkeypatch.setattr(quarto, "program", lambda: None)
     with pytest.raises(Unreadable, match="Quarto is not installed"):
         render(save(good), tmp_path / "out", "quarto")
+
+
+def test_a_quarto_that_pip_installed_is_found(tmp_path, monkeypatch):
+    """Catches the module `quarto_cli` being run, which has no `__main__`, and an environment that must be active."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing here"))
+    assert quarto.program() is None
+    beside = tmp_path / "bin" / "quarto"
+    beside.parent.mkdir()
+    beside.write_text(STAND_IN)
+    beside.chmod(0o755)
+    assert quarto.program() == str(beside)
+
+
+def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path):
+    """Catches `make site` looking on the PATH alone, and so never seeing what the README says to install."""
+    shutil.copy(Path(__file__).parents[2] / "Makefile", tmp_path)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "quarto").write_text('#!/bin/sh\necho "quarto $*"\n')
+    (programs / "quarto").chmod(0o755)
+    for name in ("requirements.txt", "pyproject.toml", ".venv/installed"):
+        (tmp_path / name).touch()
+    command = [shutil.which("make"), "-C", str(tmp_path), "--no-print-directory", "site"]
+    elsewhere = os.environ | {"PATH": str(tmp_path / "nothing here")}
+    done = subprocess.run(command, capture_output=True, text=True, env=elsewhere)
+    assert done.stdout == "quarto render\n", done.stderr

@@ -1,4 +1,4 @@
-"""`python -m checker.report` on small notebooks, with a real kernel."""
+"""`checker report` on small notebooks, with a real kernel."""
 
 import json
 import os
@@ -9,8 +9,10 @@ import time
 
 import nbformat
 import pytest
+from typer.testing import CliRunner
 
-from checker.report import main
+from checker.__main__ import app
+from checker.kernel import fresh_kernel
 from tests.checker.conftest import GOOD, code
 
 CELLS = {
@@ -41,16 +43,21 @@ def notebook(tmp_path):
     return write
 
 
+def report(*arguments):
+    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
 def executed(folder, name="my notebook.ipynb"):
     return nbformat.read(folder / name, as_version=4).cells
 
 
-def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp_path, capsys):
+def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp_path):
     path = notebook()
     before = path.read_bytes()
-    assert main([str(path), "--out", str(tmp_path / "build"), "--require-learning"]) == 0
+    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    assert done.exit_code == 0
     assert path.read_bytes() == before
-    out = capsys.readouterr().out
+    out = done.output
     assert "5/6  Cell 6: Training loop" in out
     assert "baseline reward      0.200" in out and "fine-tuned reward    0.900" in out
     assert {p.name for p in (tmp_path / "build").iterdir()} == {
@@ -70,10 +77,11 @@ def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp
     )
 
 
-def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path, capsys):
+def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
     path = notebook({4: "# Cell 4: Reward function\nx = 1\nundefined + x"})
-    assert main([str(path), "--out", str(tmp_path / "build")]) == 1
-    out = capsys.readouterr().out
+    done = report(path, "-o", tmp_path / "build")
+    assert done.exit_code == 1
+    out = done.output
     assert (
         "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined"
         in out
@@ -82,33 +90,35 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path, cap
     assert executed(tmp_path / "build")[3]["outputs"]
 
 
-def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path, capsys):
+def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path):
     path = notebook({7: CELLS[7].replace("0.9", "0.1")})
-    assert main([str(path), "--out", str(tmp_path / "build")]) == 0
-    assert main([str(path), "--out", str(tmp_path / "build"), "--require-learning"]) == 1
-    assert "does not show a fine-tuned reward above its baseline" in capsys.readouterr().out
+    assert report(path, "--out", tmp_path / "build").exit_code == 0
+    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    assert done.exit_code == 1
+    assert "does not show a fine-tuned reward above its baseline" in done.output
 
 
 def test_in_place_saves_fresh_outputs_only_when_all_went_well(notebook, tmp_path):
     good, bad = notebook(), notebook({4: "# Cell 4: Reward\n1 / 0"}, "bad.ipynb")
     before = bad.read_bytes()
-    main(["--in-place", str(good), str(bad), "--out", str(tmp_path / "build")])
+    assert report("--in-place", good, bad, "--out", tmp_path / "build").exit_code == 1
     assert json.loads(good.read_text())["cells"][7]["outputs"]
     assert bad.read_bytes() == before
 
 
-def test_what_is_not_a_notebook_is_said(tmp_path, capsys):
+def test_what_is_not_a_notebook_is_said(tmp_path):
     path = tmp_path / "n.ipynb"
     path.write_text("nonsense")
-    assert main([str(path), "--out", str(tmp_path / "build")]) == 2
-    assert "not valid JSON" in capsys.readouterr().out
+    done = report(path, "--out", tmp_path / "build")
+    assert done.exit_code == 2
+    assert "not valid JSON" in done.output
 
 
 def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_path):
     """Catches the two tracebacks that the notebook client prints when it is interrupted."""
     ready = tmp_path / "pid"
     path = notebook({4: f"import os, time\nopen({str(ready)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"})
-    command = [sys.executable, "-m", "checker.report", str(path), "--out", str(tmp_path / "build")]
+    command = [sys.executable, "-m", "checker", "report", str(path), "--out", str(tmp_path / "build")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while not (ready.exists() and ready.read_text()):
         assert process.poll() is None, process.stdout.read()
@@ -119,3 +129,19 @@ def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_pat
     assert not (tmp_path / "build").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int(ready.read_text()), 0)
+
+
+def test_the_kernel_starts_before_what_talks_to_it_is_imported():
+    """Catches nbclient or nbformat imported at the top of a module: the kernel would then start a second later."""
+    code = "import sys, checker.report; print([m for m in ('nbclient', 'nbformat', 'nbconvert') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_no_kernel_is_left_when_it_was_never_talked_to(tmp_path):
+    """Catches a kernel that outlives an interrupt in the second after its start."""
+    with pytest.raises(KeyboardInterrupt), fresh_kernel(tmp_path) as kernel:
+        process = kernel.provisioner.pid
+        raise KeyboardInterrupt
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)

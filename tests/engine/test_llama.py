@@ -5,7 +5,8 @@ import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from shared.engine import decoding
-from shared.engine.decoding import CachedDecoder, LlamaDecoder, group_limit, groups_of, start
+from shared.engine.cached import CachedDecoder
+from shared.engine.decoding import LlamaDecoder, group_limit, groups_of, start
 from shared.engine.llama import attention, hidden_states, llama_in
 from shared.logps import completion_logps
 from shared.models import add_lora

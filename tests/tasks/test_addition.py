@@ -1,8 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, processors
-from transformers import PreTrainedTokenizerFast
 
 from shared.tasks import addition
 from shared.tasks.tags import parse, tagged
@@ -46,39 +44,6 @@ def test_correctness_needs_the_number_alone_in_the_answer_block():
 def test_a_sum_is_held_out_in_both_orders():
     pairs = [(a, b) for a in range(10, 40) for b in range(10, 40)]
     assert all(addition.pair_split(a, b) == addition.pair_split(b, a) for a, b in pairs)
-
-
-CHAT_ML = (
-    "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-
-
-def a_tokenizer(adds_bos: bool = False, **options) -> PreTrainedTokenizerFast:
-    words = Tokenizer(models.WordLevel({"?": 0, "<s>": 1}, "?"))
-    if adds_bos:
-        words.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    return PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", **options)
-
-
-def test_a_tokenizer_without_a_chat_template_gets_the_prompt_of_the_data_set():
-    row = addition.dataset("train", 1)[0]
-    assert addition.prompt_for(a_tokenizer(), row["question"]) == row["prompt"]
-
-
-def test_a_chat_template_wraps_the_question_and_opens_the_models_turn():
-    """Without `add_generation_prompt` a chat model first writes the header of its own turn: no format."""
-    prompt = addition.prompt_for(a_tokenizer(chat_template=CHAT_ML), addition.question(17, 25))
-    assert prompt.startswith("<s><|im_start|>system\n" + addition.SYSTEM_PROMPT)
-    assert prompt.endswith("what is the result?<|im_end|>\n<|im_start|>assistant\n")
-
-
-def test_an_encoded_chat_prompt_has_one_bos():
-    """A template that writes the BOS and a tokenizer that adds one make two: no model was trained on that."""
-    for adds_bos in (False, True):
-        tokenizer = a_tokenizer(adds_bos, chat_template=CHAT_ML)
-        ids = tokenizer(addition.prompt_for(tokenizer, "What?"))["input_ids"]
-        assert ids.count(tokenizer.bos_token_id) == 1
 
 
 def test_the_layout_that_chat_models_are_shown_is_the_one_that_is_rewarded():

@@ -4,9 +4,17 @@ Each rule looks for one way of writing one mistake and stays silent where the co
 a false alarm costs more trust than a missed mistake.
 """
 
-from checker.rules.method import advantages, data, objective, sampling, tokens
+from checker.rules.method import advantages, data, kl, mismatch, objective, sampling, tokens
 
 RULES = sorted(
-    [*tokens.RULES, *objective.RULES, *advantages.RULES, *data.RULES, *sampling.RULES],
+    [
+        *tokens.RULES,
+        *mismatch.RULES,
+        *sampling.RULES,
+        *advantages.RULES,
+        *kl.RULES,
+        *objective.RULES,
+        *data.RULES,
+    ],
     key=lambda rule: rule.code,
 )

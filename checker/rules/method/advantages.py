@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import GROUP_SIZE
-from checker.rules.syntax import (
-    Code,
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import (
     called,
     difference,
     keyword,

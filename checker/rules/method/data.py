@@ -5,18 +5,9 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.syntax import (
-    Binding,
-    Code,
-    called,
-    is_empty,
-    keyword,
-    names,
-    number,
-    plain_name,
-    same,
-    subject,
-)
+from checker.rules.syntax.bindings import Binding
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import called, is_empty, keyword, names, number, plain_name, same, subject
 
 SAID = r"completion|response|output|generat|pred|answer|decoded|text|reply|(^|_)(gen|out|resp)(_|$)"
 JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
@@ -122,7 +113,8 @@ def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
 
 def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
     """Whether two values are calls of one function with one seed, or cut from the start of one list."""
-    first, second = one.value, other.value
+    first = one.value
+    second = other.value
     if isinstance(first, ast.Name) and isinstance(second, ast.Name):
         return first.id == second.id
     if isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):

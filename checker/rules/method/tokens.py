@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import cuts_columns, is_generation
-from checker.rules.syntax import Code, called, keyword, mentions, names, number, plain_name, subject
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
 
-EOS, PAD = r"^eos(_token)?(_id)?$", r"^pad(_token|_tok)?(_id|_idx)?$"
+EOS = r"^eos(_token)?(_id)?$"
+PAD = r"^pad(_token|_tok)?(_id|_idx)?$"
 COMPLETION = (
     r"completion|response|generat"
     r"|(^|_)(gens?|outs?|outputs?|sequences?|seqs?|answers?|samples?|actions?|full)(_|$)"
@@ -224,17 +226,16 @@ def _cuts_text(node: ast.AST) -> bool:
 )
 def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    marked, repaired = set(), set()
+    marked = set()
+    repaired = set()
     for _, node in code.walk(ast.Assign):
         target = node.targets[0]
         if isinstance(target, ast.Subscript) and (name := plain_name(target.value)):
-            (
-                marked
-                if number(node.value) == -100
-                else repaired
-                if number(node.value) is not None
-                else set()
-            ).add(name)
+            value = number(node.value)
+            if value == -100:
+                marked.add(name)
+            elif value is not None:
+                repaired.add(name)
 
     def holds_mark(node: ast.AST) -> bool:
         if plain_name(node) in marked - repaired:

@@ -2,18 +2,20 @@
 
 import ast
 
-from checker.rules.syntax import called, mentions
+from checker.rules.syntax.expressions import called, mentions
 
 REFERENCE = (
     r"(^|_)(ref(erence)?|base|frozen|sft|init(ial)?)\d?(_|$)"
     r"|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
 )
+POLICY = r"log_?p(rob)?s?|policy|new|cur(rent)?|theta|^lp"
 ADVANTAGE = r"(^|_)(adv|advs|advantages?|A|A_i|A_hat)(_|$)"
 GROUP_SIZE = (
     r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
     r"|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
 )
 MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
+SCORES = ("log_softmax", "cross_entropy", "logsumexp", "selective_log_softmax")
 
 
 def is_generation(node: ast.AST) -> bool:

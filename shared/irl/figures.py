@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shared.irl import MOVES, PerState, Policy
+from shared.irl.worlds import MOVES, PerState, Policy
 from shared.plots import COLOURS, STYLE, VERMILLION
 
 
@@ -80,15 +80,16 @@ def _numbers(axis: Axes, size: int, values: PerState, image) -> None:
 
 def _arrows(axis: Axes, size: int, policy: Policy, image) -> None:
     states = np.arange(size * size)
-    x, y = np.repeat(states % size, len(MOVES)), np.repeat(states // size, len(MOVES))
-    steps = 0.46 * policy[..., None] * MOVES  # (S, A, 2)
+    x = np.repeat(states % size, len(MOVES))
+    y = np.repeat(states // size, len(MOVES))
+    steps = (0.46 * policy[..., None] * MOVES).reshape(-1, 2)  # (S A, 2)
     shown = policy.ravel() > 0.1
     colours = np.repeat(_ink(image.get_array().ravel(), image), len(MOVES))
     axis.quiver(
         x[shown],
         y[shown],
-        steps[..., 0].ravel()[shown],
-        steps[..., 1].ravel()[shown],
+        steps[shown, 0],
+        steps[shown, 1],
         color=colours[shown],
         angles="xy",
         scale_units="xy",

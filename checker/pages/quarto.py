@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from checker.layout import heading_of, is_header
@@ -34,14 +33,15 @@ STRAY_LINK = r'(<)(link(?!\s+(?:rel="stylesheet"\s+)?href="data:))'
 PATIENCE = 300  # seconds
 
 
-def command() -> list[str] | None:
-    """How to call Quarto: the program on the PATH, or the Python package; None without either."""
-    if found := shutil.which("quarto"):
-        return [found]
-    return [sys.executable, "-m", "quarto_cli"] if find_spec("quarto_cli") else None
+def program() -> str | None:
+    """Where Quarto is: on the PATH, else beside this Python, where `pip install quarto-cli` puts it; None without.
+
+    The virtual environment need not be active, so its programs need not be on the PATH.
+    """
+    return shutil.which("quarto") or shutil.which("quarto", path=str(Path(sys.executable).parent))
 
 
-def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, script_hash: str) -> str:
+def page(quarto: str, path: Path, title: str, form: str, *, script: str, script_hash: str) -> str:
     """The page of a notebook, with a form at its end that the script saves.
 
     Raises:
@@ -52,7 +52,7 @@ def page(quarto: list[str], path: Path, title: str, form: str, *, script: str, s
         try:
             notebook.write_text(json.dumps(_copy(path, title)), encoding="utf-8")
             done = subprocess.run(
-                [*quarto, "render", notebook.name, "--to", "html", "--no-execute"],
+                [quarto, "render", notebook.name, "--to", "html", "--no-execute"],
                 cwd=scratch, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
             )  # fmt: skip
         except (OSError, RecursionError, subprocess.TimeoutExpired) as error:

@@ -1,0 +1,189 @@
+"""Mistakes in the KL: its reference, its estimate, its direction, its gradient."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from checker.rules.base import Remark, Submission, rule
+from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
+from checker.rules.method.vocabulary import POLICY, REFERENCE, is_reference
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import FUNCTIONS, called, difference, mentions, names, plain_name, product
+
+COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
+
+
+@rule(
+    "M004",
+    "warning",
+    why=(
+        "`disable_adapter()` only makes a context manager: called on its own it changes nothing, and the"
+        ' "reference" is the policy itself. The KL is then 0 for ever.'
+    ),
+    wrong="model.disable_adapter()\nref_logps = logps_of(model)",
+    right="with model.disable_adapter():\n    ref_logps = logps_of(model)",
+)
+def adapter_not_disabled(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    entered = {plain_name(item.context_expr) for _, node in code.walk(ast.With) for item in node.items}
+    for cell, call in code.calls("disable_adapter"):
+        parent = code.parent(call)
+        kept = {plain_name(target) for target in parent.targets} if isinstance(parent, ast.Assign) else {""}
+        if isinstance(parent, ast.Expr) or (isinstance(parent, ast.Assign) and not kept & (entered | {""})):
+            yield (
+                cell,
+                f"line {call.lineno} calls `disable_adapter()` without `with`",
+                "Write `with model.disable_adapter():` and compute the reference inside.",
+            )
+
+
+@rule(
+    "M006",
+    "warning",
+    why=(
+        "k3 = exp(log_r) - log_r - 1 is the estimator already; half of it is half the penalty that beta says."
+        " (k2 has the factor one half.)"
+    ),
+    wrong="kl = 0.5 * (torch.exp(log_r) - log_r - 1)",
+    right="kl = torch.exp(log_r) - log_r - 1",
+)
+def k3_halved(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    for cell, node in code.walk(ast.BinOp, ast.AugAssign):
+        whole = halved(node)
+        if whole is not None and is_k3(code, whole):
+            yield cell, f"line {node.lineno} halves the k3 estimate", "Leave the factor out."
+
+
+@rule(
+    "M007",
+    "warning",
+    why=(
+        "Samples come from the policy, so k3 needs log_r = ref_logps - logps, and the exact KL weighs by the"
+        " policy's probabilities. The other way round it is another quantity, with a huge variance."
+    ),
+    wrong="log_r = logps - ref_logps\nkl = torch.exp(log_r) - log_r - 1",
+    right="log_r = ref_logps - logps\nkl = torch.exp(log_r) - log_r - 1",
+)
+def kl_reversed(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    advice = "Use log_r = ref_logps - logps, or the policy's probabilities times (logps - ref_logps)."
+    for cell, node in code.walk(ast.BinOp):
+        pair = k3(code, node)
+        if isinstance(pair, tuple) and is_reference(pair[1]) and not mentions(pair[0], REFERENCE):
+            yield cell, f"line {node.lineno} has the KL the wrong way round", advice
+        elif _weighs_by_the_reference(code, node):
+            yield cell, f"line {node.lineno} computes KL(reference || policy)", advice
+    for cell, call in code.calls("kl_div"):
+        if len(call.args) >= 2 and is_reference(call.args[1]) and not mentions(call.args[0], REFERENCE):
+            if mentions(call.args[0], POLICY):
+                yield (
+                    cell,
+                    f"line {call.lineno}: `kl_div(policy, reference)` computes KL(reference || policy)",
+                    "Swap the two: `F.kl_div(ref_logps, logps, log_target=True)`.",
+                )
+    for cell, node in code.walk(ast.Assign):
+        pair = difference(averaged(node.value))
+        if pair and re.fullmatch(
+            r"(approx_|per_token_|token_)?kl(_div|_loss|_penalty)?", plain_name(node.targets[0])
+        ):
+            backwards = (
+                is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY)
+            )
+            if backwards and not _goes_on(code, plain_name(node.targets[0])):
+                yield (
+                    cell,
+                    f"line {node.lineno} has the sign of the KL reversed",
+                    "Use logps - ref_logps, or k3.",
+                )
+
+
+def _weighs_by_the_reference(code: Code, node: ast.BinOp) -> bool:
+    """exp(ref) * (ref - policy)."""
+    if not isinstance(node.op, ast.Mult):
+        return False
+    for weight, other in ((node.left, node.right), (node.right, node.left)):
+        pair = difference(other)
+        weight = code.resolve(weight)
+        if pair and is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY):
+            if is_reference(weight) and (
+                called(weight) in ("exp", "softmax") or mentions(weight, r"prob(?!.*log)")
+            ):
+                return True
+    return False
+
+
+def _goes_on(code: Code, name: str) -> bool:
+    """Whether a name is only a step on the way to a KL: its exp, its square, or minus it is used."""
+    for _, node in code.walk(ast.Call):
+        if called(node) in ("exp", "pow", "square", "abs", "expm1") and name in names(node):
+            return True
+    for _, node in code.walk(ast.BinOp):
+        if isinstance(node.op, ast.Pow) and name in names(node.left):
+            return True
+    return any(
+        isinstance(n.op, ast.USub) and plain_name(n.operand) == name for _, n in code.walk(ast.UnaryOp)
+    )
+
+
+@rule(
+    "M008",
+    "warning",
+    why="logps - ref_logps is k1: as a term of the loss its gradient has mean 0, so it holds nothing back.",
+    wrong="loss = policy_loss + beta * (logps - ref_logps).mean()",
+    right="loss = policy_loss + beta * (torch.exp(log_r) - log_r - 1).mean()",
+)
+def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    for cell, node in code.walk(ast.BinOp):
+        if (
+            not isinstance(node.op, ast.Mult)
+            or isinstance(code.parent(node), ast.BinOp)
+            and isinstance(code.parent(node).op, ast.Mult)
+        ):
+            continue
+        factors = product(node)
+        if not any(mentions(factor, COEFFICIENT) for factor in factors) or not _is_in_a_loss(code, node):
+            continue
+        for term in factors:
+            for _ in range(3):
+                term = averaged(code.resolve(term))
+            pair = difference(term)
+            if (
+                pair
+                and is_reference(pair[1])
+                and mentions(pair[0], POLICY)
+                and not mentions(pair[0], REFERENCE)
+            ):
+                yield (
+                    cell,
+                    f"line {node.lineno} uses logps - ref_logps as the KL term of a loss",
+                    "Use k3, or subtract it from the reward instead.",
+                )
+                break
+
+
+def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
+    """Whether an expression is added to what is called a loss, or returned by a function called one."""
+    for parent in code.parents(node):
+        if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            return any(
+                mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets
+            )
+        if isinstance(parent, ast.Return):
+            function = code.scope(parent)
+            return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")
+        if isinstance(parent, (ast.stmt, *FUNCTIONS)) or (
+            isinstance(parent, ast.Call) and called(parent) not in AVERAGES
+        ):
+            return False
+    return False
+
+
+RULES = [
+    adapter_not_disabled,
+    k3_halved,
+    kl_reversed,
+    k1_as_a_loss,
+]

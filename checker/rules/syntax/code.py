@@ -1,0 +1,200 @@
+"""All code of a notebook, and what rules ask about it.
+
+`Code.resolve` follows a name to the one expression it stands for, and `Code.flow` follows what is made of an
+expression (through assignments, loops, comprehensions, `append` and the notebook's own functions). Both are
+local to a function and both give up rather than guess.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from checker.notebook import Notebook
+from checker.rules.syntax.bindings import BINDING, Binding, bound
+from checker.rules.syntax.expressions import FUNCTIONS, called, is_empty, parameters, plain_name, same
+from checker.rules.syntax.trees import Tree, read_trees
+
+
+@dataclass
+class Code:
+    """All code cells of a notebook, with what rules ask about them worked out once."""
+
+    trees: list[Tree] = field(default_factory=list)
+    _scopes: dict[ast.AST, ast.AST | None] = field(default_factory=dict)
+
+    @cached_property
+    def _nodes(self) -> dict[type, list[tuple[int, ast.AST]]]:
+        """Every node by its type, with its cell's number."""
+        found: dict[type, list[tuple[int, ast.AST]]] = {}
+        for tree in self.trees:
+            for node in tree.children:
+                found.setdefault(type(node), []).append((tree.cell, node))
+        return found
+
+    @cached_property
+    def _children(self) -> dict[ast.AST, list[ast.AST]]:
+        return {node: children for tree in self.trees for node, children in tree.children.items()}
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node, children in self._children.items() for child in children}
+
+    @cached_property
+    def _tree_of(self) -> dict[ast.AST, int]:
+        return {tree.module: index for index, tree in enumerate(self.trees)}
+
+    def inside(self, node: ast.AST) -> list[ast.AST]:
+        """A node and everything in it; `ast.walk`, several times faster."""
+        found = [node]
+        for part in found:
+            found.extend(self._children.get(part, ()))
+        return found
+
+    def walk(self, *kinds: type) -> Iterator[tuple[int, ast.AST]]:
+        """Every node of these kinds with its cell's number."""
+        return (pair for kind in kinds for pair in self._nodes.get(kind, ()))
+
+    def calls(self, *wanted: str) -> Iterator[tuple[int, ast.Call]]:
+        """Every call of a function or method with one of these names."""
+        found = (call for name in wanted for call in self._calls.get(name, ()))
+        return ((cell, node) for _, cell, node in sorted(found, key=lambda call: call[0]))
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[int, int, ast.Call]]]:
+        """Every call by the last name of what it calls: (its place among all calls, its cell's number, the
+        call).
+        """
+        found: dict[str, list[tuple[int, int, ast.Call]]] = {}
+        for place, (cell, node) in enumerate(self.walk(ast.Call)):
+            found.setdefault(called(node), []).append((place, cell, node))
+        return found
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """What the node stands in directly."""
+        return self._parents.get(node)
+
+    def parents(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What the node stands in, from the inside out."""
+        while (node := self.parent(node)) is not None:
+            yield node
+
+    def within(self, node: ast.AST, *kinds: type) -> ast.AST | None:
+        """The nearest of these kinds around the node."""
+        return next((parent for parent in self.parents(node) if isinstance(parent, kinds)), None)
+
+    def scope(self, node: ast.AST) -> ast.AST | None:
+        """The function that the node stands in; None outside of all, whatever the cell."""
+        if node not in self._scopes:
+            parent = self.parent(node)
+            inside = parent is None or isinstance(parent, FUNCTIONS)
+            self._scopes[node] = parent if inside else self.scope(parent)
+        return self._scopes[node]
+
+    def place(self, node: ast.AST) -> tuple[int, int]:
+        """Where the statement of a node begins: (which tree, line)."""
+        chain = [node, *self.parents(node)]
+        statement = next(part for part in chain if isinstance(part, (ast.stmt, ast.Module)))
+        return self._tree_of[chain[-1]], getattr(statement, "lineno", 0)
+
+    @cached_property
+    def functions(self) -> dict[str, ast.FunctionDef]:
+        """The notebook's own functions by name; of two with one name, the later."""
+        return {node.name: node for _, node in self.walk(ast.FunctionDef)}
+
+    @cached_property
+    def bindings(self) -> dict[tuple[ast.AST | None, str], list[Binding]]:
+        """By scope and name, everything that a name is bound to."""
+        found: dict[tuple[ast.AST | None, str], list[Binding]] = {}
+        for _, node in self.walk(*BINDING):
+            for name, value, plain in bound(node):
+                scope = self.scope(node)
+                found.setdefault((scope, name), []).append(Binding(name, value, node, plain))
+        return found
+
+    def values(self, name: str) -> list[ast.expr]:
+        """Everything that a name is assigned, in any scope."""
+        return [b.value for (_, known), group in self.bindings.items() if known == name for b in group]
+
+    def _visible(self, name: ast.Name) -> list[Binding]:
+        """The bindings of a name in its function, else those outside of all; none for a parameter."""
+        return self.bindings.get(self._key(name), [])
+
+    def resolve(self, node: ast.expr, depth: int = 4) -> ast.expr:
+        """What a name stands for where it is used, when that is one expression; else the node itself."""
+        while depth and isinstance(node, ast.Name):
+            here = self.place(node)
+            before = [b for b in self._visible(node) if self.place(b.statement) < here]
+            nearest = max((self.place(b.statement)[0] for b in before), default=-1)
+            last = [b for b in before if self.place(b.statement)[0] == nearest]
+            if not last or not all(b.plain and same(b.value, last[0].value) for b in last):
+                return node
+            node = last[0].value
+            depth -= 1
+        return node
+
+    def flow(
+        self, origin: Callable[[ast.AST], bool], stop: Callable[[ast.AST], bool]
+    ) -> Callable[[ast.AST], bool]:
+        """A test for expressions made of what `origin` recognises, and not of it only through what `stop`
+        does.
+
+        A name counts only when everything it is bound to (but empty lists and None) does.
+        """
+        carriers: set[tuple[ast.AST | None, str]] | None = None
+        makers: set[str] = set()
+
+        def carries(node: ast.AST) -> bool:
+            nonlocal carriers
+            if carriers is None:
+                carriers = set()
+                fill()
+            waiting = [node]
+            while waiting:
+                part = waiting.pop()
+                if origin(part) or (isinstance(part, ast.Call) and plain_name(part.func) in makers):
+                    return True
+                if stop(part):
+                    continue
+                if carriers and isinstance(part, ast.Name) and self._key(part) in carriers:
+                    return True
+                waiting.extend(self._children.get(part, ()))
+            return False
+
+        def fill() -> None:
+            """Go over all bindings until nothing is added; a chain of more than five gives up."""
+            for _ in range(5):
+                size = len(carriers) + len(makers)
+                for key, group in self.bindings.items():
+                    filled = [b.value for b in group if not is_empty(b.value)]
+                    if key not in carriers and filled and all(map(carries, filled)):
+                        carriers.add(key)
+                for name, returned in self._returned.items():
+                    if all(not isinstance(value, ast.Tuple) and carries(value) for value in returned):
+                        makers.add(name)
+                if len(carriers) + len(makers) == size:
+                    break
+
+        return carries
+
+    def _key(self, name: ast.Name) -> tuple[ast.AST | None, str]:
+        """Where the bindings of a name are: in its function, or outside of all."""
+        if (None, name.id) not in self.bindings:
+            return self.scope(name), name.id
+        scope = self.scope(name)
+        own = (scope, name.id) in self.bindings or name.id in parameters(scope)
+        return scope if own else None, name.id
+
+    @cached_property
+    def _returned(self) -> dict[str, list[ast.expr]]:
+        """What each of the notebook's own functions returns."""
+        found: dict[str, list[ast.expr]] = {}
+        for _, node in self.walk(ast.Return):
+            function = self.scope(node)
+            if node.value is not None and isinstance(function, ast.FunctionDef):
+                found.setdefault(function.name, []).append(node.value)
+        return found
+
+
+def read_code(notebook: Notebook) -> Code:
+    return Code(read_trees(notebook))

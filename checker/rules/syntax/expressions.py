@@ -1,0 +1,133 @@
+"""What an expression is: small tests and readings of one syntax tree, knowing nothing of the notebook around it."""
+
+import ast
+import re
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+MODULES = {"torch", "np", "numpy", "math", "F", "nn", "statistics", "jnp", "functional"}
+
+
+def direct_parts(node: ast.AST) -> list[ast.AST]:
+    """What stands directly in a node, but for the marks of reading and writing that every name has."""
+    found = []
+    if isinstance(node, (ast.Name, ast.Constant)):  # half of all nodes
+        return found
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [part for part in value if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
+
+
+def called(node: ast.AST | None) -> str:
+    """The last name of what a call calls: `torch.exp(x)` is "exp"; "" for anything else."""
+    if not isinstance(node, ast.Call):
+        return ""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return plain_name(function)
+
+
+def plain_name(node: ast.AST | None) -> str:
+    """The name that an expression is, "" when it is not one."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def subject(call: ast.Call) -> ast.expr | None:
+    """What a call is about: x in `x.std(...)`, in `torch.std(x, ...)` and in `std(x)`; None without any."""
+    function = call.func
+    if isinstance(function, ast.Attribute) and plain_name(function.value) not in MODULES:
+        if not (isinstance(function.value, ast.Attribute) and plain_name(function.value.value) in MODULES):
+            return function.value
+    return call.args[0] if call.args else keyword(call, "input")
+
+
+def names(node: ast.AST) -> set[str]:
+    """Every name, attribute and key in brackets that occurs in an expression: a, b, c of `a.b["c"]`."""
+    found = set()
+    parts = [node]
+    for part in parts:
+        parts += direct_parts(part)
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif isinstance(part, ast.Attribute):
+            found.add(part.attr)
+        elif (
+            isinstance(part, ast.Subscript)
+            and isinstance(part.slice, ast.Constant)
+            and isinstance(part.slice.value, str)
+        ):
+            found.add(part.slice.value)
+    return found
+
+
+def mentions(node: ast.AST, pattern: str) -> bool:
+    """Whether a name in the expression matches, whatever its case."""
+    return any(re.search(pattern, name, re.IGNORECASE) for name in names(node))
+
+
+def parameters(function: ast.AST | None) -> set[str]:
+    """The parameters of a function or lambda."""
+    if not isinstance(function, FUNCTIONS):
+        return set()
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {argument.arg for argument in every if argument is not None}
+
+
+def keyword(call: ast.Call, *wanted: str) -> ast.expr | None:
+    """The value of the first of these keyword arguments that the call has."""
+    return next((k.value for k in call.keywords if k.arg in wanted), None)
+
+
+def same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two expressions are written alike."""
+    return one is other or (type(one) is type(other) and ast.dump(one) == ast.dump(other))
+
+
+def number(node: ast.AST | None) -> float | None:
+    """The value of a number, with its sign; None for anything else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = number(node.operand)
+        return None if value is None else -value
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, (int, float))
+        and not isinstance(node.value, bool)
+    ):
+        return node.value
+    return None
+
+
+def is_empty(node: ast.expr) -> bool:
+    """Whether it is None, [], {} or list(): a place to put things into, not a value."""
+    return (
+        (isinstance(node, ast.Constant) and node.value is None)
+        or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)
+        or (called(node) in ("list", "dict") and not node.args)
+    )
+
+
+def operands(node: ast.BinOp | ast.AugAssign) -> tuple[ast.expr, ast.expr]:
+    """(a, b) of `a / b` and of `a /= b`, whatever the operator."""
+    if isinstance(node, ast.AugAssign):
+        return node.target, node.value
+    return node.left, node.right
+
+
+def difference(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """(a, b) of an expression `a - b`."""
+    return (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) else None
+
+
+def product(node: ast.AST) -> list[ast.expr]:
+    """The factors of `a * b * c`, signs left out; the expression itself when it is no product."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return product(node.operand)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [*product(node.left), *product(node.right)]
+    return [node]

@@ -1,0 +1,83 @@
+"""The file of a run: held by one writer while it trains, read once, written every so often."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from torch import nn
+from torch.optim import Optimizer
+
+from shared.engine import checkpoint
+from shared.engine.resume import fingerprint, pack, unpack
+
+
+class RunFile:
+    """A run's checkpoint. Without a path it holds, reads and writes nothing.
+
+        with RunFile(path, ...) as run_file:
+            history = run_file.resume()
+            ...
+            run_file.save(history)
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        *,
+        algorithm: str,
+        model: nn.Module,
+        optimizer: Optimizer,
+        config: Mapping,
+        rows: Sequence[dict],
+    ):
+        self.path = path
+        self.algorithm = algorithm
+        self.model = model
+        self.optimizer = optimizer
+        self.config = config
+        self.rows = rows
+
+    def __enter__(self) -> Self:
+        """Raises ValueError when another process, or another run of this one, is writing to the path."""
+        if self.path is not None:
+            self.lock = checkpoint.hold(self.path)
+            self.lock.__enter__()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        if self.path is not None:
+            self.lock.__exit__(*exception)
+
+    def resume(self) -> list[dict]:
+        """Put what the file holds into model and optimiser; its history, [] when there is no file.
+
+        Raises ValueError for a file that is damaged, foreign or of another run; then nothing has changed.
+        """
+        state = None if self.path is None else checkpoint.load(self.path)
+        if state is None:
+            return []
+        return unpack(
+            state,
+            path=self.path,
+            model=self.model,
+            optimizer=self.optimizer,
+            config=self.config,
+            rows=self.rows,
+            algorithm=self.algorithm,
+        )
+
+    def save(self, history: list[dict]) -> None:
+        """Write the run as it is now; an interrupted write leaves the file as it was."""
+        if self.path is None:
+            return
+        if not hasattr(self, "fingerprint"):
+            self.fingerprint = fingerprint(self.model, self.rows)
+        state = pack(
+            algorithm=self.algorithm,
+            config=self.config,
+            fingerprint=self.fingerprint,
+            model=self.model,
+            optimizer=self.optimizer,
+            history=history,
+        )
+        checkpoint.save(self.path, state)

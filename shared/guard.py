@@ -1,0 +1,220 @@
+"""No model is trained on that does not compute here what it computes by itself.
+
+Sampling reads tokens one after another with a cache, scoring reads whole completions in padded batches, and for some
+models both are written out anew (`shared.engine.llama`). A model that does not heed padding, positions or the cache
+trains all the same, on ratios that mean nothing. So the first rollout is checked, by two comparisons of
+log-probabilities, token by token:
+
+(a) sampling with scoring, on the whole rollout: before the first update they are the same policy. The mean of the
+    *ratio* would show nothing, it is 1 in expectation for any scorer; the mean of |log ratio| is not.
+(b) scoring with the model's own pass, one row at a time, without padding, cache or a pass of ours, on two completions
+    after prompts of unequal length. Sampler and scorer share code: that they agree proves nothing.
+
+Both take the distribution that was sampled: temperature, top-k, top-p and constraint included. How far rounding alone
+moves 51 families of models, and so where the limits come from, is in benchmarks/families.md.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from shared.engine.departure import first_departure
+from shared.engine.llama import llama_in, take_general_path
+from shared.engine.plain import RowByRow, base_model
+from shared.engine.sampling import Sampling
+from shared.logps import completion_logps
+from shared.models import eval_mode
+from shared.rollout import Rollout
+
+LOGITS_AT_ONCE = 20_000_000  # of a scoring pass: 80 MB
+# What configurations call the number of experts.
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+
+
+class UntrustedModel(ValueError):
+    """A model whose log-probabilities are not those of its own forward pass."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """|log ratio| over tokens, in nats: its mean and the largest."""
+
+    mean: float
+    largest: float
+
+    @classmethod
+    def between(cls, logps: Float[Tensor, "B C"], others: Float[Tensor, "B C"], real: Bool[Tensor, "B C"]) -> "Gap":
+        log_ratio = (logps - others)[real].abs().float()
+        return cls(log_ratio.mean().item(), log_ratio.max().item())
+
+    def within(self, limit: "Gap") -> bool:
+        return self.mean <= limit.mean and self.largest <= limit.largest  # False for nan
+
+    def __str__(self) -> str:
+        return f"by {self.mean:.2g} nats a token on average and {self.largest:.2g} at most"
+
+
+# Rounding reaches 1e-6 on average and 6e-5 at most in the families that were measured; faults, hundredths of a nat.
+FULL_PRECISION = Gap(mean=1e-3, largest=1e-2)
+# Eight bits: it reaches 0.015 on average. A single token may be off by 0.6, so the mean is judged alone.
+HALF_PRECISION = Gap(mean=5e-2, largest=float("inf"))
+
+
+@dataclass(frozen=True)
+class GuardReport:
+    """sampling: comparison (a). scoring: comparison (b). limit: what both had to stay within.
+
+    fell_back: only transformers' own pass was right, and is taken from now on. The rollout was sampled with the other
+        one: sample again and verify that, and call `shared.engine.llama.take_general_path` for a frozen reference
+        as well (which was copied before).
+    """
+
+    sampling: Gap
+    scoring: Gap
+    limit: Gap
+    fell_back: bool = False
+
+    @property
+    def trusted(self) -> bool:
+        return self.sampling.within(self.limit) and self.scoring.within(self.limit)
+
+
+@torch.no_grad()
+def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
+    """Compare sampling, scoring and the model's own pass on a rollout that `model` has just sampled.
+
+    It costs a scoring pass, and four passes of one or two rows. Call it under the autocast of the training.
+
+    Raises UntrustedModel: they differ by more than rounding.
+    """
+    pair = unequal_pair(rollout)
+    report = compare(model, rollout, pair)
+    if report.trusted:
+        return report
+    if llama_in(model) is not None:
+        take_general_path(model)
+        fast, report = report, compare(model, rollout, pair)
+        if report.scoring.within(report.limit):
+            warnings.warn(fast_path_left(model, fast), stacklevel=3)  # past the decorator: the caller's line
+            return replace(report, fell_back=True)
+    raise UntrustedModel(refusal(model, report, pair))
+
+
+def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardReport:
+    """Comparison (a) on the rollout, (b) on the pair."""
+    scored = score_in_parts(model, rollout)
+    own, _ = completion_logps(RowByRow(model), pair)  # (2, C)
+    ours, _ = completion_logps(model, pair)
+    return GuardReport(
+        sampling=Gap.between(rollout.old_logps, scored, rollout.completion_mask.bool()),
+        scoring=Gap.between(ours, own, pair.completion_mask.bool()),
+        limit=limit_for(model, rollout.sampling),
+    )
+
+
+def limit_for(model: PreTrainedModel, sampling: Sampling) -> Gap:
+    """What rounding may do: by the precision of the arithmetic, and more where a low temperature enlarges the logits.
+
+    Where rounding can tip a choice (the last token that top-k or top-p keep, the expert of a token), a single token
+    may be off by much, and the mean is judged alone.
+    """
+    limit = HALF_PRECISION if in_half_precision(model) else FULL_PRECISION
+    if 0 < sampling.temperature < 1:
+        limit = Gap(limit.mean / sampling.temperature, limit.largest / sampling.temperature)
+    config = model.config.get_text_config(decoder=True)
+    has_experts = any((getattr(config, name, 0) or 0) > 1 for name in EXPERTS)
+    if sampling.top_k or sampling.top_p < 1 or has_experts:
+        limit = replace(limit, largest=float("inf"))
+    return limit
+
+
+def in_half_precision(model: torch.nn.Module) -> bool:
+    """Whether the model computes in 16 bits: its weights, products of 4-bit matrices, TF32, or autocast."""
+    if torch.get_float32_matmul_precision() != "highest":  # TF32, ten bits of mantissa
+        return True
+    weights = [p for p in model.parameters() if p.is_floating_point()]
+    if torch.is_autocast_enabled(weights[0].device.type) or any(p.itemsize < 4 for p in weights):
+        return True
+    compute = (getattr(module, "compute_dtype", None) for module in model.modules())  # of bitsandbytes
+    return any(dtype is not None and dtype.itemsize < 4 for dtype in compute)
+
+
+def score_in_parts(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"]:
+    """`completion_logps` of the whole rollout, a few prompts at a time so that the logits fit in memory."""
+    vocabulary = model.config.get_text_config(decoder=True).vocab_size
+    per_prompt = rollout.num_generations * rollout.completion_ids.size(1) * vocabulary
+    logps = torch.zeros_like(rollout.old_logps)
+    for prompts in torch.arange(len(rollout.prompts)).split(max(1, LOGITS_AT_ONCE // per_prompt)):
+        part = completion_logps(model, rollout.take(prompts.tolist()))[0]
+        logps[rollout.rows_of(prompts), : part.size(1)] = part.to(logps.dtype)
+    return logps
+
+
+def unequal_pair(rollout: Rollout) -> Rollout:
+    """Two completions after prompts of unequal length, as a rollout of two prompts; the shorter prompt is padded.
+
+    They are the longest completions of the longest prompt and of the shortest. Where all prompts are as long, the
+    second is cut to its last half: a completion can be scored after any prompt, and later prompts may be padded.
+    """
+    prompt_lengths = rollout.prompt_lengths.tolist()
+    lengths = rollout.lengths.view(-1, rollout.num_generations).tolist()  # N of G
+    long = prompt_lengths.index(max(prompt_lengths))
+    short = prompt_lengths.index(min(prompt_lengths))
+    rows = [n * rollout.num_generations + lengths[n].index(max(lengths[n])) for n in (long, short)]
+    width = max(lengths[long] + lengths[short])
+    mask = rollout.prompt_mask[[long, short]]  # (2, P)
+    pair_lengths = [prompt_lengths[long], prompt_lengths[short]]
+    if prompt_lengths[long] == prompt_lengths[short]:
+        pair_lengths[1] = (prompt_lengths[short] + 1) // 2
+        mask[1, : mask.size(1) - pair_lengths[1]] = 0
+    return replace(
+        rollout,
+        prompts=[rollout.prompts[long], rollout.prompts[short]],
+        completions=[rollout.completions[row] for row in rows],
+        num_generations=1,
+        prompt_ids=rollout.prompt_ids[[long, short]],
+        prompt_mask=mask,
+        completion_ids=rollout.completion_ids[rows, :width],
+        completion_mask=rollout.completion_mask[rows, :width],
+        old_logps=rollout.old_logps[rows, :width],
+        prompt_lengths=torch.tensor(pair_lengths),
+        lengths=rollout.lengths[rows],
+        truncated=rollout.truncated[rows],
+        contexts=None,
+    )
+
+
+def fast_path_left(model: PreTrainedModel, report: GuardReport) -> str:
+    return (
+        f"The fast pass of shared/engine/llama.py is not right for this {type(base_model(model)).__name__}: sampling "
+        f"and scoring differ {report.sampling}, scoring and the model's own pass {report.scoring}. transformers' own "
+        "pass is right and is taken from now on; it is slower."
+    )
+
+
+def refusal(model: PreTrainedModel, report: GuardReport, pair: Rollout) -> str:
+    """What is wrong with the model, in figures, and where it begins."""
+    name = type(base_model(model)).__name__
+    allowed = f"{report.limit.mean:.2g} on average"
+    if report.limit.largest < float("inf"):
+        allowed += f" and {report.limit.largest:.2g} at most"
+    if report.scoring.within(report.limit):
+        fault = (
+            f"the tokens sampled one after another with its cache and the same tokens scored in one pass differ "
+            f"{report.sampling}, where rounding explains {allowed}. So its cache is not right"
+        )
+    else:
+        ids = torch.cat([pair.prompt_ids, pair.completion_ids], dim=1)
+        mask = torch.cat([pair.prompt_mask, pair.completion_mask], dim=1)
+        with eval_mode(model):
+            where = first_departure(model, ids, mask, tolerance=report.limit.mean)
+        fault = (
+            f"two rows of unequal length, scored in one padded batch, differ from the model's own pass on each row "
+            f"alone {report.scoring}, where rounding explains {allowed}. So it does not heed padding or positions; "
+            f"{where}"
+        )
+    return f"{name} cannot be trained here: {fault}. Choose another model, or another version of transformers."

@@ -1,0 +1,63 @@
+"""Any causal model comes out right, or is refused in a sentence: a tiny model of each family, with and without LoRA."""
+
+import pytest
+import torch
+from peft import PrefixTuningConfig, PromptTuningConfig, get_peft_model
+
+from shared.guard import UntrustedModel, verify
+from shared.logps import completion_logps
+from tests.families import NO_CACHE, RIGHT, WRONG_WHEN_PADDED, build, draw, plain_logps
+
+with_and_without_lora = pytest.mark.parametrize("lora", [False, True], ids=["full", "lora"])
+
+
+def gradients_of(logps: torch.Tensor, model: torch.nn.Module) -> list[torch.Tensor]:
+    """Of a sum of the tokens with random weights, so that errors cannot cancel; parameters without use are left out."""
+    weights = torch.randn(logps.shape, generator=torch.Generator().manual_seed(3))
+    trained = [p for p in model.parameters() if p.requires_grad]
+    return [g for g in torch.autograd.grad((logps * weights).sum(), trained, allow_unused=True) if g is not None]
+
+
+@with_and_without_lora
+@pytest.mark.parametrize("name", RIGHT)
+def test_sampling_and_scoring_are_those_of_the_model_on_one_row_at_a_time(name, lora):
+    """Catches padding that is seen, positions that are shifted by it, a cache that forgets a row's state or mixes rows
+    when some end, windows counted with the padding, and adapters that one of the passes leaves out."""
+    model = build(RIGHT[name], lora)
+    rollout = draw(model)
+    logps, _ = completion_logps(model, rollout)
+    expected = plain_logps(model, rollout)
+    torch.testing.assert_close(rollout.old_logps, expected.detach(), rtol=0, atol=1.5e-5)
+    torch.testing.assert_close(logps, expected, rtol=0, atol=1.5e-5)
+
+    ours, theirs = gradients_of(logps, model), gradients_of(expected, model)
+    scale = max(g.norm() for g in theirs)
+    for our, their in zip(ours, theirs, strict=True):
+        assert (our - their).norm() <= 1e-4 * their.norm() + 1e-6 * scale
+
+
+@with_and_without_lora
+@pytest.mark.parametrize("name", NO_CACHE)
+def test_a_model_that_takes_no_cache_is_refused_when_it_is_sampled(name, lora):
+    """Catches a model whose every token is drawn without the prompt, and one that stops somewhere in its own code."""
+    model = build(NO_CACHE[name], lora)
+    with pytest.raises(ValueError, match="cannot be sampled here.*DynamicCache"):
+        draw(model)
+
+
+@pytest.mark.parametrize("adapter", [PromptTuningConfig, PrefixTuningConfig])
+def test_adapters_that_put_tokens_before_the_prompt_are_refused(adapter):
+    """Catches an IndexError from the depth of a mask that is three tokens too short."""
+    model = get_peft_model(build(RIGHT["Qwen2"]), adapter(task_type="CAUSAL_LM", num_virtual_tokens=3))
+    with pytest.raises(ValueError, match="before the prompt.*LoRA"):
+        draw(model)
+
+
+@pytest.mark.parametrize("name", WRONG_WHEN_PADDED)
+def test_a_model_that_is_wrong_in_a_padded_batch_is_refused_with_figures(name):
+    family, place = WRONG_WHEN_PADDED[name]
+    model = build(family)
+    with pytest.raises(UntrustedModel) as refused:
+        verify(model, draw(model))
+    sentence = str(refused.value)
+    assert type(model).__name__ in sentence and "nats a token on average" in sentence and place in sentence

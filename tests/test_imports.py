@@ -1,0 +1,218 @@
+"""The order in which the modules stand: data flows one way, and no import goes against it."""
+
+import ast
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# From left to right: a module imports from its own layer and those before it. A new file of `shared/` gets its place
+# here; a folder's files have the folder's.
+LAYERS = [
+    {"tasks", "constrain"},
+    {"engine", "models", "prompts", "saving"},
+    {"rollout"},
+    {"rewards", "advantages"},
+    {"logps", "kl", "guard"},
+    {"losses"},
+    {"algorithm", "experience", "training", "logs"},
+    {"grpo", "ppo", "rloo", "supervised"},
+    {"evaluate"},
+    {"plots"},
+    {"exercises", "check", "run", "pretrain"},
+]
+# Inverse RL has no language model: it takes the style of the figures and nothing else, and only exercises are about it.
+APART = {"irl"}
+APART_IMPORTS = APART | {"plots"}
+APART_IS_IMPORTED_BY = APART | LAYERS[-1]
+
+LEARNING = {"torch", "transformers", "tokenizers", "peft"}
+IMPORT_WITHOUT = """
+import importlib, sys
+
+class Refusing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in sys.argv[1].split(","):
+            raise ImportError(f"{name} is imported")
+
+sys.meta_path.insert(0, Refusing())
+for module in sys.argv[2:]:
+    importlib.import_module(module)
+"""
+
+
+def files_of(root: Path, package: str) -> dict[str, Path]:
+    """Every module of a package by its dotted name, `a/__init__.py` as `a`."""
+    modules = {}
+    for file in sorted((root / package).rglob("*.py")):
+        parts = file.relative_to(root).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        modules[name] = file
+    return modules
+
+
+def imported_names(file: Path, module: str) -> set[str]:
+    """The dotted names that a file imports anywhere, also inside functions: `from a import b` gives `a` and `a.b`."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
+                above = package[: len(package) - node.level + 1]
+                source = ".".join([*above, source]).strip(".")
+            names |= {source} | {f"{source}.{alias.name}" for alias in node.names}
+    return names
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """For each module of `shared` those of `shared` that it imports."""
+    modules = files_of(root, "shared")
+    graph = {}
+    for module, file in modules.items():
+        found = {name for name in imported_names(file, module) if name in modules and name != module}
+        # `from shared.tasks import dots` is about dots; the folder itself counts when something of its own is taken.
+        graph[module] = {name for name in found if not any(other.startswith(name + ".") for other in found)}
+    return graph
+
+
+def place(module: str) -> str:
+    """`shared.engine.llama` stands with `engine`."""
+    return module.split(".")[1]
+
+
+def against_the_order(graph: dict[str, set[str]]) -> list[str]:
+    """Every import of a later layer, in words."""
+    number = {name: i for i, layer in enumerate(LAYERS) for name in layer}
+    wrong = []
+    for module, imports in graph.items():
+        for other in imports - {"shared"}:
+            here, there = place(module), place(other)
+            if here in APART or there in APART:
+                fine = there in APART_IMPORTS if here in APART else here in APART_IS_IMPORTED_BY
+            else:
+                fine = number[there] <= number[here]
+            if not fine:
+                wrong.append(f"{module} imports {other}")
+    return sorted(wrong)
+
+
+def without_a_place(graph: dict[str, set[str]]) -> list[str]:
+    known = set().union(*LAYERS, APART)
+    return sorted(module for module in graph if module != "shared" and place(module) not in known)
+
+
+def names_in(file: Path) -> set[str]:
+    """Every name, attribute and import of a file, and texts that are one name (an annotation in quotes)."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.alias):
+            names.add(node.name)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)
+    return names
+
+
+# --- the project
+
+
+def test_every_module_has_a_place():
+    assert without_a_place(import_graph(ROOT)) == []
+
+
+def test_no_import_goes_against_the_order():
+    """Catches formulas that know the loop, an engine that knows an algorithm, a task that needs a model."""
+    assert against_the_order(import_graph(ROOT)) == []
+
+
+def test_no_two_files_import_each_other():
+    """Within a layer too, and inside functions, where a circle hides until the function is called."""
+    TopologicalSorter(import_graph(ROOT)).prepare()
+
+
+@pytest.mark.parametrize("package", ["shared.tasks", "checker"])
+def test_data_and_checker_need_no_torch(package):
+    """Catches a checker that an instructor cannot install on a laptop, and a task that only runs beside a model."""
+    refused = LEARNING | {"shared"} if package == "checker" else LEARNING
+    of_top_level = files_of(ROOT, package.split(".")[0])
+    modules = {name: file for name, file in of_top_level.items() if f"{name}.".startswith(f"{package}.")}
+    wrong = []
+    for module, file in modules.items():
+        wrong += [f"{module} imports {name}" for name in imported_names(file, module) if name.split(".")[0] in refused]
+    assert sorted(wrong) == []
+    command = [sys.executable, "-c", IMPORT_WITHOUT, ",".join(refused), *modules]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_engine_takes_tensors_and_models():
+    """Catches an engine that is of no use to anything but the rollouts of this course."""
+    engine = {name: file for name, file in files_of(ROOT, "shared").items() if name.startswith("shared.engine")}
+    assert [name for name, file in engine.items() if "Rollout" in names_in(file)] == []
+
+
+# --- the tests above see what they are about
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """A project of the files that are given, each with its source."""
+
+    def write(files: dict[str, str]) -> dict[str, set[str]]:
+        for name, source in files.items():
+            file = tmp_path / "shared" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(source)
+        return import_graph(tmp_path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import shared.grpo", "import shared.grpo as g", "from shared import grpo", "from shared.grpo import train",
+     "from .. import grpo", "from ..grpo import train", "def f():\n    from shared.grpo import train",
+     "try:\n    import shared.grpo\nexcept ImportError:\n    pass"],
+)
+def test_every_way_to_import_is_seen(line, made_up):
+    graph = made_up({"__init__.py": "", "grpo.py": "", "engine/__init__.py": "", "engine/fast.py": line})
+    assert against_the_order(graph) == ["shared.engine.fast imports shared.grpo"]
+
+
+def test_a_module_of_a_folder_is_told_from_the_folder(made_up):
+    graph = made_up({"tasks/__init__.py": "KEY = 1", "tasks/dots.py": "from shared.tasks import KEY", "tasks/tags.py": "",
+                     "tasks/both.py": "from . import dots, tags"})
+    assert graph["shared.tasks.dots"] == {"shared.tasks"}
+    assert graph["shared.tasks.both"] == {"shared.tasks.dots", "shared.tasks.tags"}
+
+
+def test_inverse_rl_stands_apart(made_up):
+    worlds = "from shared import kl, plots\nfrom shared.irl import planning"
+    graph = made_up({"irl/worlds.py": worlds, "irl/planning.py": "", "kl.py": "", "plots.py": "",
+                     "evaluate.py": "import shared.irl.worlds", "check.py": "import shared.irl.worlds"})
+    assert against_the_order(graph) == ["shared.evaluate imports shared.irl.worlds", "shared.irl.worlds imports shared.kl"]
+
+
+def test_circles_and_new_files_are_seen(made_up):
+    graph = made_up({"kl.py": "import shared.logps", "logps.py": "def f():\n    import shared.kl", "nowhere.py": ""})
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph).prepare()
+    assert without_a_place(graph) == ["shared.nowhere"]
+
+
+def test_names_are_seen_in_every_form(tmp_path):
+    file = tmp_path / "engine.py"
+    for source in ("def f(r: Rollout): pass", "def f(r: 'Rollout'): pass", "import m\nm.Rollout", "from m import Rollout"):
+        file.write_text(source)
+        assert "Rollout" in names_in(file)
+    file.write_text('"""Never a Rollout."""')
+    assert "Rollout" not in names_in(file)

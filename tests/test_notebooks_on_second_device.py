@@ -1,0 +1,152 @@
+"""Every worked notebook with a model runs on a second device, and prints there what it prints on the CPU.
+
+The notebooks are cut to a step or two and a handful of rows: what they learn is not looked at here. The runs are slow
+(`make test-all`); that the cuts still fit the notebooks is tested always.
+"""
+
+import contextlib
+import io
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+import shared.models
+from shared.algorithm import TrainingConfig
+from shared.tasks import addition, analogies, countdown, dots, poker, sentences
+from tests.second_device import second_device
+from tests.second_device_tensor import DEVICE
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+TASKS = (addition, analogies, countdown, dots, poker, sentences)
+# Caps on every run through the training loop, and on every data set by its split.
+STEPS, PROMPTS_PER_STEP = 1, 4
+ROWS = {"train": 64, "eval": 16}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A text of a notebook and what stands in its place; it must occur `times` times."""
+
+    found: str
+    put: str
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What is cut in a notebook beyond the caps, and why it cannot run on the device yet, if it cannot."""
+
+    cuts: list[Cut] = field(default_factory=list)
+    fails: str | None = None
+
+
+CUTS = {
+    "analogies": Worked([Cut("sizes, seeds = (2, 4, 8, 16), (0, 1, 2)", "sizes, seeds = (2, 4), (0,)")]),
+    "countdown": Worked([
+        Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
+        Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
+        Cut("EARLY, early = 10,", "EARLY, early = 1,"),
+        Cut("with_three_numbers[40]", "with_three_numbers[1]"),
+        Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
+        Cut("range(600)", "range(3)"),
+        Cut("draws: int = 48", "draws: int = 2"),
+    ]),
+    "dots": Worked([
+        Cut("= 80, 16, 1e-4, 10", "= 2, 4, 1e-4, 1"),
+        Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+    ]),
+    "poker": Worked(),
+    "ppo": Worked([
+        Cut("train_rows[:48]", "train_rows[:8]", times=2),
+        Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
+        Cut("for seed in (1, 2)", "for seed in (1,)"),
+        Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+    ]),
+    "reasoning_format": Worked([
+        Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
+        Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
+        Cut("train_rows[:16]", "train_rows[:4]", times=2),
+        Cut("held_out[:40]", "held_out[:2]"),
+        Cut("steps=15,", "steps=1,"),
+        Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+    ]),
+}
+
+
+def test_every_notebook_with_a_model_is_here():
+    """Catches a new notebook that nobody tried on a second device."""
+    assert sorted(CUTS) == sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.stem != "maxent_irl")
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_the_cuts_fit_the_notebook(name):
+    """Catches a cut that no longer cuts anything: the slow run would take as long as the notebook itself."""
+    cells(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CUTS)
+def test_a_notebook_prints_on_the_second_device_what_it_prints_on_the_cpu(name, monkeypatch, request):
+    """Catches a generator, a mask or an index of the CPU among tensors of the device, and numbers that depend on it."""
+    if CUTS[name].fails:
+        request.applymarker(pytest.mark.xfail(strict=False, reason=CUTS[name].fails))
+    cap(monkeypatch)
+    with sdpa_kernel(SDPBackend.MATH):
+        here = printed_by(name, torch.device("cpu"), monkeypatch)
+        with second_device():
+            there = printed_by(name, DEVICE, monkeypatch)
+    assert there.replace(str(DEVICE), "cpu").splitlines() == here.splitlines()
+
+
+def cells(name: str) -> list[str]:
+    """The code cells of a notebook with its cuts made; AssertionError for one that does not fit."""
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    for cut in CUTS[name].cuts:
+        times = sum(source.count(cut.found) for source in sources)
+        assert times == cut.times, (
+            f"{cut.found!r} stands {times} times in {name}.ipynb, {cut.times} expected: change the cut in CUTS."
+        )
+        sources = [source.replace(cut.found, cut.put) for source in sources]
+    return sources
+
+
+def cap(monkeypatch) -> None:
+    """Shorten every training run and every data set; let no time pass, so that it is not printed."""
+    check = TrainingConfig.__post_init__
+
+    def capped(config) -> None:
+        object.__setattr__(config, "steps", min(config.steps, STEPS))
+        object.__setattr__(config, "prompts_per_step", min(config.prompts_per_step, PROMPTS_PER_STEP))
+        check(config)
+
+    def few_rows(dataset):
+        def few(split, *args, **options):
+            rows = dataset(split, *args, **options)
+            return rows[:: max(1, len(rows) // ROWS[split])][: ROWS[split]]  # a data set may be sorted
+
+        return few
+
+    monkeypatch.setattr(TrainingConfig, "__post_init__", capped)
+    for task in TASKS:
+        monkeypatch.setattr(task, "dataset", few_rows(task.dataset))
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+
+
+def printed_by(name: str, device: torch.device, monkeypatch) -> str:
+    """What the notebook's cells print when they are run one after another on `device`."""
+    monkeypatch.setattr(shared.models, "best_device", lambda: device)
+    namespace = {"__name__": "__main__"}
+    printed = io.StringIO()
+    torch.manual_seed(0)
+    with contextlib.redirect_stdout(printed), plt.rc_context():
+        for number, source in enumerate(cells(name)):
+            exec(compile(source, str(NOTEBOOKS / f"{name}.ipynb code cell {number}"), "exec"), namespace)
+    plt.close("all")
+    return printed.getvalue()

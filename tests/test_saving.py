@@ -1,0 +1,146 @@
+import json
+from dataclasses import dataclass
+
+import pytest
+import torch
+import yaml
+
+from shared.models import COURSE_MODEL, Origin, add_lora, load_policy, reference_model
+from shared.saving import RECORD, base_of, save_policy
+from tests.conftest import letter_tokenizer, tiny_llama
+
+IDS = torch.tensor([[2, 3, 4]])
+
+
+@pytest.fixture
+def base(tmp_path):
+    folder = tmp_path / "base"
+    tiny_llama().save_pretrained(folder)
+    letter_tokenizer().save_pretrained(folder)
+    return folder
+
+
+@dataclass(frozen=True)
+class Settings:
+    steps: int = 3
+    learning_rate: float = 1e-4
+
+
+def header_of(folder) -> dict:
+    """The card's metadata, read as the hub reads it: YAML between two lines of three dashes at the very beginning."""
+    before, header, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    assert before == ""
+    return yaml.safe_load(header)
+
+
+def test_a_tuned_model_comes_back_as_it_was(base, tmp_path):
+    model, tokenizer = load_policy(base, device="cpu")
+    with torch.no_grad():
+        model.lm_head.weight.mul_(1.5)
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    again, tokenizer_again = load_policy(folder, device="cpu")
+    assert torch.equal(again(IDS).logits, model(IDS).logits)
+    assert not torch.equal(again(IDS).logits, tiny_llama()(IDS).logits)
+    assert tokenizer_again("abc")["input_ids"] == tokenizer("abc")["input_ids"]
+
+
+def test_adapters_come_back_on_their_base(base, tmp_path):
+    """Catches adapters that are merged, lost, or loaded frozen, and a reference that is no longer the base."""
+    model, tokenizer = load_policy(base, device="cpu", lora={"init_lora_weights": False})
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    assert not (folder / "model.safetensors").exists()
+    again, _ = load_policy(folder, device="cpu", lora=True)
+    assert torch.equal(again(IDS).logits, model(IDS).logits)
+    trained = [name for name, p in again.named_parameters() if p.requires_grad]
+    assert trained and all("lora_" in name for name in trained)
+    with reference_model(again, None) as reference:
+        torch.testing.assert_close(reference(IDS).logits, tiny_llama()(IDS).logits)
+    with pytest.raises(ValueError, match="adapters already"):
+        load_policy(folder, device="cpu", lora={"r": 2})
+
+
+def test_adapters_in_4_bits_come_back(base, tmp_path):
+    pytest.importorskip("bitsandbytes")
+    model, tokenizer = load_policy(base, device="cpu", lora={"init_lora_weights": False}, load_in_4bit=True)
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    again, _ = load_policy(folder, device="cpu", load_in_4bit=True)
+    torch.testing.assert_close(again(IDS).logits, model(IDS).logits)
+
+
+def test_the_embedded_model_is_found_in_any_copy_of_the_repository(tmp_path):
+    """Catches adapters that name their base by its place on the machine that made them."""
+    model, tokenizer = load_policy(COURSE_MODEL, device="cpu", lora={"init_lora_weights": False})
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    assert str(COURSE_MODEL) not in "".join(path.read_text() for path in folder.glob("*.json") if path.name != "tokenizer.json")
+    assert torch.equal(load_policy(folder, device="cpu")[0](IDS).logits, model(IDS).logits)
+
+
+def test_the_base_and_its_commit_are_kept_with_adapters_and_card(tmp_path):
+    """Catches a result of which nobody can say what it was tuned from: a name on the hub stays, its weights change."""
+    model = tiny_llama()
+    model.loaded_from = Origin("someone/tiny", "0123abc")
+    model = add_lora(model)
+    assert base_of(model) == Origin("someone/tiny", "0123abc")
+    folder = save_policy(model, letter_tokenizer(), tmp_path / "tuned", task="dots")
+    settings = json.loads((folder / "adapter_config.json").read_text())
+    assert settings["base_model_name_or_path"] == "someone/tiny" and settings["revision"] == "0123abc"
+    header = header_of(folder)
+    assert header["base_model"] == "someone/tiny" and header["base_model_relation"] == "adapter"
+    assert header["library_name"] == "peft" and header["license_link"] == "https://huggingface.co/someone/tiny"
+    assert "`someone/tiny` at revision `0123abc`" in (folder / "README.md").read_text()
+
+
+def test_the_card_says_what_was_measured_and_how_it_was_trained(base, tmp_path):
+    model, tokenizer = load_policy(base, device="cpu")
+    measured = {"baseline": 0.25, "fine-tuned": 0.98765}
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots", measured=measured, settings=Settings(), license="apache-2.0")
+    card = (folder / "README.md").read_text()
+    assert "| fine-tuned | 0.9877 |" in card and "| learning_rate | 0.0001 |" in card and "task: dots" in card
+    assert header_of(folder)["license"] == "apache-2.0" and header_of(folder)["library_name"] == "transformers"
+    assert "base_model" not in header_of(folder) and str(tmp_path) not in card  # a folder is no name on the hub
+    record = json.loads((folder / RECORD).read_text())
+    assert record["measured"] == measured and record["settings"]["steps"] == 3
+
+
+def test_the_embedded_models_own_licence_goes_on(tmp_path):
+    model, tokenizer = load_policy(COURSE_MODEL, device="cpu")
+    assert header_of(save_policy(model, tokenizer, tmp_path / "tuned", task="dots"))["license"] == "mit"
+
+
+def test_a_saved_policy_is_replaced_as_a_whole(base, tmp_path):
+    """Catches adapters that stay behind beside the weights of the next model."""
+    model, tokenizer = load_policy(base, device="cpu", lora=True)
+    save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    plain, _ = load_policy(base, device="cpu")
+    folder = save_policy(plain, tokenizer, tmp_path / "tuned", task="dots")
+    assert not (folder / "adapter_config.json").exists() and (folder / "model.safetensors").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base", "tuned"]
+
+
+@pytest.mark.parametrize("strange", ["thesis.txt", "beside"])
+def test_what_was_not_saved_by_it_is_not_overwritten(base, tmp_path, strange):
+    """Catches a student's own files lost to a mistyped folder, and to notes kept beside the model."""
+    model, tokenizer = load_policy(base, device="cpu")
+    folder = tmp_path / "mine"
+    if strange == "beside":
+        save_policy(model, tokenizer, folder, task="dots")
+    folder.mkdir(exist_ok=True)
+    (folder / strange).write_text("the only copy")
+    with pytest.raises(ValueError, match="mine"):
+        save_policy(model, tokenizer, folder, task="dots")
+    assert (folder / strange).read_text() == "the only copy"
+
+
+def test_a_save_that_fails_leaves_the_older_policy(base, tmp_path):
+    """Catches a folder that is emptied before the new weights are on the disk."""
+    model, tokenizer = load_policy(base, device="cpu")
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+
+    class FullDisk:
+        def save_pretrained(self, folder):
+            raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        save_policy(model, FullDisk(), folder, task="dots")
+    assert torch.equal(load_policy(folder, device="cpu")[0](IDS).logits, model(IDS).logits)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base", "tuned"]
