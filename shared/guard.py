@@ -184,6 +184,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         prompt_lengths=torch.tensor(pair_lengths),
         lengths=rollout.lengths[rows],
         truncated=rollout.truncated[rows],
+        contexts=None,
     )
 
 

@@ -22,7 +22,7 @@ from shared.advantages import gae, whiten
 from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_positive, trained_parameters
 from shared.constrain import AnswerTrie
 from shared.engine import checkpoint
-from shared.logps import entropy_of, token_logps
+from shared.engine.recompute import scoring_mode
 from shared.engine.sampling import distribution, position_ids
 from shared.experience import (
     RolloutAlgorithm,
@@ -31,8 +31,9 @@ from shared.experience import (
     rewarded_rollout,
 )
 from shared.kl import exact_kl, k1, per_token_kl
+from shared.logps import entropy_of, token_logps
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
-from shared.models import eval_mode, reference_model
+from shared.models import reference_model
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout
 
@@ -97,7 +98,7 @@ def logits_and_hidden(
     prompts = torch.arange(len(rollout.prompts)).repeat_interleave(rollout.num_generations)  # (B,)
     attention_mask = torch.cat([rollout.prompt_mask[prompts], rollout.completion_mask], dim=1)  # (B, P + C)
     C = rollout.completion_ids.size(1)
-    with eval_mode(model):
+    with scoring_mode(model):
         out = model(
             input_ids=torch.cat([rollout.prompt_ids[prompts], rollout.completion_ids], dim=1),
             attention_mask=attention_mask,

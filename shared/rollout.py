@@ -1,9 +1,9 @@
 """Sample G completions for each prompt into one `Rollout` record.
 
 `model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor
-exact masks, and prefills every prompt G times. Here each distinct prompt is prefilled once, its cache repeated, and
-rows that have ended are dropped from the batch (`shared.engine.decoding`). What is left out: beams, repetition
-penalties, streaming.
+exact masks, and prefills every prompt G times. Here each distinct prompt is read once, completions that have drawn the
+same so far are one row of the batch, and those that have ended none (`shared.engine.decoding`). What is left out:
+beams, repetition penalties, streaming.
 `notebooks/dots.ipynb` writes the simple version.
 """
 
@@ -17,14 +17,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import ROOT, AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
+from shared.engine.contexts import number_contexts
 from shared.engine.decoding import start
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
 from shared.models import eos_token_ids, eval_mode
-
-# Dropping ended rows copies the cache of the others; it pays once about a quarter of the rows have ended.
-COMPACT_BELOW = 0.75
-
 
 @dataclass(frozen=True)
 class Rollout:
@@ -38,6 +35,9 @@ class Rollout:
         constraint included), 0 in the padding.
     prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
     truncated: (B,), which completions were cut by max_new_tokens before an EOS; on the CPU.
+    contexts: (B, C), on the CPU, a number for each token's prompt and tokens before it: equal numbers were drawn from
+        one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
+        into a rollout makes it None.
     """
 
     prompts: list[str]
@@ -53,6 +53,14 @@ class Rollout:
     truncated: Bool[Tensor, "B"]
     sampling: Sampling
     constraint: AnswerTrie | None = None
+    contexts: Int[Tensor, "B C"] | None = None
+
+    def __post_init__(self):
+        if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
+            raise ValueError(
+                f"contexts is {tuple(self.contexts.shape)} and completion_ids {tuple(self.completion_ids.shape)}: they "
+                "must belong to the same tokens. Use `take`, or give contexts=None."
+            )
 
     def __len__(self) -> int:
         return len(self.completion_ids)
@@ -107,6 +115,7 @@ class Rollout:
             prompt_lengths=self.prompt_lengths[chosen],
             lengths=self.lengths[rows],
             truncated=self.truncated[rows],
+            contexts=None if self.contexts is None else self.contexts[rows, :width],
         )
 
 
@@ -177,43 +186,56 @@ def sample(
 
     eos = set(eos_token_ids(model, tokenizer))
     completion_ids: list[list[int]] = [[] for _ in range(B)]
-    truncated = [True] * B
+    ended = [False] * B
 
     with eval_mode(model):
         distinct, numbers = _distinct(prompts)
-        rows = torch.tensor(numbers).repeat_interleave(num_generations).to(device)  # (B,), among the distinct
-        decoder = start(
-            model, prompt_ids[distinct].to(device), prompt_mask[distinct].to(device), rows, num_generations, room=C
+        prompt_of = [number for number in numbers for _ in range(num_generations)]  # (B,), among the distinct
+        decoder, node = start(
+            model,
+            prompt_ids[distinct].to(device),
+            prompt_mask[distinct].to(device),
+            prompt_lengths[distinct],
+            prompt_of,
+            room=C,
         )
         old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
-        in_batch = list(range(B))  # the completions that the decoder still holds
-        place = torch.arange(B, device=device)  # (R,), the same on the device
-        state = torch.full((B,), ROOT, device=device)
+        running = list(range(B))  # the completions that have not ended
+        # `node` says where each of them stands: those that have drawn the same so far stand at one node.
+        state = torch.full((len(decoder.logits),), ROOT, device=device)  # of the constraint, at each node
         for t in range(C):
-            token, logp = _next_token(decoder.logits, sampling, constraint, state, None if u is None else u[place, t])
+            place = torch.tensor(running, device=device)
+            drawn_from = torch.tensor(node, device=device)
+            u_now = None if u is None else u[place, t]
+            token, logp = _next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
             old_logps[place, t] = logp.to(old_logps.dtype)
-            for row, drawn in zip(in_batch, token.tolist()):  # the one transfer to the host for each token
-                if truncated[row]:
-                    completion_ids[row].append(drawn)
-                    truncated[row] = drawn not in eos
-            running = [i for i, row in enumerate(in_batch) if truncated[row]]
-            if t + 1 == C or not running:
+
+            children: dict[tuple[int, int], int] = {}  # (parent, token) to the number of the new node
+            still_running = []
+            next_node = []
+            for row, parent, drawn in zip(running, node, token.tolist()):  # the one transfer to the host for each token
+                completion_ids[row].append(drawn)
+                if drawn in eos:
+                    ended[row] = True
+                    continue
+                still_running.append(row)
+                next_node.append(children.setdefault((parent, drawn), len(children)))
+            if t + 1 == C or not children:
                 break
+            parents = [parent for parent, _ in children]
+            tokens = [drawn for _, drawn in children]
             if constraint is not None:
-                state = constraint.advance(state, token)
-            if len(running) < COMPACT_BELOW * len(in_batch):
-                decoder.keep(running)
-                in_batch = [in_batch[i] for i in running]
-                kept = torch.tensor(running, device=device)
-                place = place[kept]
-                token = token[kept]
-                state = state[kept]
-            decoder.step(token)
+                of_parents = state[torch.tensor(parents, device=device)]
+                state = constraint.advance(of_parents, torch.tensor(tokens, device=device))
+            decoder.step(tokens, parents)
+            running = still_running
+            node = next_node
 
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
     refuse_nan(old_logps, lengths, prompts, num_generations)
     pad = tokenizer.pad_token_id or 0
+    contexts = number_contexts(prompt_of, completion_ids)
     completion_mask = length_mask(lengths, width).to(device)
     return Rollout(
         prompts=list(prompts),
@@ -226,26 +248,31 @@ def sample(
         old_logps=old_logps[:, :width].masked_fill(completion_mask == 0, 0.0),
         prompt_lengths=prompt_lengths,
         lengths=lengths,
-        truncated=torch.tensor(truncated),
+        truncated=~torch.tensor(ended),
         sampling=sampling,
         constraint=constraint,
+        contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
     )
 
 
 def _next_token(
     logits: Float[Tensor, "R V"],
+    node: Int[Tensor, "M"],
     sampling: Sampling,
     constraint: AnswerTrie | None,
     state: Int[Tensor, "R"],
-    u: Float[Tensor, "R"] | None,
-) -> tuple[Int[Tensor, "R"], Float[Tensor, "R"]]:
-    """One token for each row and its log-probability under the sampled distribution, (R,) each."""
+    u: Float[Tensor, "M"] | None,
+) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"]]:
+    """One token for each of M completions, from the distribution of the node where it stands, and its log-probability.
+
+    logits, state: of the R nodes.    u: None when sampling is greedy.
+    """
     probs = distribution(logits, sampling, constraint, state).softmax(dim=-1)  # (R, K)
-    choice = probs.argmax(dim=-1) if sampling.greedy else draw(probs, u)  # (R,)
-    logp = probs.gather(-1, choice[:, None])[:, 0].log()
+    choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)
+    logp = probs[node, choice].log()
     if constraint is None:
         return choice, logp
-    return constraint.token_ids[state].gather(-1, choice[:, None])[:, 0], logp
+    return constraint.token_ids[state[node], choice], logp
 
 
 def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:

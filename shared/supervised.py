@@ -15,10 +15,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
+from shared.engine.recompute import scoring_mode
 from shared.engine.sampling import position_ids
 from shared.logps import entropy_of, token_logps
 from shared.losses import masked_mean
-from shared.models import eval_mode
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Supervised(Algorithm):
         return encode_documents(self.tokenizer, rows, training.device_of(self.model))
 
     def loss(self, experience: Batch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-        with eval_mode(self.model):
+        with scoring_mode(self.model):
             logits = self.model(
                 input_ids=experience.ids,
                 attention_mask=experience.mask,

@@ -116,9 +116,9 @@ def test_a_fast_decoder_that_is_wrong_is_left_too(monkeypatch):
     model = build(RIGHT["Llama"])
     step = LlamaDecoder.step
 
-    def late(decoder, token):
-        decoder.next_position = decoder.next_position + 2
-        step(decoder, token)
+    def late(decoder, token, parent):
+        decoder.position = [position + 2 for position in decoder.position]
+        step(decoder, token, parent)
 
     monkeypatch.setattr(LlamaDecoder, "step", late)
     with pytest.warns(UserWarning, match="taken from now on"):

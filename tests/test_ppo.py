@@ -17,7 +17,8 @@ from shared.models import frozen_copy
 from shared.ppo import PPO, ActorCritic, PPOConfig
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
-from tests.conftest import tiny_llama
+from tests.conftest import tiny_gpt2, tiny_llama
+from tests.test_logps import Kept
 
 ROWS = [{"prompt": "ab"}, {"prompt": "abcab"}, {"prompt": "c"}, {"prompt": "bca"}]
 
@@ -331,3 +332,23 @@ def test_top_p_with_an_exact_kl_is_refused():
 def test_settings_are_checked(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong)) if "minibatches" not in wrong else "minibatches"):
         PPOConfig(**wrong)
+
+
+@pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2])
+def test_gradient_checkpointing_acts_and_changes_no_gradient(make, tokenizer):
+    """Catches checkpointing that evaluation mode turns off, and dropout in the blocks that are computed again."""
+    model = make(dropout=0.5).double().train()
+    rollout = sample(model, tokenizer, ["abc", "d"], 4, Sampling(8), seed=0)
+    policy = ActorCritic(model)
+    results = []
+    for checkpointed in (False, True):
+        if checkpointed:
+            model.gradient_checkpointing_enable()
+        with Kept(model) as kept:
+            logits, _ = policy(rollout)
+        model.zero_grad()
+        logits.sum().backward()
+        results.append((kept.numbers, [parameter.grad.clone() for parameter in model.parameters()]))
+    (whole, gradients), (less, again) = results
+    assert less < 0.5 * whole
+    torch.testing.assert_close(again, gradients, rtol=0, atol=1e-5)

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from shared import logps as logps_module
 from shared.constrain import answer_trie
-from shared.logps import completion_logps, token_logps
+from shared.logps import completion_logps
 from shared.models import eos_token_ids
 from shared.engine.sampling import position_ids
 from shared.engine.sampling import Sampling, draw, keep_likely
@@ -67,23 +66,6 @@ def test_shared_prompt_scoring_equals_the_plain_padded_forward_in_value_and_grad
         gradients.append([p.grad.clone() for p in model.parameters()])
     torch.testing.assert_close(completion_logps(model, rollout)[0], plain_logps(model, rollout), rtol=0, atol=1e-5)
     torch.testing.assert_close(gradients[0], gradients[1], rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("chunk", [1, 1 << 20])
-def test_the_short_gradient_of_a_log_probability_is_the_one_autograd_finds(chunk, monkeypatch):
-    """Catches a sign, a forgotten one-hot or a chunk border in the hand-written backward; cut tokens have logit -inf."""
-    monkeypatch.setattr(logps_module, "CHUNK", chunk)
-    logits = torch.randn(3, 4, 11, generator=seeded(), dtype=torch.float64)
-    logits[:, :, 2:5] = -torch.inf
-    choice = torch.randint(5, 11, (3, 4), generator=seeded())
-    weight = torch.randn(3, 4, generator=seeded(1), dtype=torch.float64)
-    gradients = []
-    for way in (token_logps, lambda x, y: x.log_softmax(dim=-1).gather(-1, y[..., None])[..., 0]):
-        variable = logits.clone().requires_grad_()
-        (way(variable, choice) * weight).sum().backward()
-        gradients.append(variable.grad)
-        torch.testing.assert_close(way(logits, choice), logits.log_softmax(-1).gather(-1, choice[..., None])[..., 0])
-    torch.testing.assert_close(gradients[0], gradients[1])
 
 
 def test_draw_takes_each_token_with_its_probability_and_never_an_impossible_one():

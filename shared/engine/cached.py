@@ -7,6 +7,7 @@ would draw every token but the first without its context, and is refused.
 """
 
 import inspect
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -25,10 +26,10 @@ def cache_argument(model: torch.nn.Module) -> str:
 
 
 class CachedDecoder:
-    """N prompts, padded on the left, and the completions in progress that follow them.
+    """N prompts, padded on the left, and the nodes that follow them (see `shared.engine.decoding`).
 
-    rows: (B,), the prompt of each completion.
-    logits: (R, V), of the next token of the R completions that are still in progress.
+    rows: which prompts to begin with.
+    logits: (R, V), of the token after each of the R nodes.
     mask: (R, P + t), of the prompt and the t tokens since.
 
     Raises ValueError when the model takes no cache, or has adapters that lengthen the prompt.
@@ -74,13 +75,16 @@ class CachedDecoder:
             f"transformers' DynamicCache, and {why}. Choose another model."
         )
 
-    def step(self, token: Int[Tensor, "R"]) -> None:
-        """Read the token that was drawn for each completion; `logits` are then those of the one after."""
+    def step(self, token: Sequence[int], parent: Sequence[int]) -> None:
+        """Go on with these nodes: each is a token after one of the present nodes. Their logits are the next."""
+        if list(parent) != list(range(len(self.mask))):
+            self.keep(parent)
+        token = torch.tensor(token, device=self.mask.device)
         self.mask = F.pad(self.mask, (0, 1), value=1)
         self.logits = self._pass(token[:, None], self.mask, self.mask.sum(dim=1, keepdim=True) - 1)
 
-    def keep(self, rows: list[int]) -> None:
-        """Go on with these of the R completions."""
+    def keep(self, rows: Sequence[int]) -> None:
+        """The cache of these nodes, one of them several times where its completions part."""
         rows = torch.tensor(rows, device=self.mask.device)
         self.cache.reorder_cache(rows)
         self.mask = self.mask[rows]

@@ -1,17 +1,23 @@
-"""The forward pass of Llama-shaped models, written out for tokens that stand in one row.
+"""The forward pass of Llama-shaped models, written out for tokens that stand in one matrix.
+
+Optional reading. It equals `model(input_ids=ids).logits`, token for token (`tests/engine/test_llama.py`,
+`test_hidden_states_are_those_of_transformers`).
 
 `transformers` computes every model in every setting, on padded batches; on a small model that costs more than the
-arithmetic. Here the real tokens of all sequences are the rows of one matrix, (T, d). Everything but attention treats
-each token alone, so attention is a function that the caller gives: it knows which tokens make a sequence. The weights
-are used through the model's own modules, so adapters and 4-bit matrices work. Llama, SmolLM and Qwen2 have this
-shape; any other model takes transformers' own pass (`shared.logps`, `shared.engine.decoding`).
+arithmetic. Here the real tokens of all sequences are the rows of one matrix, (T, d): no padding passes through the
+layers. Everything but attention treats each token alone, so attention is a function that the caller gives: it knows
+which tokens make a sequence. The weights are used through the model's own modules, so that adapters and 4-bit
+matrices work. Llama, SmolLM and Qwen2 have this shape; any other model takes transformers' own pass.
+
+Used by `shared.engine.scoring` and `shared.engine.decoding`. What it buys there on the embedded model, on four
+threads: a GRPO step of 179 ms instead of 209 (W1) and 66 instead of 77 (W2; benchmarks/README.md).
 """
 
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -49,28 +55,43 @@ def hidden_states(
 ) -> Float[Tensor, "T d"]:
     """The final, normalised hidden state of each token; `llama.lm_head` makes its logits. Dropout is left out."""
     decoder = llama.model
-    x = decoder.embed_tokens(ids)
-    cos, sin = (t[0, :, None] for t in decoder.rotary_emb(x, positions[None]))  # (T, 1, head size)
-    lower, upper = sin.chunk(2, dim=-1)
-    sin = torch.cat([-lower, upper], dim=-1)  # the sign of `rotate`, once for all layers
+    x = decoder.embed_tokens(ids)  # (T, d)
+    cos, sin = decoder.rotary_emb(x, positions[None])  # (1, T, head size) each
+    cos = cos[0, :, None]  # (T, 1, head size)
+    signed_sin = with_sign_of_rotation(sin[0, :, None])
     for i, layer in enumerate(decoder.layers):
-        attention, mlp = layer.self_attn, layer.mlp
-        h = layer.input_layernorm(x)
-        q, k, v = (project(h).unflatten(-1, (-1, attention.head_dim)) for project in
-                   (attention.q_proj, attention.k_proj, attention.v_proj))
-        read = attend(i, rotate(q, cos, sin), rotate(k, cos, sin), v)
-        x = x + attention.o_proj(read.flatten(1))
-        h = layer.post_attention_layernorm(x)
-        x = x + mlp.down_proj(F.silu(mlp.gate_proj(h)) * mlp.up_proj(h))
+        normed = layer.input_layernorm(x)
+        q = in_heads(layer.self_attn.q_proj(normed), layer.self_attn.head_dim)
+        k = in_heads(layer.self_attn.k_proj(normed), layer.self_attn.head_dim)
+        v = in_heads(layer.self_attn.v_proj(normed), layer.self_attn.head_dim)
+        # Under autocast the angles are float32 and so is what they turn; all three go on in the type of v.
+        q = rotate(q, cos, signed_sin).to(v.dtype)
+        k = rotate(k, cos, signed_sin).to(v.dtype)
+        read = attend(i, q, k, v)  # (T, heads, head size)
+        x = x + layer.self_attn.o_proj(read.flatten(1))
+        normed = layer.post_attention_layernorm(x)
+        gate = F.silu(layer.mlp.gate_proj(normed))
+        x = x + layer.mlp.down_proj(gate * layer.mlp.up_proj(normed))
     return decoder.norm(x)
+
+
+def in_heads(x: Float[Tensor, "T d"], size: int) -> Float[Tensor, "T heads size"]:
+    return x.unflatten(-1, (-1, size))
 
 
 def rotate(x: Float[Tensor, "T heads size"], cos: Tensor, signed_sin: Tensor) -> Float[Tensor, "T heads size"]:
     """Rotary positions (Su et al. 2021, arXiv:2104.09864): number i and number i + size/2 turn by the token's angle.
 
-    cos, signed_sin: (T, 1, size), the sine negated in its first half.
+    cos, signed_sin: (T, 1, size), the sine with the sign that `with_sign_of_rotation` gives it.
     """
+    x = x.to(cos.dtype)
     return torch.addcmul(x * cos, x.roll(x.size(-1) // 2, dims=-1), signed_sin)
+
+
+def with_sign_of_rotation(sin: Float[Tensor, "T 1 size"]) -> Float[Tensor, "T 1 size"]:
+    """The sine, negated in its first half: (x, y) turns to (x cos - y sin, y cos + x sin). Once for all layers."""
+    lower, upper = sin.chunk(2, dim=-1)
+    return torch.cat([-lower, upper], dim=-1)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None = None, causal: bool = False) -> Tensor:
@@ -79,6 +100,65 @@ def attention(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None = None, ca
     visible: which keys a query sees, (sequences, 1, queries, keys); every query sees one. A key head serves several
         query heads.
     """
-    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    q = q.transpose(1, 2)  # (sequences, heads, tokens, head size)
+    k = k.transpose(1, 2)
+    v = v.transpose(1, 2)
     shared_keys = q.size(1) != k.size(1)
-    return F.scaled_dot_product_attention(q, k, v, visible, is_causal=causal, enable_gqa=shared_keys).transpose(1, 2)
+    read = F.scaled_dot_product_attention(q, k, v, visible, is_causal=causal, enable_gqa=shared_keys)
+    return read.transpose(1, 2)
+
+
+class Places:
+    """Where the rows of a matrix stand in a padded batch, and back: attention wants sequences of one length.
+
+    Three sequences of 3, 1 and 2 tokens, width 3; `_` is padding:
+
+        rows      0 1 2 3 4 5
+        places    0 1 2 | 3 _ _ | 4 5 _
+
+    `padded` takes the six rows to (3, 3, ...), `rows` takes them back. One row may stand at several places; what is
+    computed there is the same, so `rows` takes it from one of them.
+
+    row_at: (sequences, width), in the padding any row.    place_of: (T,), among sequences x width. Both are given on
+        the host, so that nothing waits for the device.
+    """
+
+    def __init__(self, row_at: Int[Tensor, "sequences width"], place_of: Int[Tensor, "T"], device: torch.device):
+        self.shape = row_at.shape
+        self.row_at = row_at.flatten().to(device)
+        self.place_of = place_of.to(device)
+
+    @classmethod
+    def of_lengths(cls, lengths: Int[Tensor, "sequences"], width: int, device: torch.device) -> "Places":
+        """Sequences one after another, as in the drawing."""
+        real = first_places(lengths, width)  # (sequences, width)
+        place_of = real.flatten().nonzero().flatten()  # (T,)
+        row_at = torch.zeros(real.shape, dtype=torch.long)
+        row_at[real] = torch.arange(len(place_of))
+        return cls(row_at, place_of, device)
+
+    def padded(self, rows: Float[Tensor, "T *shape"]) -> Float[Tensor, "sequences width *shape"]:
+        return rows.index_select(0, self.row_at).unflatten(0, self.shape)
+
+    def rows(self, padded: Float[Tensor, "sequences width *shape"]) -> Float[Tensor, "T *shape"]:
+        return padded.flatten(0, 1).index_select(0, self.place_of)
+
+
+def first_places(lengths: Int[Tensor, "sequences"], width: int) -> Bool[Tensor, "sequences width"]:
+    """True at the first `lengths` places of each sequence, on the device of the lengths."""
+    return torch.arange(width, device=lengths.device) < lengths[:, None]
+
+
+def packed_prompts(
+    prompt_ids: Int[Tensor, "N P"], prompt_lengths: Int[Tensor, "N"]
+) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"]]:
+    """Ids and positions of the real tokens of prompts that are padded on the left, one prompt after another.
+
+    prompt_lengths: on the host.    `[[. . a], [b c d]]` makes ids a b c d and positions 0 0 1 2.
+    """
+    N, P = prompt_ids.shape
+    real = first_places(prompt_lengths, P)  # (N, P), as if the padding stood on the right
+    taken = real.flip(1).flatten().nonzero().flatten()  # (T,)
+    positions = torch.arange(P).expand(N, P)[real]  # (T,)
+    ids = prompt_ids.flatten().index_select(0, taken.to(prompt_ids.device))
+    return ids, positions.to(prompt_ids.device)

@@ -42,6 +42,10 @@ class Sampling:
     def greedy(self) -> bool:
         return self.temperature == 0
 
+    @property
+    def cuts_tokens(self) -> bool:
+        return self.top_k > 0 or self.top_p < 1
+
 
 def distribution(
     logits: Float[Tensor, "*shape V"],
@@ -59,7 +63,7 @@ def distribution(
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # half precision is too coarse for a ratio
     if sampling.temperature not in (0, 1):
         logits = logits / sampling.temperature
-    if sampling.top_k or sampling.top_p < 1:
+    if sampling.cuts_tokens:
         keep = keep_likely(logits.detach(), sampling.top_k, sampling.top_p)
         if always_keep is not None:
             keep = keep.scatter(-1, always_keep[..., None], True)
@@ -80,12 +84,17 @@ def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> 
     return keep
 
 
-def draw(probs: Float[Tensor, "R K"], u: Float[Tensor, "R"]) -> Int[Tensor, "R"]:
-    """One index for each row, drawn with its probability: the first whose cumulative probability exceeds u, (R,).
+def draw(
+    probs: Float[Tensor, "R K"], u: Float[Tensor, "D"], row: Int[Tensor, "D"] | None = None
+) -> Int[Tensor, "D"]:
+    """One index for each u, drawn with its probability: the first whose cumulative probability exceeds u.
 
     u: uniform numbers in [0, 1), see `shared.engine.chance`.
+    row: the row of `probs` that each u draws from; None when each has its own, in order.
     """
     cumulative = probs.cumsum(dim=-1)
+    if row is not None:
+        cumulative = cumulative.index_select(0, row)  # (D, K)
     # Scaled by the last sum, which rounding leaves near 1: u stays below it, so no index of probability 0 is drawn.
     threshold = u.to(probs.dtype)[:, None] * cumulative[:, -1:]
     index = torch.searchsorted(cumulative, threshold, right=True)[:, 0]

@@ -5,7 +5,8 @@ import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from shared.engine import decoding
-from shared.engine.decoding import CachedDecoder, LlamaDecoder, group_size
+from shared.engine.cached import CachedDecoder
+from shared.engine.decoding import LlamaDecoder, group_limit, groups_of, start
 from shared.engine.llama import attention, hidden_states, llama_in
 from shared.logps import completion_logps
 from shared.models import add_lora
@@ -84,11 +85,11 @@ def test_sampling_and_scoring_are_those_of_transformers(llama_shaped, tokenizer,
     torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_completions_of_a_group_do_not_see_each_other(k, tokenizer, monkeypatch):
     """Every grouping draws the same tokens, and so does a decoder without groups; rows leave as they end."""
     model = tiny_llama().eval()
-    monkeypatch.setattr(decoding, "group_size", lambda *sizes: k)
+    monkeypatch.setattr(decoding, "group_limit", lambda *sizes: k)
     grouped = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     transformers_only(monkeypatch)
     alone = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
@@ -96,18 +97,55 @@ def test_completions_of_a_group_do_not_see_each_other(k, tokenizer, monkeypatch)
     torch.testing.assert_close(grouped.old_logps, alone.old_logps, rtol=1e-5, atol=1e-5)
 
 
-def test_a_decoder_goes_on_with_the_rows_that_it_keeps():
-    """Catches a whole group that leaves and shifts the places of the others."""
+STEPS = [  # each node a token and its parent; nodes part, end, come in any order, and whole groups leave
+    ([2, 3, 4, 5, 6], [0, 0, 1, 2, 2]),
+    ([7, 2, 7, 9, 3, 4], [4, 0, 1, 0, 3, 4]),
+    ([5, 6], [5, 0]),
+    ([8, 9, 2], [1, 0, 1]),
+]
+
+
+def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
+    """The fast decoder beside the general one. Catches a group that leaves and shifts the others' places."""
     model = tiny_llama().eval()
-    ids, mask = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]]), torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
-    rows = torch.arange(3).repeat_interleave(4)
+    ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]])
+    mask = torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
     with torch.no_grad():
-        decoders = LlamaDecoder(model, ids, mask, rows, 6, 4), CachedDecoder(model, ids, mask, rows)
-        for kept in (range(12), [1, 2, 3, 8, 9, 11], [0, 4, 5], [1, 2]):
-            for decoder in decoders:
-                decoder.keep(torch.tensor(list(kept)))
-                decoder.step(torch.arange(2, 2 + len(kept)) % 12)
-            torch.testing.assert_close(decoders[0].logits, decoders[1].logits, rtol=1e-4, atol=1e-5)
+        fast = LlamaDecoder(model, prompts=[0, 1, 2], room=20)
+        fast.prefill(ids, torch.tensor([2, 3, 1]))
+        general = CachedDecoder(model, ids, mask, torch.arange(3))
+        torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
+        for token, parent in STEPS:
+            fast.step(token, parent)
+            general.step(token, parent)
+            torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
+    assert len(fast.prompts) == 1, "only the third group has nodes left"
+
+
+def test_decoding_reads_nothing_back_from_the_device():
+    """Catches a mask as an index, or a number taken out of a tensor: each makes the host wait for a GPU, at each token.
+
+    On the meta device tensors have shapes and no values, so whatever asks for a value raises.
+    """
+    model = tiny_llama().eval().to("meta")
+    ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]], device="meta")
+    with torch.no_grad():
+        decoder, node = start(model, ids, ids, torch.tensor([2, 3, 1]), prompt_of=[0, 0, 1, 1, 2, 2], room=6)
+        assert isinstance(decoder, LlamaDecoder) and node == [0, 0, 1, 1, 2, 2]
+        for token, parent in STEPS:
+            decoder.step(token, parent)
+    assert decoder.logits.shape == (3, 12)
+
+
+def test_under_autocast_the_cache_is_of_the_half_precision_type():
+    """Catches keys left in float32 by their rotation: the whole cache would be converted anew at each token."""
+    model = tiny_llama().eval()
+    ids = torch.tensor([[2, 3], [4, 5]])
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        decoder, _ = start(model, ids, ids, torch.tensor([2, 2]), prompt_of=[0, 1], room=4)
+        decoder.step([6, 7], [0, 1])
+    kinds = {cache.dtype for cache in [*decoder.keys, *decoder.values, decoder.mask]}
+    assert kinds == {torch.bfloat16}
 
 
 def test_one_token_each(tokenizer, monkeypatch):
@@ -115,15 +153,6 @@ def test_one_token_each(tokenizer, monkeypatch):
     model = tiny_llama().eval()
     rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(1), seed=0)
     torch.testing.assert_close(completion_logps(model, rollout)[0], rollout.old_logps, rtol=1e-5, atol=1e-5)
-
-
-def test_scoring_computes_no_prompt_twice_and_no_padding(tokenizer):
-    model = tiny_llama().eval()
-    rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
-    seen = []
-    model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
-    completion_logps(model, rollout)
-    assert seen == [sum(map(len, PROMPTS)) + int((rollout.lengths - 1).sum())]
 
 
 def test_only_models_of_this_shape_take_this_pass():
@@ -135,4 +164,11 @@ def test_only_models_of_this_shape_take_this_pass():
 
 def test_a_group_is_not_larger_than_pays():
     """The keys of the others are read in vain; with long completions that is most of what is read."""
-    assert group_size(8, P=40, C=16) == 8 and group_size(8, P=40, C=256) == 4 and group_size(7, P=4, C=1000) == 1
+    assert group_limit(P=40, C=16) == 14 and group_limit(P=40, C=256) == 4 and group_limit(P=1, C=1) == 8
+
+
+def test_completions_of_a_prompt_are_cut_into_even_groups():
+    """Catches a last group of one, and completions of a prompt that stands at two places left apart."""
+    assert groups_of([0, 0, 0, 0, 0], limit=3) == ([0, 0], [0, 0, 0, 1, 1])
+    assert groups_of([1, 1, 0, 1, 1], limit=2) == ([1, 0, 1], [0, 0, 1, 2, 2])
+    assert groups_of([0, 1, 0], limit=8) == ([0, 1], [0, 1, 0])

@@ -1,0 +1,140 @@
+"""The hidden state of every context of a rollout, each computed once: prompts, shared beginnings, no padding.
+
+Optional reading. `llama.lm_head(context_states(...))`, looked up for each token, equals the logits that
+`shared.logps.plain_logps` cuts out of a padded batch (`tests/test_logps.py`,
+`test_scoring_equals_the_plain_lines_in_value_and_gradient`).
+
+The plain way repeats a prompt for each of its completions, and computes padding and equal beginnings again and again.
+Here the tokens that differ are the rows of one matrix (`shared.engine.llama`): first the prompts, each once, then the
+nodes, one for each context with tokens after the prompt. The rollout drawn in `shared.engine.contexts`, with P = 3,
+C = 3 and k = 2 completions `x y .` and `x z .` after `a b c`, twice `u .` after `d`:
+
+    row          0 1 2   3   4 5 6   7
+    token        a b c   d   x y z   u
+    position     0 1 2   0   3 4 4   1
+    context          0   4   1 2 3   5           of the next token; 0 to 5 are what is wanted
+
+Attention wants sequences of one length, so for it the rows are placed in two padded batches (`Places`), in which
+`_` is padding. A node that several paths share stands on each of them: every query then sees its own past on its own
+path, and no mask has to know of the tree:
+
+    prompts      0 1 2 | 3 _ _                   each query sees its prompt so far
+    paths        4 5 | 4 6 | 7 _                 S of C - 1 places; each query sees its prompt and its path so far
+
+A completion's last token predicts nothing, so it has no row. Each token was drawn from a context, and so from a row:
+
+    token        x y .   x z .   u .   u .
+    context      0 1 2   0 1 3   4 5   4 5
+    row          2 4 5   2 4 6   3 7   3 7
+
+Nothing is read back from the device: lengths and contexts are on the host, and indices made of them go to the device,
+never the other way.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from shared.engine.contexts import Contexts
+from shared.engine.llama import Places, attention, first_places, hidden_states, packed_prompts
+
+
+def context_states(
+    llama: PreTrainedModel,
+    prompt_ids: Int[Tensor, "N P"],
+    completion_ids: Int[Tensor, "B C"],
+    prompt_lengths: Int[Tensor, "N"],
+    contexts: Contexts,
+) -> Float[Tensor, "K d"]:
+    """The hidden state that stands for each context, from which its next token is drawn.
+
+    Args:
+        llama: see `shared.engine.llama.llama_in`.
+        prompt_ids: padded on the left.    completion_ids: padded on the right, B / N completions of each prompt.
+        prompt_lengths: on the host.
+    """
+    device = prompt_ids.device
+    G = len(completion_ids) // len(prompt_ids)
+    C = completion_ids.size(1)
+    is_node = contexts.depth > 0  # (K,), the others are the distinct prompts
+    prompt = contexts.completion // G  # (K,)
+
+    prompts = prompt[~is_node]  # where each distinct prompt stands among the N
+    lengths = prompt_lengths[prompts]
+    ids, positions = packed_prompts(prompt_ids.index_select(0, prompts.to(device)), lengths)
+
+    last_token = contexts.completion * C + contexts.depth - 1  # (K,), of a node, among B x C
+    node_ids = completion_ids.flatten().index_select(0, last_token[is_node].to(device))
+    node_positions = (prompt_lengths[prompt] + contexts.depth - 1)[is_node].to(device)
+
+    hidden = hidden_states(
+        llama,
+        torch.cat([ids, node_ids]),
+        torch.cat([positions, node_positions]),
+        PromptsAndPaths(lengths, prompt_ids.size(1), contexts, device),
+    )
+    return hidden.index_select(0, rows_of_contexts(lengths, contexts).to(device))
+
+
+def rows_of_contexts(prompt_lengths: Int[Tensor, "D"], contexts: Contexts) -> Int[Tensor, "K"]:
+    """The row of the matrix that ends each context: of a distinct prompt its last token, else the context's node."""
+    is_node = contexts.depth > 0
+    rows = torch.empty(len(contexts), dtype=torch.long)
+    rows[~is_node] = prompt_lengths.cumsum(dim=0) - 1
+    rows[is_node] = prompt_lengths.sum() + torch.arange(int(is_node.sum()))
+    return rows
+
+
+class PromptsAndPaths:
+    """Attention for a matrix of prompts and then nodes: the two padded batches of this module's drawing.
+
+    prompt_lengths: of the D distinct prompts, on the host.
+    """
+
+    def __init__(self, prompt_lengths: Int[Tensor, "D"], P: int, contexts: Contexts, device: torch.device):
+        is_node = contexts.depth > 0
+        among_nodes = is_node.cumsum(dim=0) - 1  # (K,)
+        among_prompts = (~is_node).cumsum(dim=0) - 1
+        queries = contexts.on_path.size(1) - 1  # C - 1, on each path
+        node_at = among_nodes[contexts.on_path[:, 1:]].clamp(min=0)  # (S, C - 1)
+        place_of = (contexts.path * queries + contexts.depth - 1)[is_node]
+        prompt_of_path = among_prompts[contexts.on_path[:, 0]]  # (S,)
+
+        self.prompt_tokens = int(prompt_lengths.sum())
+        self.prompts = Places.of_lengths(prompt_lengths, P, device)
+        self.paths = Places(node_at, place_of, device)
+        self.prompt_of_path = prompt_of_path.to(device)
+        self.visible = visible_keys(prompt_lengths[prompt_of_path].to(device), P, queries)
+
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Float[Tensor, "T heads size"]:
+        split = [self.prompt_tokens, len(q) - self.prompt_tokens]
+        prompt_q, node_q = q.split(split)
+        prompt_k, node_k = k.split(split)
+        prompt_v, node_v = v.split(split)
+
+        prompt_keys = self.prompts.padded(prompt_k)  # (D, P, key heads, size)
+        prompt_values = self.prompts.padded(prompt_v)
+        read_by_prompts = attention(self.prompts.padded(prompt_q), prompt_keys, prompt_values, causal=True)
+
+        keys = self._after_prompts(prompt_keys, node_k)  # (S, P + C - 1, key heads, size)
+        values = self._after_prompts(prompt_values, node_v)
+        read_by_paths = attention(self.paths.padded(node_q), keys, values, self.visible)
+        return torch.cat([self.prompts.rows(read_by_prompts), self.paths.rows(read_by_paths)])
+
+    def _after_prompts(self, of_prompts: Float[Tensor, "D P heads size"], of_nodes: Tensor) -> Tensor:
+        """Keys or values along each path: its prompt's, then its nodes', (S, P + C - 1, heads, size)."""
+        return torch.cat([of_prompts.index_select(0, self.prompt_of_path), self.paths.padded(of_nodes)], dim=1)
+
+
+def visible_keys(prompt_lengths: Int[Tensor, "S"], P: int, queries: int) -> Bool[Tensor, "S 1 queries keys"]:
+    """Which of P + queries keys each query of a path sees: those of the prompt, then the path's up to itself."""
+    S = len(prompt_lengths)
+    prompt = first_places(prompt_lengths, P)  # (S, P)
+    so_far = torch.ones(queries, queries, dtype=torch.bool, device=prompt.device).tril()
+    return torch.cat([prompt[:, None].expand(S, queries, P), so_far.expand(S, queries, queries)], dim=2)[:, None]
+
+
+def real_tokens(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "L"]:
+    """Where the real tokens stand in a flattened (B, width) tensor padded on the right; where the lengths are."""
+    return first_places(lengths, width).flatten().nonzero().flatten()

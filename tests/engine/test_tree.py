@@ -1,0 +1,117 @@
+"""Sampling and scoring of groups as trees, against a plain loop that passes over every completion anew."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from shared.constrain import answer_trie
+from shared.engine import decoding
+from shared.engine.chance import uniforms
+from shared.engine.sampling import Sampling, distribution, draw
+from shared.logps import completion_logps
+from shared.models import eos_token_ids
+from shared.rollout import sample
+from tests.conftest import tiny_llama
+from tests.test_logps import MODELS
+
+PROMPTS = ["abc", "d", "efghij", "ab", "d"]  # one of them twice
+G = 6
+SAMPLINGS = {
+    "all tokens": Sampling(7),
+    "temperature": Sampling(7, 0.7),
+    "top-k": Sampling(7, 1.3, top_k=3),
+    "top-p": Sampling(7, 1.0, top_p=0.6),
+    "greedy": Sampling(7, 0),
+}
+
+
+def plain_loop(
+    model, tokenizer, prompt: str, sampling: Sampling, u: torch.Tensor, trie
+) -> tuple[list[int], list[float]]:
+    """One completion and its log-probabilities; for every token the whole row passes again."""
+    ids = tokenizer(prompt)["input_ids"]
+    tokens, logps = [], []
+    for t in range(sampling.max_new_tokens):
+        state = trie.states(torch.tensor([tokens + [0]]))[:, -1] if trie else None
+        logits = model(input_ids=torch.tensor([ids + tokens])).logits[:, -1]  # (1, V)
+        probs = distribution(logits, sampling, trie, state).softmax(dim=-1)
+        choice = probs.argmax(dim=-1) if sampling.greedy else draw(probs, u[t : t + 1])
+        tokens.append(int(trie.token_ids[state][0, choice] if trie else choice))
+        logps.append(float(probs[0, choice].log()))
+        if tokens[-1] in eos_token_ids(model, tokenizer):
+            break
+    return tokens, logps
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)
+@pytest.mark.parametrize("constrained", [False, True], ids=["free", "constrained"])
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+@torch.no_grad()
+def test_the_tokens_are_those_of_the_plain_loop(make, tokenizer, sampling, constrained):
+    """Catches a child put under the wrong parent, a number u of another row, and a constraint's state left behind."""
+    trie = answer_trie(tokenizer, ["ab", "abc", "abd", "j", "dd"]) if constrained else None
+    model = make().eval().double()
+    rollout = sample(model, tokenizer, PROMPTS, G, sampling, constraint=trie, seed=3, step=5)
+    u = uniforms(3, 5, range(len(PROMPTS)), G, sampling.max_new_tokens)
+    shared = 0
+    for row, prompt in enumerate(rollout.repeated(PROMPTS)):
+        tokens, logps = plain_loop(model, tokenizer, prompt, sampling, u[row], trie)
+        n = len(tokens)
+        assert rollout.completion_ids[row, :n].tolist() == tokens and rollout.lengths[row] == n
+        torch.testing.assert_close(rollout.old_logps[row, :n].tolist(), logps, rtol=0, atol=1e-5)
+        shared += n
+    assert len(rollout.contexts.unique()) < 0.8 * shared, "completions that share nothing would test nothing"
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_half_a_batch_is_half_of_the_batch(make, tokenizer):
+    """In tokens, scores and gradients. Catches contexts numbered across prompts that are cut apart."""
+    model = make().eval().double()
+    whole = sample(model, tokenizer, PROMPTS, G, Sampling(7), seed=0)
+    half = sample(model, tokenizer, PROMPTS[3:], G, Sampling(7), seed=0, places=[3, 4])
+    part = whole.take([3, 4])
+    assert half.completions == part.completions
+    logps, _ = completion_logps(model, whole)
+    for rollout in (half, part):
+        of_half, _ = completion_logps(model, rollout)
+        torch.testing.assert_close(of_half, logps[3 * G :, : of_half.size(1)], rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+def test_prompts_and_nodes_pass_once_in_sampling_and_in_scoring(tokenizer, monkeypatch):
+    """Catches a beginning that is computed for each of its completions, a prompt that is, and padding that passes."""
+    monkeypatch.setattr(decoding, "group_limit", lambda P, C: 2 * G)  # the prompt that stands twice is one group
+    model = tiny_llama().eval()
+    seen = []
+    model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
+    rollout = sample(model, tokenizer, PROMPTS, G, Sampling(7), seed=0)
+    distinct = sum(map(len, set(PROMPTS)))
+    nodes = len(rollout.contexts[rollout.completion_mask.bool()].unique()) - len(set(PROMPTS))
+    assert nodes < 0.8 * int((rollout.lengths - 1).sum())
+    assert sum(seen) == distinct + nodes
+    seen.clear()
+    completion_logps(model, rollout)
+    assert seen == [distinct + nodes]
+
+
+@pytest.mark.parametrize("make", [MODELS["llama"], MODELS["gpt2"]])
+@torch.no_grad()
+def test_scoring_passes_over_no_more_completions_than_hold_all_contexts(make, tokenizer):
+    """Greedy completions of a prompt are all the same: one of them is enough, on the general path too."""
+    model = make().eval()
+    rollout = sample(model, tokenizer, PROMPTS, G, Sampling(7, 0), seed=0)
+    rows = []
+    model.get_output_embeddings().register_forward_hook(lambda module, args, out: rows.append(out[..., 0].numel()))
+    completion_logps(model, rollout)
+    per_prompt = rollout.completion_ids.size(1) + 1
+    assert rows[0] <= len(set(PROMPTS)) * per_prompt
+
+
+def test_contexts_of_other_tokens_are_refused(tokenizer):
+    """Catches a rollout that is put together by hand and keeps the numbers of another."""
+    rollout = sample(tiny_llama().eval(), tokenizer, PROMPTS, 2, Sampling(7), seed=0)
+    with pytest.raises(ValueError, match="contexts=None"):
+        replace(rollout, completion_ids=rollout.completion_ids[:, :-1])
+    logps, _ = completion_logps(tiny_llama().eval(), replace(rollout, contexts=None))
+    torch.testing.assert_close(logps, rollout.old_logps, rtol=1e-5, atol=1e-5)
