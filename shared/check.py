@@ -15,8 +15,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from shared import advantages, losses
 from shared import kl as kl_module
+from shared.engine.sampling import Sampling
 from shared.exercises.judge import Exercise, Probe, run
-from shared.logps import completion_logps as scored
 from shared.exercises.mistakes import advantages as advantage_mistakes
 from shared.exercises.mistakes import first_word as first_word_mistakes
 from shared.exercises.mistakes import gae as gae_mistakes
@@ -27,7 +27,7 @@ from shared.exercises.mistakes import logps as logps_mistakes
 from shared.exercises.mistakes import loss as loss_mistakes
 from shared.exercises.mistakes import reward as reward_mistakes
 from shared.exercises.mistakes import value_loss as value_mistakes
-from shared.engine.sampling import Sampling
+from shared.logps import completion_logps as scored
 from shared.rollout import Rollout
 from shared.tasks import analogies, poker
 from shared.tasks.matching import exact_match

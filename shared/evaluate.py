@@ -14,9 +14,9 @@ from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie
-from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
+from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
 
 

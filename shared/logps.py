@@ -35,11 +35,15 @@ def plain_logps(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"
 
 
 def padded_logits(
-    model: PreTrainedModel, rollout: Rollout, completions: Int[Tensor, "S"] | None = None
-) -> Float[Tensor, "S C V"]:
+    model: PreTrainedModel,
+    rollout: Rollout,
+    completions: Int[Tensor, "S"] | None = None,
+    with_hidden: bool = False,
+) -> Float[Tensor, "S C V"] | tuple[Float[Tensor, "S C V"], Float[Tensor, "S C d"]]:
     """The logits from which each completion token was drawn, padding included, through the model's own pass.
 
     completions: which of the B, on the host; None for all.
+    with_hidden: also return the final hidden states that the logits come from.
     """
     if completions is None:
         completions = torch.arange(len(rollout))
@@ -51,9 +55,15 @@ def padded_logits(
     C = rollout.completion_ids.size(1)
     # Left padding must not shift positions. Of the prompt only the last logits are needed; some models give all.
     out = model(
-        input_ids=ids, attention_mask=mask, position_ids=position_ids(mask), logits_to_keep=C + 1, use_cache=False
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=position_ids(mask),
+        logits_to_keep=C + 1,
+        output_hidden_states=with_hidden,
+        use_cache=False,
     )
-    return out.logits[:, -C - 1 : -1]  # position t predicts token t + 1
+    logits = out.logits[:, -C - 1 : -1]  # position t predicts token t + 1
+    return (logits, out.hidden_states[-1][:, -C - 1 : -1]) if with_hidden else logits
 
 
 def completion_logps(
@@ -95,10 +105,7 @@ def distributions(
     is scored, another token of the same context may be.
     """
     C = rollout.completion_ids.size(1)
-    numbers = rollout.contexts
-    if numbers is None:
-        numbers = separate_contexts(len(rollout.prompts), rollout.num_generations, C)
-    contexts = Contexts.of(numbers, rollout.lengths)
+    contexts = contexts_of(rollout)
     logits = context_logits(model, rollout, contexts)  # (contexts, V)
     row = contexts.of_token.to(logits.device)  # (L,)
     place = (contexts.completion * C + contexts.depth).to(logits.device)  # of each context, among B x C
@@ -112,18 +119,52 @@ def distributions(
     return distribution(logits, rollout.sampling, rollout.constraint, state, always_keep), row
 
 
+def contexts_of(rollout: Rollout) -> Contexts:
+    """The rollout's contexts; where they are not known, its completions share their prompt and nothing else."""
+    numbers = rollout.contexts
+    if numbers is None:
+        numbers = separate_contexts(
+            len(rollout.prompts), rollout.num_generations, rollout.completion_ids.size(1)
+        )
+    return Contexts.of(numbers, rollout.lengths)
+
+
 def context_logits(model: PreTrainedModel, rollout: Rollout, contexts: Contexts) -> Float[Tensor, "K V"]:
-    """The logits of each context, of which several completions' tokens may have been drawn.
+    """The logits of each context, of which several completions' tokens may have been drawn."""
+    llama = fast_pass_of(model)
+    with scoring_mode(model):
+        if llama is not None:
+            return llama.lm_head(llama_states(llama, rollout, contexts))
+        return on_paths(padded_logits(model, rollout, contexts.paths), contexts)
+
+
+def context_logits_and_hidden(
+    model: PreTrainedModel, rollout: Rollout, contexts: Contexts
+) -> tuple[Float[Tensor, "K V"], Float[Tensor, "K d"]]:
+    """`context_logits`, and the final hidden states that they come from, for a value head."""
+    llama = fast_pass_of(model)
+    with scoring_mode(model):
+        if llama is not None:
+            hidden = llama_states(llama, rollout, contexts)
+            return llama.lm_head(hidden), hidden
+        logits, hidden = padded_logits(model, rollout, contexts.paths, with_hidden=True)
+        return on_paths(logits, contexts), on_paths(hidden, contexts)
+
+
+def fast_pass_of(model: PreTrainedModel) -> PreTrainedModel | None:
+    """The Llama-shaped model whose pass is written out here, else None.
 
     A model that recomputes its blocks on the way back (gradient checkpointing) takes its own pass, which does that.
     """
-    llama = None if recomputes(model) else llama_in(model)
-    with scoring_mode(model):
-        if llama is not None:
-            states = context_states(
-                llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, contexts
-            )
-            return llama.lm_head(states)
-        logits = padded_logits(model, rollout, contexts.paths).flatten(0, 1)  # (S x C, V)
-        place = contexts.path * rollout.completion_ids.size(1) + contexts.depth  # (K,), among S x C
-        return logits.index_select(0, place.to(logits.device))
+    return None if recomputes(model) else llama_in(model)
+
+
+def llama_states(llama: PreTrainedModel, rollout: Rollout, contexts: Contexts) -> Float[Tensor, "K d"]:
+    """The final hidden state of each context, through the pass of `shared.engine.scoring`."""
+    return context_states(llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, contexts)
+
+
+def on_paths(values: Float[Tensor, "S C X"], contexts: Contexts) -> Float[Tensor, "K X"]:
+    """Of values at every place of the contexts' paths, those of the contexts."""
+    place = contexts.path * values.size(1) + contexts.depth  # (K,), among S x C
+    return values.flatten(0, 1).index_select(0, place.to(values.device))

@@ -9,11 +9,10 @@ term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb`
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import experience as base
@@ -21,9 +20,8 @@ from shared import training
 from shared.advantages import gae, whiten
 from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_positive, trained_parameters
 from shared.constrain import AnswerTrie
-from shared.engine import checkpoint
-from shared.engine.recompute import scoring_mode
-from shared.engine.sampling import distribution, position_ids
+from shared.critic import ActorCritic, logits_and_hidden
+from shared.engine.logits import entropy_of, token_logps
 from shared.experience import (
     RolloutAlgorithm,
     RolloutConfig,
@@ -31,13 +29,9 @@ from shared.experience import (
     rewarded_rollout,
 )
 from shared.kl import exact_kl, k1, per_token_kl
-from shared.logps import entropy_of, token_logps
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
 from shared.models import reference_model
 from shared.rewards import RewardFunction
-from shared.rollout import Rollout
-
-VALUE_HEAD = "value_head.pt"
 
 
 @dataclass(frozen=True)
@@ -86,72 +80,6 @@ class PPOConfig(RolloutConfig):
                 "With top_k or top_p policy and reference keep different tokens, and their exact KL is infinite. "
                 'Use kl_in="reward", or sample from all tokens (top_k=0, top_p=1.0).'
             )
-
-
-def logits_and_hidden(
-    model: PreTrainedModel, rollout: Rollout
-) -> tuple[Float[Tensor, "B C K"], Float[Tensor, "B C D"]]:
-    """For each completion token the logits it was drawn from, and the final hidden state they came from.
-
-    The plain padded way: the exact KL needs all logits anyway. K is the vocabulary, or the trie's width.
-    """
-    prompts = torch.arange(len(rollout.prompts)).repeat_interleave(rollout.num_generations)  # (B,)
-    attention_mask = torch.cat([rollout.prompt_mask[prompts], rollout.completion_mask], dim=1)  # (B, P + C)
-    C = rollout.completion_ids.size(1)
-    with scoring_mode(model):
-        out = model(
-            input_ids=torch.cat([rollout.prompt_ids[prompts], rollout.completion_ids], dim=1),
-            attention_mask=attention_mask,
-            position_ids=position_ids(attention_mask),
-            logits_to_keep=C + 1,
-            output_hidden_states=True,
-            use_cache=False,
-        )
-    logits = distribution(
-        out.logits[:, :-1], rollout.sampling, rollout.constraint, rollout.states, always_keep=rollout.choices
-    )
-    return logits, out.hidden_states[-1][:, -C - 1 : -1]
-
-
-class ActorCritic(nn.Module):
-    """A causal language model with a value head on its final hidden states.
-
-    The head is a two-layer MLP whose last layer starts at 0, so that the first values are 0 and not noise.
-    """
-
-    def __init__(self, model: PreTrainedModel):
-        super().__init__()
-        self.model = model
-        hidden = model.config.get_text_config().hidden_size
-        self.value_head = nn.Sequential(nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 1))
-        nn.init.zeros_(self.value_head[-1].weight)
-        nn.init.zeros_(self.value_head[-1].bias)
-        self.value_head.to(next(model.parameters()).device)
-
-    @property
-    def config(self):
-        """The language model's configuration."""
-        return self.model.config
-
-    def forward(self, rollout: Rollout) -> tuple[Float[Tensor, "B C K"], Float[Tensor, "B C"]]:
-        """Logits of each completion token, and the value of the state before it: what prompt and earlier tokens say."""
-        logits, hidden = logits_and_hidden(self.model, rollout)
-        return logits, self.value_head(hidden.to(self.value_head[0].weight.dtype))[..., 0]
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """The model as transformers saves it, and the value head beside it."""
-        self.model.save_pretrained(folder)
-        checkpoint.save(Path(folder) / VALUE_HEAD, self.value_head.state_dict())
-
-    @classmethod
-    def from_pretrained(cls, folder: str | Path, model: PreTrainedModel) -> "ActorCritic":
-        """`model`, loaded from the folder, with the value head that was saved there. ValueError when there is none."""
-        state = checkpoint.load(Path(folder) / VALUE_HEAD)
-        if state is None:
-            raise ValueError(f"{folder} holds no {VALUE_HEAD}: it was not saved by ActorCritic.save_pretrained.")
-        policy = cls(model)
-        policy.value_head.load_state_dict(state)
-        return policy
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
 from shared.models import eos_token_ids, eval_mode
 
+
 @dataclass(frozen=True)
 class Rollout:
     """G completions for each of N prompts; B = N x G rows, those of one prompt next to each other.

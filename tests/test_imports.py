@@ -16,7 +16,7 @@ LAYERS = [
     {"engine", "models", "prompts", "saving"},
     {"rollout"},
     {"rewards", "advantages"},
-    {"logps", "kl", "guard"},
+    {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised"},

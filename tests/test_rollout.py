@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from shared.constrain import answer_trie
+from shared.engine.sampling import Sampling, draw, keep_likely, position_ids
 from shared.logps import completion_logps
 from shared.models import eos_token_ids
-from shared.engine.sampling import position_ids
-from shared.engine.sampling import Sampling, draw, keep_likely
 from shared.rollout import encode_prompts, length_mask, sample
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
 

@@ -12,6 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from shared import grpo, ppo, rewards, rloo, rollout, supervised, training
 from shared.constrain import AnswerTrie, answer_trie
+from shared.critic import ActorCritic
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.logps import completion_logps
@@ -170,7 +171,7 @@ def test_ppo_learns_the_same(name):
         policy = MODELS[model]().eval().to(device)
         reference = frozen_copy(policy)
         torch.manual_seed(0)
-        policy = ppo.ActorCritic(policy)
+        policy = ActorCritic(policy)
         history = ppo.train(
             policy, reference, TOKENIZER, ROWS, reward, config, constraint=constraint, progress=False
         )

@@ -10,9 +10,10 @@ from benchmarks.contestants import (
     make_problem,
     ours,
     plain_logps,
+    plain_loop,
     plain_objective,
+    prompts_of,
 )
-from benchmarks.contestants import plain_loop, prompts_of
 from benchmarks.step_report import compare_table, growth_table, ratios
 from shared.grpo import collect, policy_loss
 from shared.models import frozen_copy, load_policy

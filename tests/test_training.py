@@ -9,9 +9,10 @@ from torch import nn
 
 from shared import grpo, ppo, rloo, supervised, training
 from shared.algorithm import Algorithm, TrainingConfig
+from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy
-from shared.ppo import ActorCritic, PPOConfig
+from shared.ppo import PPOConfig
 from shared.rloo import RLOOConfig
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.conftest import tiny_llama

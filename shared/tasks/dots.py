@@ -7,8 +7,8 @@
 import random
 from collections.abc import Iterator, Sequence
 
-from shared.tasks.matching import exact_match
 from shared.tasks.documents import ANSWER_KEY
+from shared.tasks.matching import exact_match
 from shared.tasks.split import Split, check_request, distinct, split_of
 
 SYMBOLS = ".*#-o+"

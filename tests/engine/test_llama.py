@@ -8,9 +8,9 @@ from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
 from shared.engine.decoding import LlamaDecoder, group_limit, groups_of, start
 from shared.engine.llama import attention, hidden_states, llama_in
+from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.models import add_lora
-from shared.engine.sampling import Sampling
 from shared.rollout import sample
 from tests.conftest import tiny_gpt2, tiny_llama
 

@@ -3,8 +3,8 @@
 import torch
 
 from shared.advantages import group_advantages
-from shared.losses import grpo_loss
 from shared.exercises.mistakes import Mistakes
+from shared.losses import grpo_loss
 
 MISTAKES = Mistakes()
 
