@@ -333,6 +333,24 @@ def test_a_spoiled_value_head_stops_training(tokenizer):
         ppo.train(policy, frozen_copy(policy.model), tokenizer, TEXTS, longer_is_better, config, progress=False)
 
 
+@pytest.mark.parametrize("name", ["GRPO", "PPO", "supervised"])
+def test_bf16_rounds_products_and_not_the_weights(name, tokenizer):
+    """Catches weights in bfloat16: a step of 1e-5 on a weight of 0.3 would be rounded away."""
+    model, run = start(name)
+    before = parameters(model)
+    settings = {"steps": 1, "bf16": True, "learning_rate": 1e-5, "warmup_steps": 0, "beta": 0.0}
+    if name == "supervised":
+        del settings["beta"]
+    history = run(tokenizer, settings=settings)
+    exact, run_exact = start(name)
+    run_exact(tokenizer, settings=settings | {"bf16": False})
+    assert math.isfinite(history[0]["loss"]) and history[0]["skipped"] == 0
+    assert all(p.dtype == torch.float32 for p in model.parameters())
+    moved = sum(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+    assert moved >= 0.9 * len(before)
+    assert any(not torch.equal(a, b) for a, b in zip(parameters(model), parameters(exact))), "autocast must act"
+
+
 @pytest.mark.parametrize("kind, config", [(grpo, GRPOConfig), (rloo, RLOOConfig)])
 def test_the_policy_as_its_own_reference_is_refused(kind, config, tokenizer):
     """The KL would be 0 for ever: the mistake this course teaches against."""
