@@ -97,14 +97,16 @@ class Experience:
     def take(self, prompts: Sequence[int]) -> "Experience":
         """The part that belongs to these prompts."""
         rollout = self.rollout.take(prompts)
-        return replace(
-            self,
-            rollout=rollout,
-            rewards_per_func=self.rewards_per_func[self.rollout.rows_of(prompts)],
-            rewards=self.rewards[self.rollout.rows_of(prompts)],
-            advantages=self.part(self.advantages, prompts, rollout),
-            ref_logps=self.part(self.ref_logps, prompts, rollout),
-        )
+        return replace(self, rollout=rollout, **self.parts(prompts, rollout))
+
+    def parts(self, prompts: Sequence[int], rollout: Rollout) -> dict[str, Tensor | None]:
+        """The rows of these prompts in every tensor; an experience with more tensors adds its own."""
+        return {
+            "rewards_per_func": self.rewards_per_func[self.rollout.rows_of(prompts)],
+            "rewards": self.rewards[self.rollout.rows_of(prompts)],
+            "advantages": self.part(self.advantages, prompts, rollout),
+            "ref_logps": self.part(self.ref_logps, prompts, rollout),
+        }
 
     def part(self, values: Tensor | None, prompts: Sequence[int], rollout: Rollout) -> Tensor | None:
         """Of values (B,), (B, C) or (B, C, V) the rows of these prompts, as wide as their rollout."""

@@ -83,5 +83,7 @@ def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     columns = list(reader.fieldnames or [])
     steps = [str(line.get("step")) for line in lines]
     if "step" not in columns or not all(step.isdecimal() for step in steps):
-        raise ValueError(f"{path} is there and is no table of training steps. Choose another path, or move that file away.")
+        raise ValueError(
+            f"{path} is there and is no table of training steps. Choose another path, or move that file away."
+        )
     return columns, lines

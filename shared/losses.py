@@ -61,7 +61,7 @@ def reinforce_loss(
 def clipped_surrogate(
     logps: Float[Tensor, "*shape"],
     old_logps: Float[Tensor, "*shape"],
-    advantages: Float[Tensor, "*shape"],
+    advantages: Float[Tensor, "*#shape"],
     epsilon: float = 0.2,
     epsilon_high: float | None = None,
 ) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:

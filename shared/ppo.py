@@ -8,7 +8,7 @@ term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb`
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -93,14 +93,12 @@ class Experience(base.Experience):
     old_values: Float[Tensor, "B C"]
     ref_logits: Float[Tensor, "B C K"] | None
 
-    def take(self, prompts: Sequence[int]) -> "Experience":
-        taken = super().take(prompts)
-        return replace(
-            taken,
-            returns=self.part(self.returns, prompts, taken.rollout),
-            old_values=self.part(self.old_values, prompts, taken.rollout),
-            ref_logits=self.part(self.ref_logits, prompts, taken.rollout),
-        )
+    def parts(self, prompts: Sequence[int], rollout: Rollout) -> dict[str, Tensor | None]:
+        return super().parts(prompts, rollout) | {
+            "returns": self.part(self.returns, prompts, rollout),
+            "old_values": self.part(self.old_values, prompts, rollout),
+            "ref_logits": self.part(self.ref_logits, prompts, rollout),
+        }
 
 
 class PPO(RolloutAlgorithm):

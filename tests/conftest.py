@@ -1,5 +1,6 @@
 """Small fakes that the tests share: a tokenizer of single letters and randomly initialised models."""
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
@@ -42,6 +43,12 @@ def tiny_gpt2(seed: int = 0, dropout: float = 0.0) -> GPT2LMHeadModel:
         attn_pdrop=dropout, initializer_range=0.3, bos_token_id=1, eos_token_id=1, pad_token_id=0,
     )
     return GPT2LMHeadModel(config)
+
+
+@pytest.fixture
+def wrong_shapes(monkeypatch):
+    """For a test that passes wrong shapes on purpose, to read the sentence that refuses them: none are checked."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture

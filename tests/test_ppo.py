@@ -98,6 +98,7 @@ def test_whitening_is_over_real_tokens():
     assert white[0, 2] == 0
 
 
+@pytest.mark.usefixtures("wrong_shapes")
 def test_shapes_and_lam_are_checked():
     with pytest.raises(ValueError, match="none for the state after the last"):
         gae(torch.zeros(2, 3), torch.zeros(2, 4), torch.ones(2, 3))

@@ -99,7 +99,8 @@ def _lock_of(path: Path) -> int:
         ) from error
     except OSError as error:
         raise OSError(
-            f"The checkpoint {path} cannot be kept for this run ({error}). Choose a path in a folder that you can write."
+            f"The checkpoint {path} cannot be kept for this run ({error}). Choose a path in a folder that you can "
+            "write."
         ) from error
 
 
@@ -149,20 +150,20 @@ def _check_head(file: BinaryIO, path: str | os.PathLike) -> None:
     magic = re.match(rb"tiny-grpo checkpoint, version (\d\d), ", head)
     if not magic:
         raise ValueError(
-            f"{path} is not a checkpoint of this course: its first bytes are {head[:16]!r}. Choose another path, or move "
-            "that file away."
+            f"{path} is not a checkpoint of this course: its first bytes are {head[:16]!r}. Choose another path, or "
+            "move that file away."
         )
     version = int(magic[1])
     if version > VERSION:
         raise ValueError(
-            f"The checkpoint {path} has format {version}, and this version of the course reads formats up to {VERSION}. "
-            "Update the course, or choose another path."
+            f"The checkpoint {path} has format {version}, and this version of the course reads formats up to "
+            f"{VERSION}. Update the course, or choose another path."
         )
     digest = hashlib.file_digest(file, "sha256").hexdigest()
     if head != HEAD.format(version=VERSION, digest=digest).encode():
         raise ValueError(
-            f"The checkpoint {path} is damaged: its content does not belong to its digest. Take a copy of it, if you have "
-            "one, or delete it to start over."
+            f"The checkpoint {path} is damaged: its content does not belong to its digest. Take a copy of it, if you "
+            "have one, or delete it to start over."
         )
     file.seek(HEAD_BYTES)
 
@@ -172,9 +173,11 @@ def _state_in(file: BinaryIO, path: str | os.PathLike, map_location: str | torch
     try:
         state = torch.load(file, map_location=map_location, weights_only=True)
     except Exception as error:
-        raise ValueError(f"The checkpoint {path} is whole but cannot be read ({error}). Was it written here?") from error
+        raise ValueError(
+            f"The checkpoint {path} is whole but cannot be read ({error}). Was it written by this course?"
+        ) from error
     if not isinstance(state, dict):
-        raise ValueError(f"The checkpoint {path} holds a {type(state).__name__}, not a dict. Was it written here?")
+        raise ValueError(f"The checkpoint {path} holds a {type(state).__name__}, not a dict. Choose another path.")
     return state
 
 

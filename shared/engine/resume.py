@@ -171,8 +171,8 @@ def _read(state: dict, path: str | Path) -> RunState:
             )
     if state["version"] != VERSION:
         raise ValueError(
-            f"The checkpoint {path} holds a run in form {state['version']}; this version of the course goes on with form "
-            f"{VERSION}. Use the version that wrote it, {ELSE}."
+            f"The checkpoint {path} holds a run in form {state['version']}; this version of the course goes on with "
+            f"form {VERSION}. Use the version that wrote it, {ELSE}."
         )
     return RunState(**{field.name: state[field.name] for field in fields(RunState)})
 
@@ -205,7 +205,9 @@ def _compare_models(run: RunState, now: dict, trained: dict[str, nn.Parameter], 
 
     difference = _difference(run.frozen, now["frozen"])
     if difference:
-        raise ValueError(f"The checkpoint {path} was made on other frozen weights (given by digest): {difference}. {advice}")
+        raise ValueError(
+            f"The checkpoint {path} was made on other frozen weights (given by digest): {difference}. {advice}"
+        )
 
 
 def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
@@ -235,8 +237,8 @@ def _compare_rows(run: RunState, now: dict, path: str | Path) -> None:
         )
     if run.rows_digest != now["rows_digest"]:
         raise ValueError(
-            f"The checkpoint {path} was made on other rows: as many ({run.rows}), of other content or in another order. "
-            f"{advice}"
+            f"The checkpoint {path} was made on other rows: as many ({run.rows}), of other content or in another "
+            f"order. {advice}"
         )
 
 

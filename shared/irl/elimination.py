@@ -54,8 +54,8 @@ def visits_until_arrival(
 
 
 def _solve(
-    transitions: Transitions, chain: Float[np.ndarray, "S K"], mass: PerState, levels: list[Int[np.ndarray, "W"]]
-) -> list[Float[np.ndarray, "W"]]:
+    transitions: Transitions, chain: Float[np.ndarray, "S K"], mass: PerState, levels: list[Int[np.ndarray, "_"]]
+) -> list[Float[np.ndarray, "_"]]:
     """The visits to the states of each level; `chain` holds the discount.
 
     Going up, the visits to a level are expressed by those to the next one, own + following @ next; going down, they are
@@ -111,7 +111,7 @@ def _entered(transitions: Transitions, possible: Bool[np.ndarray, "S K"], starts
 
 def _levels(
     transitions: Transitions, possible: Bool[np.ndarray, "S K"], within: np.ndarray
-) -> list[Int[np.ndarray, "W"]]:
+) -> list[Int[np.ndarray, "_"]]:
     """The states of `within` by their distance from one at the edge, where levels are narrower than in the middle.
 
     The edge is the state that is farthest from an arbitrary one.
@@ -123,7 +123,7 @@ def _levels(
 
 def _distances(
     transitions: Transitions, possible: Bool[np.ndarray, "S K"], within: np.ndarray, start: int
-) -> list[Int[np.ndarray, "W"]]:
+) -> list[Int[np.ndarray, "_"]]:
     """The states of `within` by their distance from `start`, moves counting in both directions.
 
     Parts that no move connects follow one after the other, each from its first state on.

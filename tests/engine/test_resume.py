@@ -155,7 +155,7 @@ def half_precision(model):
 
 
 REFUSED_MODELS = {
-    "frozen weights": (other_weights, r"other frozen weights.*base\.weight is \w+ in the checkpoint and \w+ .*\(1 such\)"),
+    "frozen weights": (other_weights, r"other frozen weights.*base\.weight is \w+ in the checkpoint and .*\(1 such\)"),
     "buffer": (other_buffer, r"other frozen weights.*scale is .*\(1 such\)"),
     "missing": (frozen_body, r"trained parameters.*body\.weight is only in the checkpoint \(2 such\)"),
     "unexpected": (longer_body, r"trained parameters.*body\.extra is only in the model \(1 such\)"),

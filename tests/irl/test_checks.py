@@ -36,6 +36,7 @@ def test_a_state_that_cannot_be_entered_need_not_lead_anywhere():
     )
 
 
+@pytest.mark.usefixtures("wrong_shapes")
 @pytest.mark.parametrize("start", [np.ones(3), np.array([1.5, -0.5, 0.0]), np.array([1.0, 0.0])])
 def test_initial_probabilities_that_are_none(start):
     with pytest.raises(ValueError, match="initial probabilities"):

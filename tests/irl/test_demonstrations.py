@@ -27,6 +27,7 @@ def test_simulated_visits_agree_with_the_forward_pass():
     np.testing.assert_allclose(found, irl.visitation(world, policy, start, [8]), rtol=0.05)
 
 
+@pytest.mark.usefixtures("wrong_shapes")
 @pytest.mark.parametrize(
     "broken", [np.zeros((0, 3), dtype=int), np.array([0, 1, 2]), np.array([(0, 0, 1), (2, 0, 1)])]
 )

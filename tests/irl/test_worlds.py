@@ -76,6 +76,7 @@ def test_negative_probabilities_that_sum_to_one():
         irl.Transitions.from_table(table)
 
 
+@pytest.mark.usefixtures("wrong_shapes")
 def test_a_table_with_its_axes_in_another_order():
     with pytest.raises(ValueError, match=r"\(states, states, actions\)"):
         irl.Transitions.from_table(np.moveaxis(chain_table(), 2, 0))

@@ -1,0 +1,29 @@
+"""What of the annotations in `shared/` every test checks: shapes and dtypes.
+
+pyproject.toml gives `shapes_checked` to jaxtyping's pytest option, which puts it on every function and dataclass of
+`shared/`. Annotations without an array are left alone: tests pass wrong texts and numbers on purpose, to read the
+sentence that refuses them, and small fakes for models. A test that passes wrong shapes on purpose says so with the
+fixture `wrong_shapes`.
+"""
+
+from collections.abc import Callable
+from typing import get_args
+
+from beartype import BeartypeConf, beartype
+from jaxtyping import AbstractArray
+
+# As for any type checker an int will do for a float.
+CONFIGURATION = BeartypeConf(is_pep484_tower=True)
+
+
+def shapes_checked(function: Callable) -> Callable:
+    """The function with a check of its annotations that name an array; its others are removed."""
+    function.__annotations__ = {name: hint for name, hint in function.__annotations__.items() if names_an_array(hint)}
+    return beartype(function, conf=CONFIGURATION)
+
+
+def names_an_array(hint: object) -> bool:
+    """Whether an annotation is Float[Tensor, "B C"] and the like, or holds one, as an optional or in a tuple."""
+    if isinstance(hint, type) and issubclass(hint, AbstractArray):
+        return True
+    return any(map(names_an_array, get_args(hint)))
