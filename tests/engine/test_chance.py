@@ -45,6 +45,13 @@ def test_the_numbers_are_uniform_and_the_same_everywhere():
     torch.testing.assert_close(u[0, :3], torch.tensor(FIRST), rtol=0, atol=0)
 
 
+def test_an_evaluation_has_the_largest_step():
+    """Frozen like the first numbers: no training reaches it, and Philox takes no larger one."""
+    assert EVALUATION == 18_446_744_073_709_551_615
+    with pytest.raises(ValueError, match="step is 18446744073709551616"):
+        uniforms(0, EVALUATION + 1, [0], 1, 1)
+
+
 FIRST = [0.034741878509521484, 0.011546730995178223, 0.6119502186775208]
 
 

@@ -1,7 +1,12 @@
 """Mutants that no caller could tell from the code: for each file a pattern (a regular expression) and the reason."""
 
+PADDING = "Padding has only to be finite here; it is masked again where the mean is taken."
+
 EQUIVALENT = {
     "shared/kl.py": {
         r"exact_kl: .*masked_fill\(forbidden, 1\.0\)$": "The difference is multiplied by a probability of 0 there.",
+    },
+    "shared/losses.py": {
+        r"^(grpo_loss|clipped_value_loss): .*masked_fill\(padding, 1\.0\)": PADDING,
     },
 }
