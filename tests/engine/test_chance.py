@@ -61,11 +61,35 @@ def test_orders_are_permutations_that_differ_by_number_and_purpose():
     assert len({tuple(order.tolist()) for order in orders}) == 4
 
 
-@pytest.mark.parametrize("bad", [{"seed": -1}, {"step": -1}, {"places": [0, -2]}])
-def test_a_seed_below_zero_is_a_sentence(bad):
+def test_an_order_is_the_same_everywhere():
+    """Frozen: another order of rows or minibatches would change every recorded run."""
+    assert permutation(6, 0, 1, ROWS).tolist() == FIRST_ROWS
+    assert permutation(6, 0, 1, MINIBATCHES).tolist() == FIRST_MINIBATCHES
+
+
+FIRST_ROWS = [2, 4, 3, 1, 5, 0]
+FIRST_MINIBATCHES = [3, 2, 4, 1, 0, 5]
+LARGEST = 2**64 - 1
+
+
+@pytest.mark.parametrize("name, value", [("seed", LARGEST), ("step", LARGEST), ("places", [LARGEST])])
+def test_the_largest_number_is_taken_and_told_from_the_one_before(name, value):
+    """Catches numbers that go through floats, where 2^64 - 1 and 2^64 - 2 are one."""
+    arguments = {"seed": 0, "step": 0, "places": [0], "num_generations": 1, "length": 4}
+    before = [LARGEST - 1] if name == "places" else LARGEST - 1
+    assert not torch.equal(uniforms(**arguments | {name: value}), uniforms(**arguments | {name: before}))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"seed": -1}, {"step": -1}, {"places": [0, -2]}, {"seed": 2**64}, {"step": 2**64}, {"places": [2**64, 0]}]
+)
+def test_a_number_out_of_range_is_a_sentence(bad):
     arguments = {"seed": 0, "step": 0, "places": [0]} | bad
-    with pytest.raises(ValueError, match="whole number from 0"):
+    with pytest.raises(ValueError, match=f"^{next(iter(bad)).rstrip('s')} is -?[0-9]+; it must be a whole number from 0"):
         uniforms(**arguments, num_generations=1, length=1)
+    if "places" not in bad:
+        with pytest.raises(ValueError, match="whole number from 0"):
+            permutation(3, bad.get("seed", 0), bad.get("step", 0), ROWS)
 
 
 # --- what is sampled with them

@@ -14,6 +14,8 @@ from tests.mutants.report import result_name, write_report
 from tests.mutants.running import fails, prepare, trace
 
 RESULTS = Path("build/mutants")
+# Seconds. Tests that take longer train a model to the end; whatever only they notice has no test that names it.
+SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
 TESTS = {
     "shared/advantages.py": ["tests/test_advantages.py", "tests/test_ppo.py", "tests/test_rloo.py"],
@@ -22,12 +24,12 @@ TESTS = {
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
     "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
-    "shared/algorithm.py": ["tests/test_training.py", "tests/test_grpo.py", "tests/test_rloo.py"],
-    "shared/experience.py": ["tests/test_grpo.py", "tests/test_training.py", "tests/test_rloo.py", "tests/test_guard.py"],
-    "shared/grpo.py": ["tests/test_grpo.py", "tests/test_training.py"],
-    "shared/rloo.py": ["tests/test_rloo.py", "tests/test_training.py"],
+    "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", "tests/test_training.py"],
+    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
     "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
-    "shared/ppo.py": ["tests/test_ppo.py", "tests/test_training.py"],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_training.py"],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
     "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
     "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
@@ -68,10 +70,11 @@ def run(name: str, only_survivors: bool) -> None:
 
 
 def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[str]]) -> set[str]:
-    """The tests that run the mutant's function; all of them for what stands outside of functions."""
+    """The quick tests that run the mutant's function; all of them for what stands outside of functions."""
+    quick = {test for test in seconds if seconds[test] < SLOW}
     if not mutant.lines:
-        return set(seconds)
-    return set().union(*(by_line.get(line, ()) for line in mutant.lines))
+        return quick
+    return {test for line in mutant.lines for test in by_line.get(line, ())} & quick
 
 
 def numbered(label: str, taken: dict[str, bool]) -> str:
