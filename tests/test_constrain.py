@@ -57,12 +57,15 @@ def test_a_token_that_is_not_allowed_leads_to_the_root_and_has_no_column(tokeniz
     assert trie.columns(tokens, states).tolist() == [0, 0, 1, 0, 0]
     assert trie.columns(tokens[None], states[None]).tolist() == [[0, 0, 1, 0, 0]]
     assert trie.states(torch.tensor([[2, 3, 1, 2], [2, 1, 0, 0]])).tolist() == [[0, 1, 2, 0], [0, 1, 0, 0]]
+    assert trie.states(torch.tensor([[2]])).tolist() == [[0]], "a completion may be one token long"
 
 
 def test_restrict_gives_each_allowed_token_its_own_logit(tokenizer):
     trie = answer_trie(tokenizer, ["a", "ab"])
     logits = torch.arange(12.0).expand(2, 12)
-    assert trie.restrict(logits, torch.tensor([0, 1])).tolist() == [[2.0, -torch.inf], [1.0, 3.0]]
+    expected = [[2.0, -torch.inf], [1.0, 3.0]]
+    assert trie.restrict(logits, torch.tensor([0, 1])).tolist() == expected
+    assert trie.restrict(logits[None], torch.tensor([[0, 1]])).tolist() == [expected]
 
 
 def test_a_trie_moves_as_a_whole(tokenizer):

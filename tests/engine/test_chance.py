@@ -5,7 +5,7 @@ import torch
 
 from shared.constrain import answer_trie
 from shared.engine import decoding
-from shared.engine.chance import EVALUATION, MINIBATCHES, ROWS, permutation, uniforms
+from shared.engine.chance import EVALUATION, MINIBATCHES, ROWS, fresh_seed, permutation, uniforms
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.models import add_lora
@@ -69,6 +69,15 @@ def test_an_order_is_the_same_everywhere():
 
 FIRST_ROWS = [2, 4, 3, 1, 5, 0]
 FIRST_MINIBATCHES = [3, 2, 4, 1, 0, 5]
+def test_a_fresh_seed_is_one_of_very_many_and_repeats_with_torch():
+    """Catches seeds from a handful: two runs out of ten would sample alike."""
+    torch.manual_seed(0)
+    seeds = [fresh_seed() for _ in range(20)]
+    assert len(set(seeds)) == 20 and 2**60 < max(seeds) < 2**63
+    torch.manual_seed(0)
+    assert fresh_seed() == seeds[0]
+
+
 LARGEST = 2**64 - 1
 
 
