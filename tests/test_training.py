@@ -12,9 +12,12 @@ from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.grpo import GRPOConfig
+from shared.constrain import answer_trie
+from shared.logps import completion_logps
 from shared.models import frozen_copy
 from shared.ppo import ActorCritic, PPOConfig
 from shared.rloo import RLOOConfig
+from shared.rollout import sample
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.conftest import tiny_llama
 
@@ -509,6 +512,51 @@ def test_every_algorithm_has_what_the_loop_gives(name, tokenizer):
     assert history[1]["eval_reward"] == 0.5 and history[0]["learning_rate"] == pytest.approx(5e-3)
     assert all(math.isfinite(value) for record in history for value in record.values())
     assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_each_step_samples_its_own_completions_as_seed_step_and_constraint_say(name, tokenizer):
+    """Catches the same noise at every step, a seed that is ignored, and a constraint or reference that is lost."""
+    model, reference = tiny_llama().eval(), tiny_llama(9).eval()
+    trie = answer_trie(tokenizer, ["a", "ab", "bb", "ccc", "dd", "e"])
+    kind, config, policy = {
+        "GRPO": (grpo.GRPO, GRPOConfig, model),
+        "RLOO": (rloo.RLOO, RLOOConfig, model),
+        "PPO": (ppo.PPO, PPOConfig, ActorCritic(model)),
+    }[name]
+    settings = config(prompts_per_step=4, minibatches=1, num_generations=4, max_new_tokens=4, beta=0.1, seed=6)
+    for constraint in (None, trie):
+        algorithm = kind(policy, tokenizer, longer_is_better, settings, reference=reference, constraint=constraint)
+        for step in (0, 1):
+            experience = algorithm.experience(TEXTS, step)
+            prompts = [row["prompt"] for row in TEXTS]
+            oracle = sample(
+                model, tokenizer, prompts, 4, settings.sampling, constraint=constraint, seed=6, step=step
+            )
+            assert experience.rollout.completions == oracle.completions
+            assert experience.rewards.tolist() == longer_is_better(prompts, oracle.completions)
+            logps = completion_logps(reference, oracle)[0]
+            torch.testing.assert_close(experience.ref_logps, logps, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_a_run_keeps_to_its_constraint_and_shows_its_name(name, tokenizer, capsys):
+    model = tiny_llama().eval()
+    kind, config, policy = {
+        "GRPO": (grpo, GRPOConfig, model), "RLOO": (rloo, RLOOConfig, model), "PPO": (ppo, PPOConfig, ActorCritic(model))
+    }[name]
+    said = set()
+
+    def spy(prompts, completions, **columns):
+        said.update(completions)
+        return longer_is_better(prompts, completions)
+
+    arguments = [policy, tokenizer, TEXTS, spy, config(steps=2, prompts_per_step=2, minibatches=1, max_new_tokens=4)]
+    options = {"constraint": answer_trie(tokenizer, ["a", "bb"])}
+    if name == "PPO":
+        arguments.insert(1, frozen_copy(model))
+    kind.train(*arguments, **options)
+    assert said == {"a", "bb"} and f"{name}:" in capsys.readouterr().err
 
 
 def test_a_spoiled_value_head_stops_training(tokenizer):
