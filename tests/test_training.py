@@ -258,6 +258,17 @@ def test_a_line_of_the_log_shows_the_average_of_what_is_there():
     assert training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step    2 | kl  1.000"
 
 
+def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_path, capsys):
+    """Catches a count that begins at 0, or that is one off: every second step would hide some of that."""
+    saved = []
+    monkeypatch.setattr(training.RunFile, "save", lambda run_file, history: saved.append(len(history)))
+    config = replace(CONFIG, steps=7, eval_every=3, log_every=3, checkpoint_every=3)
+    history = train(Line(), ROWS, config, evaluate=lambda model: 1.0, checkpoint_path=tmp_path / "run.pt", progress=False)
+    assert [record["step"] for record in history if "eval_reward" in record] == [3, 6] and saved == [3, 6]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:11] for line in lines] == ["step    3 |", "step    6 |"] and "average reward  4.000" in lines[1]
+
+
 def test_no_evaluation_and_no_checkpoint_unless_asked(tmp_path):
     def never(model):
         raise AssertionError("evaluated")
@@ -347,20 +358,25 @@ def test_sampling_and_loss_run_in_the_precision_that_is_asked_for(bf16):
     assert seen == [bf16, bf16]
 
 
-def test_no_gradient_is_left_behind():
-    """Catches a first backward pass after training that adds to the last one's gradient."""
+def test_no_gradient_is_left_behind(monkeypatch):
+    """Catches a first backward pass after training that adds to the last one's gradient. The interrupt comes between two
+    pieces, when there is one."""
     line = Line()
     train(line, ROWS, CONFIG, progress=False)
     assert all(p.grad is None for p in line.model.parameters())
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    stopped = Line()
+    real_loss = stopped.loss
 
-    def interrupted(points):
-        raise KeyboardInterrupt
+    def loss(points):
+        if stopped.seen:
+            assert stopped.model.weight.grad is not None
+            raise KeyboardInterrupt
+        return real_loss(points)
 
-    stop = Line()
-    stop.loss = interrupted
-    stop.model(torch.ones(1, 1)).sum().backward()
-    assert train(stop, ROWS, CONFIG, progress=False) == []
-    assert all(p.grad is None for p in stop.model.parameters())
+    stopped.loss = loss
+    assert train(stopped, ROWS, CONFIG, progress=False) == []
+    assert all(p.grad is None for p in stopped.model.parameters())
 
 
 def test_a_gradient_that_was_there_is_not_learned_from():

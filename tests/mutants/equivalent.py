@@ -9,4 +9,12 @@ EQUIVALENT = {
     "shared/losses.py": {
         r"^(grpo_loss|clipped_value_loss): .*masked_fill\(padding, 1\.0\)": PADDING,
     },
+    "shared/engine/chance.py": {
+        r"2\*\*63 - 2": "One seed fewer of 9 x 10^18.",
+    },
+    "shared/training.py": {
+        r"LOGITS_AT_ONCE = 20000001": "A limit that is round and could as well be another.",
+        r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
+        r"advised = None": "Only its truth is asked for.",
+    },
 }
