@@ -120,11 +120,13 @@ def gae(
         )
     if not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it must lie in [0, 1].")
-    mask = completion_mask.to(values.dtype)
-    rewards, values = rewards.detach() * mask, values.detach() * mask
+    mask = completion_mask
+    rewards = rewards.detach() * mask
+    values = values.detach() * mask
     following = torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1)  # 0 after the last token
     deltas = (rewards + following - values) * mask
-    advantages, running = torch.zeros_like(values), torch.zeros_like(values[:, 0])
+    advantages = torch.zeros_like(values)
+    running = torch.zeros_like(values[:, 0])
     for t in reversed(range(values.size(1))):
         running = deltas[:, t] + lam * running
         advantages[:, t] = running

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from shared.advantages import group_advantages
+from shared.advantages import gae, group_advantages, whiten
 
 
 def test_a_hand_worked_group():
@@ -30,9 +30,39 @@ def test_other_scales(scale, divisor):
     torch.testing.assert_close(advantages, torch.tensor([-0.5, 0.5, -1.0, 1.0]) / divisor)
 
 
+@pytest.mark.parametrize("scale", ["group", "batch"])
+def test_eps_is_added_to_the_standard_deviation(scale):
+    """Catches an eps that is taken off: with a small spread the advantages would explode. TRL's is 1e-4 as well."""
+    rewards = torch.tensor([0.0, 1.0])
+    by_default, _ = group_advantages(rewards, 2, scale_rewards=scale)
+    torch.testing.assert_close(by_default, torch.tensor([-1.0, 1.0]) * 0.5 / 0.5001, rtol=1e-6, atol=0)
+    wide, _ = group_advantages(rewards, 2, scale_rewards=scale, advantage_eps=0.5)
+    torch.testing.assert_close(wide, torch.tensor([-0.5, 0.5]))
+
+
+def test_metrics_are_of_the_rewards_and_not_of_the_advantages():
+    """Catches the spread of the whole batch in place of the mean of the groups' spreads: here 0.5 and 2."""
+    _, metrics = group_advantages(torch.tensor([0.0, 1.0, 3.0, 7.0]), 2)
+    assert metrics == pytest.approx({"reward": 2.75, "reward_std": 1.25, "frac_reward_zero_std": 0.0})
+
+
 def test_advantages_carry_no_gradient():
+    """Catches a gradient that flows through the rewards, or into the critic through its own targets."""
     rewards = torch.tensor([0.0, 1.0], requires_grad=True)
     assert not group_advantages(rewards, 2)[0].requires_grad
+    values = torch.rand(2, 3, requires_grad=True)
+    advantages, returns = gae(torch.rand(2, 3, requires_grad=True), values, torch.ones(2, 3))
+    assert not advantages.requires_grad and not returns.requires_grad
+
+
+def test_a_completion_may_be_one_token_long():
+    """Its advantage is its reward minus its value: the state after it is terminal."""
+    advantages, returns = gae(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.25], [0.5]]), torch.ones(2, 1))
+    assert advantages.tolist() == [[0.75], [-0.5]] and returns.tolist() == [[1.0], [0.0]]
+
+
+def test_whitening_divides_by_the_spread_and_eps():
+    torch.testing.assert_close(whiten(torch.tensor([[1.0, 3.0]]), torch.ones(1, 2), eps=1.0), torch.tensor([[-0.5, 0.5]]))
 
 
 @pytest.mark.parametrize(

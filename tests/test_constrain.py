@@ -1,7 +1,9 @@
 import pytest
 import torch
+from tokenizers.processors import TemplateProcessing
 
 from shared.constrain import ROOT, answer_trie
+from tests.conftest import letter_tokenizer
 
 
 def follow(trie, tokenizer, text):
@@ -39,7 +41,59 @@ def test_restrict_gives_minus_infinity_outside(tokenizer):
     assert restricted.softmax(-1).max() == 1  # one allowed token gets all the probability
 
 
-@pytest.mark.parametrize("answers, words", [([], "empty"), ([""], "no tokens"), (["a", "a"], "twice")])
+def test_the_table_of_a_trie_worked_by_hand(tokenizer):
+    """a is 2, b is 3, EOS 1. The root may say a; after a come EOS or b; after ab comes EOS, which leads back."""
+    trie = answer_trie(tokenizer, ["a", "ab"])
+    assert trie.token_ids.tolist() == [[2, 0], [1, 3], [1, 0]]
+    assert trie.allowed.tolist() == [[True, False], [True, True], [True, False]]
+    assert trie.next_state.tolist() == [[1, 0], [0, 2], [0, 0]]
+
+
+def test_a_token_that_is_not_allowed_leads_to_the_root_and_has_no_column(tokenizer):
+    """Catches rows filled up with a 0 that is taken for token 0, and a look only at the first state."""
+    trie = answer_trie(tokenizer, ["a", "ab"])
+    states, tokens = torch.tensor([0, 0, 1, 1, 1]), torch.tensor([2, 0, 3, 1, 0])
+    assert trie.advance(states, tokens).tolist() == [1, 0, 2, 0, 0]
+    assert trie.columns(tokens, states).tolist() == [0, 0, 1, 0, 0]
+    assert trie.columns(tokens[None], states[None]).tolist() == [[0, 0, 1, 0, 0]]
+    assert trie.states(torch.tensor([[2, 3, 1, 2], [2, 1, 0, 0]])).tolist() == [[0, 1, 2, 0], [0, 1, 0, 0]]
+    assert trie.states(torch.tensor([[2]])).tolist() == [[0]], "a completion may be one token long"
+
+
+def test_restrict_gives_each_allowed_token_its_own_logit(tokenizer):
+    trie = answer_trie(tokenizer, ["a", "ab"])
+    logits = torch.arange(12.0).expand(2, 12)
+    expected = [[2.0, -torch.inf], [1.0, 3.0]]
+    assert trie.restrict(logits, torch.tensor([0, 1])).tolist() == expected
+    assert trie.restrict(logits[None], torch.tensor([[0, 1]])).tolist() == [expected]
+
+
+def test_a_trie_moves_as_a_whole(tokenizer):
+    trie = answer_trie(tokenizer, ["a"]).to("meta")
+    assert {trie.token_ids.device.type, trie.allowed.device.type, trie.next_state.device.type} == {"meta"}
+
+
+def test_eos_is_the_one_that_is_given():
+    """Catches an EOS that is asked of the tokenizer although one was given, and a missing one found out in sampling."""
+    tokenizer = letter_tokenizer()
+    assert answer_trie(tokenizer, ["a"], eos_token_id=9).token_ids.tolist() == [[2], [9]]
+    assert answer_trie(tokenizer, ["a"], eos_token_id=0).token_ids.tolist() == [[2], [0]]
+    with pytest.raises(ValueError, match="'ab' contains the EOS"):
+        answer_trie(tokenizer, ["ab"], eos_token_id=3)
+    tokenizer.eos_token = None
+    with pytest.raises(ValueError, match="no EOS token"):
+        answer_trie(tokenizer, ["a"])
+
+
+def test_answers_are_read_without_the_tokenizers_own_tokens():
+    """Catches a BOS in front of every answer: it would have to be said."""
+    tokenizer = letter_tokenizer()
+    single = TemplateProcessing(single="<eos> $A", special_tokens=[("<eos>", 1)])
+    tokenizer.backend_tokenizer.post_processor = single
+    assert answer_trie(tokenizer, ["ab"]).token_ids.tolist() == [[2], [3], [1]]
+
+
+@pytest.mark.parametrize("answers, words", [([], "empty"), ([""], "'' has no tokens"), (["a", "a"], "'a' is given twice")])
 def test_bad_answers_are_refused_with_a_sentence(tokenizer, answers, words):
     with pytest.raises(ValueError, match=words):
         answer_trie(tokenizer, answers)

@@ -4,9 +4,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from shared.advantages import group_advantages
 from shared.constrain import answer_trie
 from shared.grpo import GRPO, GRPOConfig, collect, grpo_step, policy_loss, train
 from shared.kl import k1
+from shared.logps import completion_logps
+from shared.losses import grpo_loss
 from shared.models import add_lora, frozen_copy
 from tests.conftest import tiny_llama
 
@@ -119,6 +122,83 @@ def test_kl_in_the_reward_is_not_in_the_loss_too(tokenizer):
     loss, metrics = policy_loss(model, experience, config)
     without, _ = policy_loss(model, replace(experience, ref_logps=None), replace(config, beta=0.0))
     assert torch.equal(loss, without) and metrics["kl"] > 0
+
+
+def test_the_kl_in_the_reward_is_logged_a_token(tokenizer):
+    """As in the loss: nats a token, not a completion."""
+    config = replace(CONFIG, beta=0.5, kl_in="reward")
+    experience = collect(tiny_llama().eval(), tokenizer, ROWS, first_letter, config, reference=tiny_llama(1).eval())
+    mask = experience.rollout.completion_mask.bool()
+    oracle = (experience.rollout.old_logps - experience.ref_logps)[mask].mean().item()
+    assert experience.metrics["kl"] == pytest.approx(oracle, rel=1e-5)
+    in_loss = collect(
+        tiny_llama().eval(), tokenizer, ROWS, first_letter, replace(config, kl_in="loss"), reference=tiny_llama(1).eval()
+    )
+    assert "kl" not in in_loss.metrics, "the loss measures it"
+
+
+@pytest.mark.parametrize("scale", ["group", "batch", "none"])
+def test_the_settings_reach_the_advantages(tokenizer, scale):
+    config = replace(CONFIG, scale_rewards=scale, advantage_eps=0.5)
+    experience = collect(tiny_llama().eval(), tokenizer, ROWS, longer_is_better, config)
+    oracle, metrics = group_advantages(experience.rewards, 4, scale, 0.5)
+    assert torch.equal(experience.advantages, oracle) and oracle.any()
+    assert metrics.items() <= experience.metrics.items() and "rewards/longer_is_better/mean" in experience.metrics
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilon": 0.05},
+        {"epsilon_high": 0.05},
+        {"loss_type": "dapo"},
+        {"loss_type": "dr_grpo", "max_new_tokens": 9},
+        {"beta": 0.3, "kl_estimator": "k2"},
+        {"entropy_coef": 0.7},
+    ],
+)
+def test_the_settings_reach_the_loss(tokenizer, options):
+    """Catches a setting that is read and never passed on: the loss would be that of the default."""
+    model, reference = tiny_llama().eval(), tiny_llama(1).eval()
+    config = replace(CONFIG, **options)
+    experience = collect(model, tokenizer, ROWS, longer_is_better, replace(CONFIG, beta=0.1), reference=reference)
+    experience.rollout.old_logps[:, ::2] += 0.1  # or nothing would be clipped
+    experience.rollout.old_logps[:, 1::2] -= 0.1
+    loss, metrics = policy_loss(model, experience, config)
+    rollout = experience.rollout
+    logps, entropy = completion_logps(model, rollout, with_entropy=True, entropy_gradient=True)
+    settings = {name: value for name, value in options.items() if name != "max_new_tokens"}
+    arguments = (logps, rollout.old_logps, experience.advantages, rollout.completion_mask, experience.ref_logps, entropy)
+    oracle, expected = grpo_loss(*arguments, **settings, max_completion_length=options.get("max_new_tokens"))
+    torch.testing.assert_close(loss, oracle)
+    assert metrics.keys() == expected.keys() and not torch.isclose(loss, grpo_loss(*arguments)[0])
+    parameter = model.lm_head.weight
+    ours, theirs = (torch.autograd.grad(value, parameter, retain_graph=True)[0] for value in (loss, oracle))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("loss_type, weight", [("grpo", 16), ("dr_grpo", 16), ("dapo", 43)])
+def test_a_piece_weighs_as_its_loss_divides(tokenizer, loss_type, weight):
+    """dapo divides by tokens, the other two by completions. Catches wrong weights of the pieces of a gradient."""
+    experience = collect(tiny_llama().eval(), tokenizer, ROWS, longer_is_better, CONFIG)
+    experience.rollout.lengths[:] = torch.tensor([2, 3, 2, 3] * 3 + [2, 3, 2, 6])
+    algorithm = GRPO(tiny_llama(), tokenizer, longer_is_better, replace(CONFIG, loss_type=loss_type))
+    assert algorithm.weight(experience) == weight
+
+
+def test_a_step_that_is_written_out_takes_what_collect_takes(tokenizer):
+    model, reference, trie = tiny_llama().eval(), tiny_llama(1).eval(), answer_trie(tokenizer, ["a", "ab", "b"])
+    config = replace(CONFIG, beta=0.2)
+    options = {"reference": reference, "constraint": trie, "step": 3}
+    loss, experience, metrics = grpo_step(model, tokenizer, ROWS, longer_is_better, config, **options)
+    alone = collect(model, tokenizer, ROWS, longer_is_better, config, **options)
+    assert experience.rollout.completions == alone.rollout.completions
+    assert set(alone.rollout.completions) <= {"a", "ab", "b"}
+    assert metrics.keys() == {"loss", "kl", "clip_ratio", "ratio", "entropy"} | alone.metrics.keys()
+    assert metrics["loss"] == pytest.approx(loss.item()) and metrics["reward"] == alone.metrics["reward"]
+    first = collect(model, tokenizer, ROWS, longer_is_better, config, reference=reference, constraint=trie, step=0)
+    by_default = collect(model, tokenizer, ROWS, longer_is_better, config, reference=reference, constraint=trie)
+    assert by_default.rollout.completions == first.rollout.completions
 
 
 def test_each_reward_function_has_its_own_mean_in_the_record(tokenizer):

@@ -30,6 +30,14 @@ def test_exact_kl_is_the_textbook_sum_in_the_right_direction():
     assert abs(exact_kl(logits, ref_logits) - exact_kl(ref_logits, logits)) > 0.01
 
 
+def test_exact_kl_keeps_the_shape_of_its_tokens():
+    """Catches a sum over all tokens, or over the completion in place of the vocabulary."""
+    logits, ref_logits = torch.randn(2, 2, 3, 7, generator=torch.Generator().manual_seed(0))
+    kl = exact_kl(logits, ref_logits)
+    assert kl.shape == (2, 3)
+    torch.testing.assert_close(kl[1, 2], exact_kl(logits[1, 2], ref_logits[1, 2]))
+
+
 def test_exact_kl_ignores_tokens_that_both_forbid():
     logits = torch.tensor([0.0, 1.0, -torch.inf], requires_grad=True)
     kl = exact_kl(logits, torch.tensor([1.0, 0.0, -torch.inf]))
@@ -74,6 +82,13 @@ def test_estimators_are_never_negative_but_k1():
     logps, ref_logps = torch.randn(2, 1000, generator=torch.Generator().manual_seed(0))
     assert (k2(logps, ref_logps) >= 0).all() and (k3(logps, ref_logps) >= 0).all()
     assert (k1(logps, ref_logps) < 0).any()
+
+
+@pytest.mark.parametrize("options, estimator", [({"estimator": "k1"}, k1), ({"estimator": "k2"}, k2), ({}, k3)])
+def test_an_estimator_is_called_by_its_name_and_k3_by_none(options, estimator):
+    """Catches policy and reference that change places on the way; k3 is the penalty of the GRPO paper."""
+    logps, ref_logps = torch.tensor([[-1.0, -2.0]]), torch.tensor([[-3.0, -0.5]])
+    assert torch.equal(per_token_kl(logps, ref_logps, **options), estimator(logps, ref_logps))
 
 
 def test_unknown_estimator_is_refused():

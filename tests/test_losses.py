@@ -5,7 +5,8 @@ import torch
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
-from shared.losses import aggregate, clipped_surrogate, grpo_loss, reinforce_loss, sequence_loss
+from shared.kl import per_token_kl
+from shared.losses import aggregate, clipped_surrogate, clipped_value_loss, grpo_loss, reinforce_loss, sequence_loss
 
 LENGTHS = (5, 2, 1, 4)
 MAX_LENGTH = 6
@@ -68,6 +69,14 @@ def test_the_handouts_sequence_level_number():
     assert loss.item() == pytest.approx(-0.2233469, abs=1e-7)
 
 
+def test_a_sequence_is_clipped_at_epsilon_and_needs_no_reference():
+    """Catches an epsilon that is not passed on: a ratio of 1.35 is cut to 1.2, and with epsilon 0.4 not at all."""
+    logps, old_logps, advantages = torch.tensor([1.35]).log(), torch.zeros(1), torch.ones(1)
+    assert sequence_loss(logps, old_logps, advantages)[0].item() == pytest.approx(-1.2)
+    assert sequence_loss(logps, old_logps, advantages, epsilon=0.4)[0].item() == pytest.approx(-1.35)
+    assert sequence_loss(logps, old_logps, advantages, torch.zeros(1))[0].item() == pytest.approx(-1.2), "beta is 0"
+
+
 @pytest.mark.parametrize("poison", [1e30, float("inf"), float("-inf"), float("nan")])
 def test_poisoned_padding_changes_nothing(poison):
     """Catches a mask applied after exp, or to the numerator only: 0 x inf is nan."""
@@ -111,6 +120,71 @@ def test_epsilon_high_widens_the_upper_side_only():
     torch.testing.assert_close(loss, torch.tensor([-1.35, 0.8]))
 
 
+def test_the_settings_of_the_loss_reach_its_terms():
+    """Catches an upper range that is not passed on, and k3 whatever estimator was asked for."""
+    logps, old_logps = torch.tensor([[1.35]]).log(), torch.zeros(1, 1)
+    arguments = (logps, old_logps, torch.ones(1), torch.ones(1, 1))
+    assert grpo_loss(*arguments, epsilon_high=0.3)[0].item() == pytest.approx(-1.3)
+    ref_logps = torch.tensor([[-1.0]])
+    for estimator in ("k1", "k2", "k3"):
+        loss, metrics = grpo_loss(*arguments, ref_logps, beta=0.5, kl_estimator=estimator)
+        kl = per_token_kl(logps, ref_logps, estimator).item()
+        assert loss.item() == pytest.approx(-1.2 + 0.5 * kl) and metrics["kl"].item() == pytest.approx(kl)
+
+
+def test_advantages_may_differ_from_token_to_token():
+    """Catches (B, C) advantages that are given a third dimension, or taken for one a completion."""
+    tensors = batch()
+    one_each, _ = grpo_loss(**tensors)
+    repeated = tensors["advantages"][:, None].repeat(1, 5)
+    torch.testing.assert_close(grpo_loss(**tensors | {"advantages": repeated})[0], one_each)
+    repeated[0, 3] += 1
+    assert not torch.isclose(grpo_loss(**tensors | {"advantages": repeated})[0], one_each)
+
+
+def test_the_gradient_flows_through_the_current_policy_alone():
+    """Catches a dropped detach. Through old_logps it would cancel that of the ratio; through advantages, returns and old
+    values the targets would move to where the policy is."""
+    for shape in ((4,), (4, 5)):
+        tensors = batch()
+        tensors["advantages"] = torch.ones(shape).requires_grad_()
+        tensors["old_logps"].requires_grad_()
+        grpo_loss(**tensors)[0].backward()
+        assert tensors["advantages"].grad is None and tensors["old_logps"].grad is None
+        assert tensors["logps"].grad is not None
+    tensors = batch()
+    advantages = tensors["advantages"].requires_grad_()
+    reinforce_loss(tensors["logps"], advantages, tensors["completion_mask"])[0].backward()
+    assert advantages.grad is None
+    values, old_values, returns = torch.rand(3, 2, 2).requires_grad_().unbind()
+    loss, _ = clipped_value_loss(values, old_values, returns, torch.ones(2, 2))
+    gradients = torch.autograd.grad(loss, [values, old_values, returns], allow_unused=True)
+    assert gradients[0] is not None and gradients[1] is None and gradients[2] is None
+
+
+def test_metrics_are_means_over_real_tokens_without_a_gradient():
+    """Catches a metric under another name, over the padding, or one that keeps the graph of every step alive."""
+    tensors = batch()
+    entropy = torch.rand(4, 5).requires_grad_()
+    loss, metrics = grpo_loss(**tensors, entropy=entropy)
+    real = tensors["completion_mask"].bool()
+    ratio = (tensors["logps"] - tensors["old_logps"]).exp()[real]
+    advantages = tensors["advantages"][:, None].repeat(1, 5)[real]
+    clipped = (ratio > 1.2) & (advantages > 0) | (ratio < 0.8) & (advantages < 0)
+    expected = {
+        "loss": loss,
+        "ratio": ratio.mean(),
+        "clip_ratio": clipped.float().mean(),
+        "kl": per_token_kl(tensors["logps"], tensors["ref_logps"])[real].mean(),
+        "entropy": entropy[real].mean(),
+    }
+    assert 0 < expected["clip_ratio"] < 1
+    assert {k: v.item() for k, v in metrics.items()} == pytest.approx({k: v.item() for k, v in expected.items()})
+    assert not any(value.requires_grad for value in metrics.values())
+    loss, metrics = reinforce_loss(tensors["logps"], tensors["advantages"], tensors["completion_mask"])
+    assert metrics == {"loss": loss} and not metrics["loss"].requires_grad
+
+
 def test_aggregations_differ_as_documented():
     losses = torch.tensor([[1.0, 1.0, 1.0, 1.0], [4.0, 9.0, 9.0, 9.0]])
     mask = torch.tensor([[1, 1, 1, 1], [1, 0, 0, 0]])
@@ -122,6 +196,8 @@ def test_aggregations_differ_as_documented():
 def test_an_empty_completion_counts_zero_and_is_not_nan():
     loss = aggregate(torch.ones(2, 3), torch.tensor([[1, 1, 1], [0, 0, 0]]))
     assert loss.item() == 0.5
+    assert aggregate(torch.ones(2, 3), torch.zeros(2, 3), "dapo").item() == 0
+    assert aggregate(torch.ones(1, 3), torch.tensor([[1, 0, 0]]), "dapo").item() == 1
 
 
 def test_reinforce_equals_the_surrogate_before_the_first_update():

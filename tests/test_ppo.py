@@ -110,7 +110,9 @@ def test_the_value_loss_is_the_worse_of_free_and_clipped():
     values, old, returns = torch.tensor([[1.0, 0.1]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]])
     loss, metrics = clipped_value_loss(values, old, returns, torch.ones(1, 2), epsilon=0.2)
     assert loss.item() == pytest.approx(((0.2 - 1) ** 2 + 0.1**2) / 2 / 2)
-    assert metrics["value_clip_ratio"] == 0.5
+    assert metrics == {"value_loss": loss, "value_clip_ratio": 0.5}
+    fallen, _ = clipped_value_loss(torch.zeros(1, 1), torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1))
+    assert fallen.item() == pytest.approx(0.8**2 / 2), "a value that falls is held back as well"
     poisoned = clipped_value_loss(torch.tensor([[1.0, 1e9]]), old, returns, torch.tensor([[1, 0]]))[0]
     assert poisoned.item() == pytest.approx(0.32)
 
@@ -228,6 +230,134 @@ def test_a_loss_that_is_not_finite_changes_nothing(model, tokenizer):
     before = [p.detach().clone() for p in policy.parameters()]
     learn(policy, tokenizer, broken, torch.optim.AdamW(policy.parameters(), lr=0.1), CONFIG)
     assert all(torch.equal(p, q) for p, q in zip(policy.parameters(), before))
+
+
+MOST = {
+    "policy_coef": 2.0, "value_coef": 3.0, "entropy_coef": 0.5, "beta": 0.7, "epsilon": 0.05, "value_epsilon": 0.02,
+}
+
+
+@pytest.mark.parametrize("options", [{name: value} for name, value in MOST.items()] + [MOST])
+def test_every_term_of_the_objective_has_its_weight_and_its_range(tokenizer, options):
+    """The formula of the docstring again, term by term over the real tokens, against `ppo_loss`."""
+    model = tiny_llama().eval()
+    policy = ActorCritic(model)
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, CONFIG)
+    rollout = experience.rollout
+    signs = (torch.arange(rollout.old_logps.size(1)) % 2 * 2 - 1) * 0.1
+    experience.old_values[:] += signs
+    rollout.old_logps[:] += signs
+    config = replace(CONFIG, **options)
+    loss, metrics = ppo.ppo_loss(policy, experience, config)
+
+    real = rollout.completion_mask.bool()
+    logits, values = policy(rollout)
+    old = rollout.old_logps[real]
+    logps = logits.log_softmax(-1).gather(-1, rollout.completion_ids[..., None])[..., 0][real]
+    ratio, advantages = (logps - old).exp(), experience.advantages[real]
+    clipped_ratio = ratio.clamp(1 - config.epsilon, 1 + config.epsilon)
+    surrogate = torch.minimum(ratio * advantages, clipped_ratio * advantages)
+    values, old_values, returns = values[real], experience.old_values[real], experience.returns[real]
+    clipped_values = values.clamp(old_values - config.value_epsilon, old_values + config.value_epsilon)
+    value_loss = torch.maximum((values - returns) ** 2, (clipped_values - returns) ** 2).mean() / 2
+    distribution = torch.distributions.Categorical(logits=logits[real])
+    reference = torch.distributions.Categorical(logits=experience.ref_logits[real])
+    kl = torch.distributions.kl_divergence(distribution, reference).mean()
+    entropy = distribution.entropy().mean()
+    oracle = -config.policy_coef * surrogate.mean() + config.value_coef * value_loss
+    oracle = oracle + config.beta * kl - config.entropy_coef * entropy
+    torch.testing.assert_close(loss, oracle)
+    expected = {
+        "loss": oracle,
+        "value_loss": value_loss,
+        "value_clip_ratio": ((clipped_values - returns) ** 2 > (values - returns) ** 2).float().mean(),
+        "entropy": entropy,
+        "clip_ratio": (clipped_ratio * advantages < ratio * advantages).float().mean(),
+        "moved": ((old - logps).exp() - 1 - (old - logps)).mean(),
+    }
+    assert {k: v.item() for k, v in metrics.items()} == pytest.approx({k: v.item() for k, v in expected.items()}, rel=1e-4)
+    assert not any(value.requires_grad for value in metrics.values())
+    parameters = [model.lm_head.weight, policy.value_head[-1].weight]
+    ours, theirs = (torch.autograd.grad(value, parameters, retain_graph=True) for value in (loss, oracle))
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("beta, kl_in, with_reference", [(0.5, "loss", True), (0.5, "reward", True), (0.0, "loss", True),
+                                                         (0.0, "loss", False), (0.0, "reward", True)])
+def test_the_reference_is_asked_for_what_is_needed(tokenizer, beta, kl_in, with_reference):
+    """The KL is in the record whenever there is a reference; the logits of all words are kept for the exact KL alone."""
+    config = replace(CONFIG, beta=beta, kl_in=kl_in)
+    reference = tiny_llama(7).eval() if with_reference else None
+    experience = ppo.collect(ActorCritic(tiny_llama().eval()), reference, tokenizer, ROWS, count_a, config)
+    rollout = experience.rollout
+    if not with_reference:
+        assert experience.ref_logps is None and experience.ref_logits is None and "kl" not in experience.metrics
+        return
+    torch.testing.assert_close(experience.ref_logps, completion_logps(reference, rollout)[0], rtol=1e-4, atol=1e-5)
+    log_r = (experience.ref_logps - rollout.old_logps)[rollout.completion_mask.bool()]
+    assert experience.metrics["kl"] == pytest.approx((log_r.exp() - 1 - log_r).mean().item(), rel=1e-4)
+    assert (experience.ref_logits is not None) == (beta > 0 and kl_in == "loss")
+
+
+def test_what_was_collected_has_no_gradient_and_the_rewards_are_the_tasks(tokenizer):
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, CONFIG)
+    tensors = (experience.advantages, experience.returns, experience.old_values, experience.ref_logps, experience.ref_logits)
+    assert not any(tensor.requires_grad for tensor in tensors)
+    assert experience.rewards.tolist() == experience.rewards_per_func[:, 0].tolist()
+    assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
+    assert experience.metrics["reward_std"] == pytest.approx(experience.rewards.var(correction=0).sqrt().item())
+    torch.testing.assert_close(experience.old_values, policy(experience.rollout)[1])
+
+
+def test_a_part_of_an_experience_is_that_of_its_prompts(tokenizer):
+    """Catches returns or values of other prompts, with which a minibatch would be trained."""
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    whole = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, replace(CONFIG, num_generations=2))
+    part = whole.take([2, 1])
+    width = part.rollout.completion_ids.size(1)
+    for name in ("returns", "old_values", "ref_logits", "advantages"):
+        assert torch.equal(getattr(part, name), getattr(whole, name)[[4, 5, 2, 3], :width]), name
+    assert part.rollout.prompts == ["c", "abcab"]
+    assert replace(whole, ref_logits=None).take([0]).ref_logits is None
+
+
+def test_the_first_values_are_zero_and_the_head_computes_in_its_own_precision(tokenizer):
+    """Catches a noisy first baseline, and a half-precision model whose hidden states the head cannot take."""
+    model = tiny_llama().eval()
+    rollout = sample(model, tokenizer, ["ab", "c"], 2, Sampling(4), seed=0)
+    policy = ActorCritic(model)
+    _, values = policy(rollout)
+    assert values.dtype == torch.float32 and not values.any()
+    assert [tuple(p.shape) for p in policy.value_head.parameters()] == [(32, 32), (32,), (1, 32), (1,)]
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    in_float = policy(rollout)[1]
+    model.to(torch.bfloat16)
+    torch.testing.assert_close(policy(rollout)[1], in_float, rtol=0.1, atol=0.3)
+    assert ActorCritic(tiny_llama().to("meta")).value_head[0].weight.device.type == "meta"
+    assert policy.config is model.config
+
+
+def test_dropout_is_off_and_no_cache_is_kept(tokenizer):
+    """With dropout the policy that is scored is not the one that sampled."""
+    model = tiny_gpt2(dropout=0.5).train()
+    rollout = sample(model, tokenizer, ["ab", "c"], 2, Sampling(4), seed=0)
+    policy = ActorCritic(model).train()
+    seen = []
+    handle = model.register_forward_pre_hook(lambda module, args, options: seen.append(options), with_kwargs=True)
+    first, second = policy(rollout)[0], policy(rollout)[0]
+    handle.remove()
+    assert torch.equal(first, second) and model.training
+    assert seen[0]["use_cache"] is False and seen[0]["logits_to_keep"] == rollout.completion_ids.size(1) + 1
+
+
+def test_equal_rewards_give_no_signal(tokenizer):
+    algorithm = PPO(ActorCritic(tiny_llama()), tokenizer, count_a, CONFIG)
+    assert [algorithm.without_signal({"reward_std": std}) for std in (0.0, 0.5, 1.0)] == [True, False, False]
+    assert algorithm.policy is algorithm.model.model and algorithm.vocab_size == 12
 
 
 def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):

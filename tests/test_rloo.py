@@ -7,6 +7,7 @@ import torch
 
 from shared.advantages import leave_one_out_advantages
 from shared.experience import Experience
+from shared.kl import k3
 from shared.logps import completion_logps
 from shared.rloo import RLOO, RLOOConfig, train
 from tests.conftest import tiny_llama
@@ -75,6 +76,49 @@ def test_the_penalty_is_taken_off_the_reward_once(tokenizer):
     log_ratio = (experience.rollout.old_logps - experience.ref_logps).sum(dim=1)
     torch.testing.assert_close(experience.advantages, experience.rewards - 0.5 * log_ratio)
     assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
+
+
+def test_the_record_tells_the_kl_the_entropy_and_the_spread_of_the_task(tokenizer):
+    """Catches metrics over the padding, of the penalised return in place of the reward, and a graph that is kept."""
+    model, reference = tiny_llama().eval(), tiny_llama(1).eval()
+    ours = algorithm(model, tokenizer, config=replace(CONFIG, beta=0.5), reference=reference)
+    experience = ours.experience(ROWS, step=0)
+    loss, metrics = ours.loss(experience)
+    logps, entropy = completion_logps(model, experience.rollout, with_entropy=True)
+    real = experience.rollout.completion_mask.bool()
+    kl = k3(logps, experience.ref_logps)[real].mean()
+    expected = {"loss": loss.item(), "entropy": entropy[real].mean().item(), "kl": kl.item()}
+    assert {name: value.item() for name, value in metrics.items()} == pytest.approx(expected)
+    assert not any(value.requires_grad for value in metrics.values())
+    returns = experience.rewards - 0.5 * (experience.rollout.old_logps - experience.ref_logps).sum(dim=1)
+    oracle, group_metrics = leave_one_out_advantages(returns, 4)
+    torch.testing.assert_close(experience.advantages, oracle)
+    assert experience.metrics["reward_std"] == group_metrics["reward_std"]
+    assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
+    without = algorithm(model, tokenizer)
+    assert "kl" not in without.loss(without.experience(ROWS, step=0))[1]
+
+
+def test_without_a_baseline_the_spread_is_that_of_all_rewards(tokenizer):
+    experience = algorithm(tiny_llama().eval(), tokenizer, config=replace(CONFIG, baseline="none")).experience(ROWS, 0)
+    spread = experience.rewards.var(correction=0).sqrt().item()
+    assert experience.metrics["reward_std"] == pytest.approx(spread) and spread > 0
+    assert "frac_reward_zero_std" not in experience.metrics
+
+
+def test_a_piece_weighs_as_many_completions_as_it_has(tokenizer):
+    """The loss is a mean over completions. Catches pieces that weigh by tokens."""
+    ours = algorithm(tiny_llama().eval(), tokenizer)
+    assert ours.weight(ours.experience(ROWS, step=0)) == 16
+
+
+def test_equal_rewards_teach_without_a_baseline_unless_they_are_all_zero(tokenizer):
+    plain = algorithm(tiny_llama(), tokenizer, config=replace(CONFIG, baseline="none"))
+    records = [{"reward": reward, "reward_std": spread} for reward in (0.0, 1.0) for spread in (0.0, 1.0)]
+    assert [plain.without_signal(record) for record in records] == [True, False, False, False]
+    compared = algorithm(tiny_llama(), tokenizer)
+    assert compared.without_signal({"reward": 1.0, "frac_reward_zero_std": 1.0})
+    assert not compared.without_signal({"reward": 0.0, "reward_std": 0.0, "frac_reward_zero_std": 0.5})
 
 
 @pytest.mark.parametrize("baseline, least", [("leave_one_out", 0.9), ("none", 0.75)])

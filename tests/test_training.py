@@ -9,11 +9,16 @@ from torch import nn
 
 from shared import grpo, ppo, rloo, supervised, training
 from shared.algorithm import Algorithm, TrainingConfig
+from shared.constrain import answer_trie
 from shared.critic import ActorCritic
+from shared.engine import chance
+from shared.engine.chance import MINIBATCHES, permutation
 from shared.grpo import GRPOConfig
+from shared.logps import completion_logps
 from shared.models import frozen_copy
 from shared.ppo import PPOConfig
 from shared.rloo import RLOOConfig
+from shared.rollout import sample
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.conftest import tiny_llama
 
@@ -99,6 +104,36 @@ def test_every_row_is_learned_from_in_each_iteration():
     assert epochs[0] != epochs[1] and epochs[1] != epochs[2]
 
 
+def test_an_experience_that_is_not_split_is_learned_from_in_each_iteration():
+    line = Line()
+    train(line, ROWS, replace(CONFIG, steps=2, num_iterations=3), progress=False)
+    first, second = ([row["x"] for row in rows_of_step(ROWS, 6, step, 0)] for step in (0, 1))
+    assert line.seen == [first] * 3 + [second] * 3
+
+
+def test_every_epoch_of_every_step_has_its_own_order(monkeypatch):
+    """Catches orders that come again from step to step, and minibatches in the order of another seed or of the rows."""
+    asked = []
+
+    def order(n, seed, number, purpose):
+        asked.append((n, seed, number, purpose))
+        return permutation(n, seed, number, purpose)
+
+    monkeypatch.setattr(training, "permutation", order)
+    train(Line(), ROWS, replace(CONFIG, steps=2, num_iterations=3, minibatches=2, seed=8), progress=False)
+    assert [call for call in asked if call[3] == MINIBATCHES] == [(6, 8, number, MINIBATCHES) for number in range(6)]
+    assert {call for call in asked if call[3] != MINIBATCHES} == {(12, 8, 0, chance.ROWS)}
+
+
+def test_rows_of_like_length_share_a_piece(monkeypatch):
+    """Catches pieces in the order of the rows: each would be padded to the longest of all."""
+    points = Points([ROWS[i] for i in (2, 0, 5, 3, 1)], {})  # weights 3, 1, 3, 1, 2
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 2 * 7 * 10 // 5)  # 10 tokens in 5 rows of 7 logits: 2 rows a piece
+    assert [piece.row_tokens.tolist() for piece in training.pieces(points, 7)] == [[1, 1], [2, 3], [3]]
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 7 * 10)
+    assert training.pieces(points, 7) == [points], "what fits is not cut"
+
+
 def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
     """Catches pieces that weigh by their rows where the loss divides by tokens: the rows here weigh 1, 2 and 3."""
     results = []
@@ -123,6 +158,12 @@ def test_the_learning_rate_warms_up_linearly_from_its_first_share():
     """Catches a warm-up that begins at 0 and wastes the first step, or that ends a step late."""
     history = train(Line(), ROWS, replace(CONFIG, steps=6, warmup_steps=4, learning_rate=0.4), progress=False)
     assert [record["learning_rate"] for record in history] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.4])
+
+
+@pytest.mark.parametrize("warmup_steps", [0, 1])
+def test_no_warm_up_and_one_of_one_step_begin_at_the_full_rate(warmup_steps):
+    history = train(Line(), ROWS, replace(CONFIG, steps=1, warmup_steps=warmup_steps), progress=False)
+    assert history[0]["learning_rate"] == 0.05
 
 
 def test_the_learning_rate_in_the_record_is_the_one_that_acts(monkeypatch):
@@ -201,6 +242,172 @@ def test_listeners_and_evaluation_come_at_their_steps(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 and "average reward  0.500" in lines[0] and "average reward  2.500" in lines[1]
     assert all("held-out 0.250" in line for line in lines)
+
+
+def test_a_line_of_the_log_shows_the_average_of_what_is_there():
+    """Word for word: a metric under another name would be missing from the log, and nobody would be told."""
+    first = {
+        "step": 9, "reward": 0.0, "loss": -1.0, "value_loss": 2.0, "kl": 0.1, "entropy": 1.5,
+        "frac_reward_zero_std": 0.25, "completions/mean_length": 11.0, "skipped": 1.0, "grad_norm": 7.0,
+    }
+    second = first | {"step": 10, "reward": 1.0, "kl": 0.3, "skipped": 1.0, "eval_reward": 0.125}
+    assert training.log_line([first, second]) == (
+        "step   10 | average reward  0.500 | average loss -1.000 | value loss  2.000 | kl  0.200 | entropy  1.500 | "
+        "equal groups  0.250 | length 11.000 | held-out 0.125 | skipped 2"
+    )
+    assert training.log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000 | average loss  0.500"
+    assert training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step    2 | kl  1.000"
+
+
+def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_path, capsys):
+    """Catches a count that begins at 0, or that is one off: every second step would hide some of that."""
+    saved = []
+    monkeypatch.setattr(training.RunFile, "save", lambda run_file, history: saved.append(len(history)))
+    config = replace(CONFIG, steps=7, eval_every=3, log_every=3, checkpoint_every=3)
+    history = train(Line(), ROWS, config, evaluate=lambda model: 1.0, checkpoint_path=tmp_path / "run.pt", progress=False)
+    assert [record["step"] for record in history if "eval_reward" in record] == [3, 6] and saved == [3, 6]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:11] for line in lines] == ["step    3 |", "step    6 |"] and "average reward  4.000" in lines[1]
+
+
+def test_no_evaluation_and_no_checkpoint_unless_asked(tmp_path):
+    def never(model):
+        raise AssertionError("evaluated")
+
+    path = tmp_path / "run.pt"
+    history = train(Line(), ROWS, CONFIG, evaluate=never, checkpoint_path=path, progress=False)
+    assert len(history) == 4 and not path.exists()
+    assert "eval_reward" not in train(Line(), ROWS, replace(CONFIG, eval_every=1), progress=False)[0]
+
+
+def test_one_listener_is_enough_and_evaluation_sees_the_model():
+    line = Line()
+    seen = []
+    config = replace(CONFIG, steps=1, eval_every=1)
+    history = train(line, ROWS, config, evaluate=lambda model: model is line.model, on_step=seen.append, progress=False)
+    assert seen == history and history[0]["eval_reward"] == 1.0
+
+
+def test_the_time_of_a_step_is_from_its_begin_to_its_end(monkeypatch):
+    """A clock that is one second later whenever it is looked at."""
+    clock = iter(range(100, 200))
+    monkeypatch.setattr(training.time, "perf_counter", lambda: float(next(clock)))
+    assert [record["step_time"] for record in train(Line(), ROWS, CONFIG, progress=False)] == [1.0] * 4
+
+
+class Bar:
+    """What the loop asks of tqdm's bar, written down."""
+
+    def __init__(self, **options):
+        self.options = options
+        self.updates = 0
+        self.shown = {}
+        self.closed = False
+
+    def update(self):
+        self.updates += 1
+
+    def set_postfix(self, shown):
+        self.shown = shown
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_the_bar_counts_the_steps_and_shows_reward_and_loss(progress, monkeypatch, tmp_path):
+    """Catches a bar that begins at 0 after a resumed run, or that is shown although it is switched off."""
+    bars = []
+
+    def make(**options):
+        bars.append(Bar(**options))
+        return bars[-1]
+
+    monkeypatch.setattr(training, "tqdm", make)
+    config = replace(CONFIG, steps=2, checkpoint_every=1)
+    train(Line(), ROWS, config, checkpoint_path=tmp_path / "run.pt", progress=progress)
+    history = train(Line(), ROWS, replace(config, steps=4), checkpoint_path=tmp_path / "run.pt", progress=progress)
+    options = {"desc": "line", "unit": "step", "disable": not progress}
+    assert bars[0].options == options | {"total": 2, "initial": 0}
+    assert bars[1].options == options | {"total": 4, "initial": 2}
+    assert [bar.updates for bar in bars] == [2, 2] and all(bar.closed for bar in bars)
+    assert bars[1].shown == {"reward": "3.000", "loss": f"{history[-1]['loss']:.3f}"}
+
+
+def test_training_and_a_bar_are_shown_by_default(monkeypatch):
+    bars = []
+    monkeypatch.setattr(training, "tqdm", lambda **options: bars.append(Bar(**options)) or bars[-1])
+    train(Line(), ROWS, CONFIG)
+    assert not bars[0].options["disable"]
+
+
+@pytest.mark.parametrize("bf16", [True, False])
+def test_sampling_and_loss_run_in_the_precision_that_is_asked_for(bf16):
+    """Catches a policy that samples in one precision and is scored in another: the first ratio would not be 1."""
+    seen = []
+
+    class Watched(Line):
+        def experience(self, rows, step):
+            seen.append(torch.is_autocast_enabled("cpu"))
+            return super().experience(rows, step)
+
+        def loss(self, points):
+            seen.append(torch.is_autocast_enabled("cpu"))
+            return super().loss(points)
+
+    train(Watched(), ROWS, replace(CONFIG, steps=1, bf16=bf16), progress=False)
+    assert seen == [bf16, bf16]
+
+
+def test_no_gradient_is_left_behind(monkeypatch):
+    """Catches a first backward pass after training that adds to the last one's gradient. The interrupt comes between two
+    pieces, when there is one."""
+    line = Line()
+    train(line, ROWS, CONFIG, progress=False)
+    assert all(p.grad is None for p in line.model.parameters())
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    stopped = Line()
+    real_loss = stopped.loss
+
+    def loss(points):
+        if stopped.seen:
+            assert stopped.model.weight.grad is not None
+            raise KeyboardInterrupt
+        return real_loss(points)
+
+    stopped.loss = loss
+    assert train(stopped, ROWS, CONFIG, progress=False) == []
+    assert all(p.grad is None for p in stopped.model.parameters())
+
+
+def test_a_gradient_that_was_there_is_not_learned_from():
+    line, plain = Line(), Line()
+    (1e6 * line.model(torch.ones(1, 1)).sum()).backward()
+    train(line, ROWS, replace(CONFIG, steps=1), progress=False)
+    train(plain, ROWS, replace(CONFIG, steps=1), progress=False)
+    assert all(map(torch.equal, parameters(line.model), parameters(plain.model)))
+    norms = []
+    for before in (0.0, 1e6):
+        model = Line().model
+        (before * model(torch.ones(1, 1)).sum()).backward()
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        norms.append(training.apply_gradient(model(torch.ones(1, 1)).sum(), model, optimizer, 1.0))
+    assert norms[0] == norms[1]
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    """Catches what tells runs apart and does not reach the file: the algorithm, the data, the settings."""
+    path = tmp_path / "run.pt"
+    config = replace(CONFIG, steps=1, checkpoint_every=1)
+    train(Line(), ROWS, config, checkpoint_path=path, progress=False)
+    another = Line()
+    another.name = "curve"
+    with pytest.raises(ValueError, match="line.*curve|curve.*line"):
+        train(another, ROWS, config, checkpoint_path=path, progress=False)
+    with pytest.raises(ValueError, match="rows|data"):
+        train(Line(), ROWS[:-1], config, checkpoint_path=path, progress=False)
+    with pytest.raises(ValueError, match="learning_rate"):
+        train(Line(), ROWS, replace(config, learning_rate=1.0), checkpoint_path=path, progress=False)
 
 
 def test_advice_is_given_once(capsys):
@@ -322,6 +529,51 @@ def test_every_algorithm_has_what_the_loop_gives(name, tokenizer):
     assert history[1]["eval_reward"] == 0.5 and history[0]["learning_rate"] == pytest.approx(5e-3)
     assert all(math.isfinite(value) for record in history for value in record.values())
     assert any(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_each_step_samples_its_own_completions_as_seed_step_and_constraint_say(name, tokenizer):
+    """Catches the same noise at every step, a seed that is ignored, and a constraint or reference that is lost."""
+    model, reference = tiny_llama().eval(), tiny_llama(9).eval()
+    trie = answer_trie(tokenizer, ["a", "ab", "bb", "ccc", "dd", "e"])
+    kind, config, policy = {
+        "GRPO": (grpo.GRPO, GRPOConfig, model),
+        "RLOO": (rloo.RLOO, RLOOConfig, model),
+        "PPO": (ppo.PPO, PPOConfig, ActorCritic(model)),
+    }[name]
+    settings = config(prompts_per_step=4, minibatches=1, num_generations=4, max_new_tokens=4, beta=0.1, seed=6)
+    for constraint in (None, trie):
+        algorithm = kind(policy, tokenizer, longer_is_better, settings, reference=reference, constraint=constraint)
+        for step in (0, 1):
+            experience = algorithm.experience(TEXTS, step)
+            prompts = [row["prompt"] for row in TEXTS]
+            oracle = sample(
+                model, tokenizer, prompts, 4, settings.sampling, constraint=constraint, seed=6, step=step
+            )
+            assert experience.rollout.completions == oracle.completions
+            assert experience.rewards.tolist() == longer_is_better(prompts, oracle.completions)
+            logps = completion_logps(reference, oracle)[0]
+            torch.testing.assert_close(experience.ref_logps, logps, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_a_run_keeps_to_its_constraint_and_shows_its_name(name, tokenizer, capsys):
+    model = tiny_llama().eval()
+    kind, config, policy = {
+        "GRPO": (grpo, GRPOConfig, model), "RLOO": (rloo, RLOOConfig, model), "PPO": (ppo, PPOConfig, ActorCritic(model))
+    }[name]
+    said = set()
+
+    def spy(prompts, completions, **columns):
+        said.update(completions)
+        return longer_is_better(prompts, completions)
+
+    arguments = [policy, tokenizer, TEXTS, spy, config(steps=2, prompts_per_step=2, minibatches=1, max_new_tokens=4)]
+    options = {"constraint": answer_trie(tokenizer, ["a", "bb"])}
+    if name == "PPO":
+        arguments.insert(1, frozen_copy(model))
+    kind.train(*arguments, **options)
+    assert said == {"a", "bb"} and f"{name}:" in capsys.readouterr().err
 
 
 def test_a_spoiled_value_head_stops_training(tokenizer):

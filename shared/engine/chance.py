@@ -42,7 +42,9 @@ def uniforms(
     Raises:
         ValueError: a seed, step or place below 0 or above 2^64 - 1.
     """
-    _check(seed=seed, step=step, places=min(places, default=0))
+    _check(seed=seed, step=step)
+    for place in places:
+        _check(place=place)
     rows = [
         _generator(seed, step, generation, place, TOKENS).random(length, dtype=np.float32)
         for place in places

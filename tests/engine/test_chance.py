@@ -5,7 +5,7 @@ import torch
 
 from shared.constrain import answer_trie
 from shared.engine import decoding
-from shared.engine.chance import EVALUATION, MINIBATCHES, ROWS, permutation, uniforms
+from shared.engine.chance import EVALUATION, MINIBATCHES, ROWS, fresh_seed, permutation, uniforms
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.models import add_lora
@@ -45,6 +45,13 @@ def test_the_numbers_are_uniform_and_the_same_everywhere():
     torch.testing.assert_close(u[0, :3], torch.tensor(FIRST), rtol=0, atol=0)
 
 
+def test_an_evaluation_has_the_largest_step():
+    """Frozen like the first numbers: no training reaches it, and Philox takes no larger one."""
+    assert EVALUATION == 18_446_744_073_709_551_615
+    with pytest.raises(ValueError, match="step is 18446744073709551616"):
+        uniforms(0, EVALUATION + 1, [0], 1, 1)
+
+
 FIRST = [0.034741878509521484, 0.011546730995178223, 0.6119502186775208]
 
 
@@ -54,11 +61,44 @@ def test_orders_are_permutations_that_differ_by_number_and_purpose():
     assert len({tuple(order.tolist()) for order in orders}) == 4
 
 
-@pytest.mark.parametrize("bad", [{"seed": -1}, {"step": -1}, {"places": [0, -2]}])
-def test_a_seed_below_zero_is_a_sentence(bad):
+def test_an_order_is_the_same_everywhere():
+    """Frozen: another order of rows or minibatches would change every recorded run."""
+    assert permutation(6, 0, 1, ROWS).tolist() == FIRST_ROWS
+    assert permutation(6, 0, 1, MINIBATCHES).tolist() == FIRST_MINIBATCHES
+
+
+FIRST_ROWS = [2, 4, 3, 1, 5, 0]
+FIRST_MINIBATCHES = [3, 2, 4, 1, 0, 5]
+def test_a_fresh_seed_is_one_of_very_many_and_repeats_with_torch():
+    """Catches seeds from a handful: two runs out of ten would sample alike."""
+    torch.manual_seed(0)
+    seeds = [fresh_seed() for _ in range(20)]
+    assert len(set(seeds)) == 20 and 2**60 < max(seeds) < 2**63
+    torch.manual_seed(0)
+    assert fresh_seed() == seeds[0]
+
+
+LARGEST = 2**64 - 1
+
+
+@pytest.mark.parametrize("name, value", [("seed", LARGEST), ("step", LARGEST), ("places", [LARGEST])])
+def test_the_largest_number_is_taken_and_told_from_the_one_before(name, value):
+    """Catches numbers that go through floats, where 2^64 - 1 and 2^64 - 2 are one."""
+    arguments = {"seed": 0, "step": 0, "places": [0], "num_generations": 1, "length": 4}
+    before = [LARGEST - 1] if name == "places" else LARGEST - 1
+    assert not torch.equal(uniforms(**arguments | {name: value}), uniforms(**arguments | {name: before}))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"seed": -1}, {"step": -1}, {"places": [0, -2]}, {"seed": 2**64}, {"step": 2**64}, {"places": [2**64, 0]}]
+)
+def test_a_number_out_of_range_is_a_sentence(bad):
     arguments = {"seed": 0, "step": 0, "places": [0]} | bad
-    with pytest.raises(ValueError, match="whole number from 0"):
+    with pytest.raises(ValueError, match=f"^{next(iter(bad)).rstrip('s')} is -?[0-9]+; it must be a whole number from 0"):
         uniforms(**arguments, num_generations=1, length=1)
+    if "places" not in bad:
+        with pytest.raises(ValueError, match="whole number from 0"):
+            permutation(3, bad.get("seed", 0), bad.get("step", 0), ROWS)
 
 
 # --- what is sampled with them

@@ -1,0 +1,91 @@
+"""`python -m tests.mutants [--survivors] [FILE ...]`: run each mutant against its file's tests; write tests/mutants.md.
+
+The last results are kept in build/mutants, so that files can be run one at a time; `--survivors` runs again only what
+no test noticed the last time.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from tests.mutants.changes import Mutant, mutants_of
+from tests.mutants.report import result_name, write_report
+from tests.mutants.running import fails, prepare, trace
+
+RESULTS = Path("build/mutants")
+# Seconds. Tests that take longer train a model to the end; whatever only they notice has no test that names it.
+SLOW = 0.7
+# Each file with the tests that should notice, those that are about it first.
+TESTS = {
+    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_ppo.py", "tests/test_rloo.py"],
+    "shared/kl.py": ["tests/test_kl.py"],
+    "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py"],
+    "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
+    "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
+    "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
+    "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", "tests/test_training.py"],
+    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
+    "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_training.py"],
+    "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
+    "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
+    "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of these: " + " ".join(TESTS))
+    parser.add_argument("--survivors", action="store_true", help="run again what survived, and what is new")
+    options = parser.parse_args()
+    if unknown := set(options.files) - TESTS.keys():
+        parser.error(f"{' '.join(sorted(unknown))}: no tests are listed for it in tests/mutants/__main__.py")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    prepare()
+    for name in options.files or TESTS:
+        run(name, options.survivors)
+    write_report(RESULTS, list(TESTS), Path("tests/mutants.md"))
+
+
+def run(name: str, only_survivors: bool) -> None:
+    """Every mutant of one file; the verdicts go to RESULTS as they come."""
+    started = time.perf_counter()
+    file = Path(name)
+    result = RESULTS / result_name(name)
+    known = json.loads(result.read_text())["caught"] if only_survivors and result.exists() else {}
+    seconds, by_line = trace(file, TESTS[name], RESULTS / "trace.json")
+    caught = {}
+    for mutant in mutants_of(file.read_text()):
+        tests = sorted(tests_of(mutant, seconds, by_line), key=seconds.get)
+        label = numbered(str(mutant), caught)
+        caught[label] = known.get(label) or (bool(tests) and fails(file, mutant.source, tests))
+        if not caught[label]:
+            print("survived:", label, flush=True)
+    spent = time.perf_counter() - started
+    result.write_text(json.dumps({"caught": caught, "seconds": spent}, indent=1))
+    print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
+
+
+def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[str]]) -> set[str]:
+    """The quick tests that run the mutant's function; all of them for what stands outside of functions."""
+    quick = {test for test in seconds if seconds[test] < SLOW}
+    if not mutant.lines:
+        return quick
+    return {test for line in mutant.lines for test in by_line.get(line, ())} & quick
+
+
+def numbered(label: str, taken: dict[str, bool]) -> str:
+    """The label, with a number behind when two changes of a line look alike."""
+    if label not in taken:
+        return label
+    number = 2
+    while f"{label} ({number})" in taken:
+        number += 1
+    return f"{label} ({number})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Mutants that no caller could tell from the code: for each file a pattern (a regular expression) and the reason."""
+
+PADDING = "Padding has only to be finite here; it is masked again where the mean is taken."
+
+EQUIVALENT = {
+    "shared/kl.py": {
+        r"exact_kl: .*masked_fill\(forbidden, 1\.0\)$": "The difference is multiplied by a probability of 0 there.",
+    },
+    "shared/losses.py": {
+        r"^(grpo_loss|clipped_value_loss): .*masked_fill\(padding, 1\.0\)": PADDING,
+    },
+    "shared/engine/chance.py": {
+        r"2\*\*63 - 2": "One seed fewer of 9 x 10^18.",
+    },
+    "shared/training.py": {
+        r"LOGITS_AT_ONCE = 20000001": "A limit that is round and could as well be another.",
+        r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
+        r"advised = None": "Only its truth is asked for.",
+    },
+}
