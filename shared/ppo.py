@@ -32,6 +32,7 @@ from shared.kl import exact_kl, k1, per_token_kl
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
 from shared.models import reference_model
 from shared.rewards import RewardFunction
+from shared.rollout import Rollout
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,9 @@ def sample(
         old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
         running = list(range(B))  # the completions that have not ended
         # `node` says where each of them stands: those that have drawn the same so far stand at one node.
-        state = torch.full((len(decoder.logits),), ROOT, device=device)  # of the constraint, at each node
+        state = None  # of the constraint, at each node
+        if constraint is not None:
+            state = torch.full((len(decoder.logits),), ROOT, device=device)
         for t in range(C):
             place = torch.tensor(running, device=device)
             drawn_from = torch.tensor(node, device=device)
@@ -261,12 +263,12 @@ def _next_token(
     node: Int[Tensor, "M"],
     sampling: Sampling,
     constraint: AnswerTrie | None,
-    state: Int[Tensor, "R"],
+    state: Int[Tensor, "R"] | None,
     u: Float[Tensor, "M"] | None,
 ) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"]]:
     """One token for each of M completions, from the distribution of the node where it stands, and its log-probability.
 
-    logits, state: of the R nodes.    u: None when sampling is greedy.
+    logits, state: of the R nodes; no state without a constraint.    u: None when sampling is greedy.
     """
     probs = distribution(logits, sampling, constraint, state).softmax(dim=-1)  # (R, K)
     choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)

@@ -31,7 +31,7 @@ def test_the_short_gradient_of_a_log_probability_is_the_one_autograd_finds(chunk
 def test_chunks_hold_every_row_once(monkeypatch):
     """Catches a last chunk that is dropped because it is short."""
     monkeypatch.setattr(logits_module, "CHUNK", 20)
-    rows = torch.arange(5)[:, None].expand(5, 8)
+    rows = torch.arange(5.0)[:, None].expand(5, 8)
     assert torch.cat([rows[chunk, 0] for chunk in in_chunks(rows)]).tolist() == [0, 1, 2, 3, 4]
 
 

@@ -108,6 +108,7 @@ def test_scoring_passes_over_no_more_completions_than_hold_all_contexts(make, to
     assert rows[0] <= len(set(PROMPTS)) * per_prompt
 
 
+@pytest.mark.usefixtures("wrong_shapes")
 def test_contexts_of_other_tokens_are_refused(tokenizer):
     """Catches a rollout that is put together by hand and keeps the numbers of another."""
     rollout = sample(tiny_llama().eval(), tokenizer, PROMPTS, 2, Sampling(7), seed=0)
