@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help report test test-all site notebooks students model bench clean
+.PHONY: help report test test-all mutants site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -22,6 +22,9 @@ test: $(VENV)/installed-test  ## run the tests
 
 test-all: $(VENV)/installed-test  ## run the slow tests as well
 	@$(RUN) -m pytest -n auto tests
+
+mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.md: make mutants FILES="shared/kl.py ..."
+	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
 	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
@@ -53,4 +56,8 @@ $(VENV)/installed: requirements.txt pyproject.toml
 
 $(VENV)/installed-test: $(VENV)/installed requirements-test.txt
 	@$(RUN) -m pip install -q -r requirements-test.txt
+	@touch $@
+
+$(VENV)/installed-mutants: $(VENV)/installed-test requirements-mutants.txt
+	@$(RUN) -m pip install -q -r requirements-mutants.txt
 	@touch $@
