@@ -10,7 +10,7 @@ SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help setup start lab report test test-all site notebooks students model bench clean
+.PHONY: help setup start lab report test test-all lint mutants site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -33,6 +33,13 @@ test: $(VENV)/installed-test  ## run the tests
 
 test-all: $(VENV)/installed-test  ## run the slow tests as well
 	@$(RUN) -m pytest -n auto tests
+
+lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it
+	@$(RUN) -m ruff check $(if $(FIX),--fix) .
+	@$(RUN) -m ruff format $(if $(FIX),,--check) .
+
+mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.md: make mutants FILES="shared/kl.py ..."
+	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
 	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
@@ -66,3 +73,7 @@ ifneq ($(TORCH),$(shell cat $(VENV)/installed 2> /dev/null))
 .PHONY: $(VENV)/installed $(VENV)/installed-test
 endif
 endif
+
+$(VENV)/installed-mutants: $(VENV)/installed-test requirements-mutants.txt
+	@$(RUN) -m pip install -q -r requirements-mutants.txt
+	@touch $@

@@ -128,7 +128,7 @@ def train(
             tqdm.write(f"Interrupted after {len(history)} of {config.steps} steps; what was learned so far is kept.")
         finally:
             bar.close()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
     return history
 
 
@@ -179,7 +179,7 @@ def update(
     Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is not), or when the algorithm
     says that the policy has moved far enough. The metrics come to the host once.
     """
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     totals: dict[str, Tensor] = {}
     whole_weight = algorithm.weight(experience)
     for piece in pieces(experience, algorithm.vocab_size):
@@ -224,7 +224,7 @@ def guarded_step(
         numbers["grad_norm"] = math.nan
     elif not enough(numbers):
         optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     return numbers
 
 
@@ -235,7 +235,7 @@ def apply_gradient(
 
     A loss or gradient that is not finite changes nothing, and the norm returned is nan.
     """
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     loss.backward()
     return guarded_step(model, optimizer, max_grad_norm, {"loss": loss.detach()})["grad_norm"]
 

@@ -1,16 +1,21 @@
 import pytest
 import torch
 
-from shared.evaluate import Evaluation, bootstrap_interval, compare, evaluate, one_line
+from shared import evaluate as module
+from shared.constrain import answer_trie
+from shared.engine.chance import EVALUATION
+from shared.engine.sampling import Sampling
+from shared.evaluate import Evaluation, bootstrap_interval, compare, evaluate, example_table, one_line
+from shared.rollout import sample
 from tests.conftest import tiny_llama
 
 ROWS = [{"prompt": "abc", "answer": "x"}, {"prompt": "d", "answer": "y"}, {"prompt": "efghij", "answer": "z"}]
 
 
-def made(rewards, name="", prompts=None):
+def made(rewards, name="", prompts=None, G=1):
     rewards = torch.tensor(rewards)
     prompts = prompts or [f"prompt {i}" for i in range(len(rewards))]
-    return Evaluation(name, prompts, ["out\nput"] * len(rewards), rewards, rewards[:, None])
+    return Evaluation(name, prompts, ["out\nput"] * len(rewards), rewards, rewards[:, None], G)
 
 
 def test_rows_keep_their_order_and_their_columns(tokenizer):
@@ -27,6 +32,76 @@ def test_rows_keep_their_order_and_their_columns(tokenizer):
     assert result.completions == alone and result.mean == pytest.approx(10 / 3)
 
 
+def length(prompts, completions, **columns):
+    return [float(len(completion)) for completion in completions]
+
+
+def count_a(prompts, completions, **columns):
+    return [float(completion.count("a")) for completion in completions]
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_an_evaluation_is_the_rows_own_samples_with_their_weighted_rewards(tokenizer, constrained):
+    """Catches a seed, weights, a temperature or a constraint that are ignored, and noise that depends on the batches."""
+    model = tiny_llama().eval()
+    trie = answer_trie(tokenizer, ["a", "aab", "bb", "cca", "d"]) if constrained else None
+    prompts = [row["prompt"] for row in ROWS]
+    result = evaluate(
+        model, tokenizer, ROWS, [length, count_a], name="before", max_new_tokens=5, temperature=1.3, num_generations=3,
+        constraint=trie, reward_weights=[1.0, 0.5], batch_size=2, seed=7,
+    )
+    oracle = sample(
+        model, tokenizer, prompts, 3, Sampling(5, 1.3), constraint=trie, seed=7, step=EVALUATION, places=[0, 1, 2]
+    )
+    assert result.completions == oracle.completions
+    assert result.prompts == [prompt for prompt in prompts for _ in range(3)]
+    assert result.rewards_per_func.tolist() == [[len(c), c.count("a")] for c in result.completions]
+    assert result.rewards.tolist() == [len(c) + 0.5 * c.count("a") for c in result.completions]
+    assert (result.name, result.num_generations) == ("before", 3)
+
+
+def test_by_default_one_greedy_completion_of_sixteen_tokens_is_taken(tokenizer):
+    """Greedy decoding repeats without a seed; sampling by default would make every comparison noisy."""
+    model = tiny_llama().eval()
+    result = evaluate(model, tokenizer, ROWS, [length, count_a])
+    greedy = sample(model, tokenizer, [row["prompt"] for row in ROWS], 1, Sampling(16, 0.0))
+    assert result.completions == greedy.completions and result.num_generations == 1 and result.name == ""
+    assert result.rewards.tolist() == [len(c) + c.count("a") for c in greedy.completions]
+    sampled = evaluate(model, tokenizer, ROWS, length, temperature=1.0)
+    assert sampled.completions == evaluate(model, tokenizer, ROWS, length, temperature=1.0, seed=0).completions
+
+
+def test_columns_are_repeated_for_each_completion(tokenizer):
+    seen = {}
+
+    def spy(prompts, completions, answer):
+        seen.update(prompts=prompts, answer=answer)
+        return [0.0] * len(completions)
+
+    evaluate(tiny_llama(), tokenizer, ROWS, spy, temperature=1.0, num_generations=2, max_new_tokens=2)
+    assert seen == {"prompts": ["abc", "abc", "d", "d", "efghij", "efghij"], "answer": ["x", "x", "y", "y", "z", "z"]}
+
+
+def test_prompts_of_like_length_share_a_batch_and_the_bar_counts_batches(tokenizer, monkeypatch):
+    batches, bars = [], []
+    real = module.sample
+
+    def watched(model, tokenizer, prompts, *arguments, **options):
+        batches.append(prompts)
+        return real(model, tokenizer, prompts, *arguments, **options)
+
+    def bar(steps, **options):
+        bars.append(options)
+        return steps
+
+    monkeypatch.setattr(module, "sample", watched)
+    monkeypatch.setattr(module, "tqdm", bar)
+    evaluate(tiny_llama(), tokenizer, ROWS, length, batch_size=2, max_new_tokens=2, name="after", progress=True)
+    evaluate(tiny_llama(), tokenizer, ROWS * 22, length, max_new_tokens=1)
+    assert batches[:2] == [["d", "abc"], ["efghij"]] and [len(batch) for batch in batches[2:]] == [64, 2]
+    assert bars == [{"desc": "evaluate after", "disable": False}, {"desc": "evaluate", "disable": True}]
+
+
 def test_sampled_evaluation_counts_equal_groups(tokenizer):
     result = evaluate(
         tiny_llama(), tokenizer, ROWS, lambda prompts, completions, **c: [float(p == "d") * i for i, p in enumerate(prompts)],
@@ -40,6 +115,63 @@ def test_bootstrap_interval_has_the_width_of_theory():
     """For a mean of 400 coin flips the 95 % interval is about 1.96 x 0.5 / 20 to either side."""
     low, high = bootstrap_interval(torch.tensor([0.0, 1.0] * 200))
     assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 20, rel=0.1) and low < 0.5 < high
+
+
+def test_the_interval_is_the_same_in_every_run():
+    """Frozen: the intervals that notebooks show hang on the seed and the number of draws."""
+    values = torch.tensor([0.0, 1.0, 2.0, 5.0])
+    assert bootstrap_interval(values) == pytest.approx(FROZEN) and bootstrap_interval(values, 0.95, 2000, 0) == pytest.approx(FROZEN)
+    assert bootstrap_interval(values, seed=1, draws=50) != bootstrap_interval(values, seed=2, draws=50)
+    assert bootstrap_interval(torch.full((5,), 0.25)) == (0.25, 0.25)
+    assert bootstrap_interval(torch.tensor([0, 1, 2, 5])) == pytest.approx(FROZEN), "counts are numbers too"
+
+
+FROZEN = (0.5, 4.0)
+
+
+def test_a_higher_confidence_is_wider_on_both_sides():
+    """Half of the draws lie in the interval of 50 %, and a quarter above it."""
+    values = torch.arange(100.0)
+    narrow, wide = bootstrap_interval(values, confidence=0.5), bootstrap_interval(values, confidence=0.99)
+    assert wide[0] < narrow[0] < values.mean() < narrow[1] < wide[1]
+    error = values.std(correction=0).item() / 10
+    assert (narrow[1] - narrow[0]) / 2 == pytest.approx(0.6745 * error, rel=0.1)
+
+
+def test_the_comparison_word_for_word(capsys):
+    """What every notebook shows. Two completions a prompt: means and examples are of prompts."""
+    before, after = made([0.0, 1.0, 0.0, 0.0, 1.0, 1.0], G=2), made([1.0, 1.0, 0.5, 0.5, 1.0, 1.0], G=2)
+    result = compare(before, after, examples=2)
+    intervals = [bootstrap_interval(torch.tensor(means)) for means in ([0.5, 0.0, 1.0], [1.0, 0.5, 1.0], [0.5, 0.5, 0.0])]
+    (low, high), (fine_low, fine_high), (gain_low, gain_high) = intervals
+    shown = "out\\nput".ljust(58)
+    assert capsys.readouterr().out == (
+        f"baseline reward    0.500   (95 % interval {low:.3f} to {high:.3f}, 3 held-out prompts)\n"
+        f"fine-tuned reward  0.833   (95 % interval {fine_low:.3f} to {fine_high:.3f}, 3 held-out prompts)\n"
+        f"gain              +0.333   (95 % interval {gain_low:+.3f} to {gain_high:+.3f})\n"
+        "\n"
+        "1. prompt  prompt 0\n"
+        f"   before  {shown} reward 0.00\n"
+        f"   after   {shown} reward 1.00\n"
+        "\n"
+        "2. prompt  prompt 2\n"
+        f"   before  {shown} reward 0.00\n"
+        f"   after   {shown} reward 0.50\n"
+    )
+    expected = {
+        "baseline": 0.5, "fine-tuned": 5 / 6, "gain": 1 / 3, "gain_low": gain_low, "gain_high": gain_high,
+    }
+    assert result == pytest.approx(expected)
+    assert compare(before, after, show=False) == result and capsys.readouterr().out == ""
+
+
+def test_examples_are_spread_evenly_and_no_more_than_there_are():
+    table = example_table(made([0.0] * 10), made([0.0] * 10))
+    assert [line.split()[-1] for line in table.splitlines() if "prompt  " in line] == ["0", "2", "4", "6", "8"]
+    few = example_table(made([0.0] * 3), made([0.0] * 3))
+    assert [line[:2] for line in few.splitlines() if "prompt  " in line] == ["1.", "2.", "3."]
+    long = made([0.0], prompts=["p" * 91])
+    assert f"prompt  {'p' * 42} ... {'p' * 42}\n" in example_table(long, long)
 
 
 def test_compare_prints_both_numbers_and_five_examples(capsys):
@@ -63,3 +195,5 @@ def test_no_rows_is_a_sentence(tokenizer):
 def test_one_line_is_one_line_of_the_width():
     assert one_line("a\nb") == "a\\nb"
     assert len(one_line("x" * 500, 40)) <= 40
+    assert one_line("a" * 29 + "b" * 29) == "a" * 29 + "b" * 29
+    assert one_line("a" * 29 + "b" * 30) == "a" * 26 + " ... " + "b" * 26

@@ -352,6 +352,23 @@ def test_dropout_is_off_and_no_cache_is_kept(tokenizer):
     handle.remove()
     assert torch.equal(first, second) and model.training
     assert seen[0]["use_cache"] is False and seen[0]["logits_to_keep"] == rollout.completion_ids.size(1) + 1
+    prompts = rollout.prompt_mask.repeat_interleave(2, dim=0)
+    assert torch.equal(seen[0]["attention_mask"], torch.cat([prompts, rollout.completion_mask], dim=1))
+
+
+def test_the_critic_reads_the_state_that_the_logits_are_made_of(model, rollout):
+    """Catches a hidden state of another layer, or of the token itself: the model's last layer makes the logits of it."""
+    logits, hidden = ppo.logits_and_hidden(model, rollout)
+    torch.testing.assert_close(model.lm_head(hidden), logits, rtol=1e-4, atol=1e-5)
+
+
+def test_a_token_that_rounding_put_out_of_the_top_k_stays_finite(model, rollout):
+    """Catches a log-probability of minus infinity, and with it a ratio of 0, for a token that was sampled."""
+    least = ppo.logits_and_hidden(model, rollout)[0].argmin(dim=-1)
+    unlikely = replace(rollout, completion_ids=least, sampling=Sampling(6, top_k=2))
+    logits, _ = ppo.logits_and_hidden(model, unlikely)
+    chosen = logits.gather(-1, least[..., None])
+    assert chosen[:, 0].isfinite().all() and (logits[:, 0].isfinite().sum(dim=-1) == 3).all()
 
 
 def test_equal_rewards_give_no_signal(tokenizer):

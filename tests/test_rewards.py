@@ -1,18 +1,23 @@
+import functools
+
 import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedModel
 
 from shared.rewards import (
+    JUDGE_PROMPT,
     add_up,
     columns_of,
+    functions_of,
     model_as_judge,
+    name_of,
     score,
     semantic_similarity,
     text_embedder,
 )
 from shared.tasks.matching import exact_match
-from tests.conftest import tiny_llama
+from tests.conftest import tiny_gpt2, tiny_llama
 
 
 def length(prompts, completions, **columns):
@@ -24,11 +29,27 @@ def test_each_function_gets_a_column():
     assert rewards.tolist() == [[3.0, 0.0], [9.0, 1.0]]
 
 
+def test_a_reward_function_is_called_with_lists_by_name_and_stands_alone_or_with_others():
+    """TRL's signature: a function that changes its list must not change the caller's, nor that of the next function."""
+    def spoil(prompts, completions, **columns):
+        assert columns == {}
+        prompts.clear()
+        completions[0] = "spoiled"
+        return [1.0, 2.0]
+
+    texts = ["abc", "d"]
+    assert score([spoil, length], ("p", "q"), texts).tolist() == [[1.0, 3.0], [2.0, 1.0]] and texts == ["abc", "d"]
+    assert functions_of(length) == [length] and functions_of((length, spoil)) == [length, spoil]
+    with pytest.raises(ValueError, match="at least one reward function"):
+        functions_of([])
+    assert name_of(length) == "length" and name_of(functools.partial(length)).startswith("functools.partial")
+
+
 def test_weights_add_up():
     rewards = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert add_up(rewards).tolist() == [3.0, 7.0]
     assert add_up(rewards, [1.0, 0.5]).tolist() == [2.0, 5.0]
-    with pytest.raises(ValueError, match="weights"):
+    with pytest.raises(ValueError, match="1 reward weights were given for 2 reward functions"):
         add_up(rewards, [1.0])
 
 
@@ -38,7 +59,7 @@ def test_exact_match_refuses_substrings():
 
 
 @pytest.mark.parametrize(
-    "returned, words", [(None, "nothing"), ([1.0], "1 rewards for 2"), ([1.0, float("nan")], "completion 1"), ([None, 1.0], "None")]
+    "returned, words", [(None, " returned nothing for 2"), ([1.0], " returned 1 rewards for 2"), ([1.0] * 3, " returned 3 rewards"), ([1.0, float("nan")], "completion 1"), ([None, 1.0], "None")]
 )
 def test_a_broken_reward_is_named(returned, words):
     def my_reward(prompts, completions, **columns):
@@ -113,6 +134,65 @@ def test_the_judge_is_the_probability_of_yes_against_no(model, tokenizer):
     for text, reward in zip(["cdefgh", "cdi"], rewards):
         logits = model(**tokenizer(text, return_tensors="pt", return_token_type_ids=False)).logits[0, -1]
         assert reward == pytest.approx(logits[[2, 3]].softmax(dim=-1)[0].item(), abs=1e-5)
+
+
+def test_the_judge_is_asked_in_the_words_of_the_course(model, tokenizer):
+    """Word for word, for another question is another reward; and its own answers begin with different tokens."""
+    asked = "Question: {prompt}\nAnswer: {completion}\nIs this answer right, yes or no?"
+    by_default = model_as_judge(model, tokenizer, yes="a", no="b")(["cab"], ["bad"])
+    assert by_default == model_as_judge(model, tokenizer, asked, yes="a", no="b")(["cab"], ["bad"])
+    assert JUDGE_PROMPT == asked
+    with pytest.raises(ValueError, match="^' yes' and ' no' begin with the same token"):
+        model_as_judge(model, tokenizer)  # to letters both are a blank
+
+
+def test_the_judge_reads_answers_without_a_bos_and_texts_with_one(model, tokenizer):
+    """Catches yes and no that both begin with the BOS, and so could not be told apart."""
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="<eos> $A", special_tokens=[("<eos>", 1)])
+    (reward,) = model_as_judge(model, tokenizer, "{completion}", yes="c", no="d")(["p"], ["ab"])
+    logits = model(input_ids=torch.tensor([[1, 2, 3]])).logits[0, -1]
+    assert reward == pytest.approx(logits[[4, 5]].softmax(dim=-1)[0].item(), abs=1e-5)
+
+
+@pytest.mark.parametrize("pad", ["<pad>", None, "c"])
+def test_padding_is_not_read_whatever_it_is(model, tokenizer, pad):
+    tokenizer.pad_token = pad
+    judge = model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")
+    together = judge(["p", "p"], ["cdefgh", "e"])
+    assert together == pytest.approx(judge(["p"], ["cdefgh"]) + judge(["p"], ["e"]), abs=1e-5)
+    embed = text_embedder(model, tokenizer)
+    torch.testing.assert_close(embed(["cdefgh", "e"])[1], embed(["e"])[0], rtol=1e-4, atol=1e-5)
+
+
+def test_an_embedding_is_the_mean_of_the_last_hidden_states(model, tokenizer):
+    """Oracle: one text at a time, without padding. Catches the embeddings of the words in place of the model's."""
+    hidden = model(torch.tensor([[2, 3, 4]]), output_hidden_states=True).hidden_states[-1][0].mean(dim=0)
+    embedded = text_embedder(model, tokenizer)(["abc"])[0]
+    torch.testing.assert_close(embedded, hidden / hidden.norm(), rtol=1e-4, atol=1e-5)
+    assert not embedded.requires_grad
+
+
+def test_an_embedding_model_by_name_does_not_drop_out(tokenizer, tmp_path):
+    tiny_gpt2(dropout=0.5).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    embed = text_embedder(str(tmp_path), device="cpu")
+    assert torch.equal(embed(["abc"]), embed(["abc"]))
+
+
+def test_a_half_precision_model_embeds_in_single(tokenizer):
+    assert text_embedder(tiny_llama().to(torch.bfloat16), tokenizer)(["abc"]).dtype == torch.float32
+
+
+def test_answers_may_be_numbers_and_blanks_do_not_count():
+    """Catches a blank that makes another token of the same word."""
+    seen = []
+
+    def embed(texts):
+        seen.extend(texts)
+        return torch.eye(len(texts))
+
+    rewards = semantic_similarity(embed)(["p", "p"], ["  7 ", " x"], answers=[[7], [" y "]], relation=["r", "r"])
+    assert rewards == [1.0, 0.5] and seen == [" 7", " x", " y"]
 
 
 def test_the_judge_is_asked_in_a_chat_where_the_tokenizer_has_a_template(model, tokenizer):

@@ -233,6 +233,16 @@ def test_apply_gradient_refuses_what_is_not_finite(spoiled):
     assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
 
 
+def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_enough():
+    """Catches a guard that asks for both: the root of 0 has an infinite slope, and a constant has none."""
+    for spoil in (lambda loss: loss + math.inf, lambda loss: (loss - loss.detach()).sqrt()):
+        line = Line()
+        before = parameters(line.model)
+        optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
+        norm = training.apply_gradient(spoil(line.model(torch.ones(1, 1)).sum()), line.model, optimizer, 1.0)
+        assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
+
+
 def test_listeners_and_evaluation_come_at_their_steps(capsys):
     seen, again = [], []
     config = replace(CONFIG, eval_every=2, log_every=2)
@@ -250,10 +260,11 @@ def test_a_line_of_the_log_shows_the_average_of_what_is_there():
         "step": 9, "reward": 0.0, "loss": -1.0, "value_loss": 2.0, "kl": 0.1, "entropy": 1.5,
         "frac_reward_zero_std": 0.25, "completions/mean_length": 11.0, "skipped": 1.0, "grad_norm": 7.0,
     }
-    second = first | {"step": 10, "reward": 1.0, "kl": 0.3, "skipped": 1.0, "eval_reward": 0.125}
-    assert training.log_line([first, second]) == (
-        "step   10 | average reward  0.500 | average loss -1.000 | value loss  2.000 | kl  0.200 | entropy  1.500 | "
-        "equal groups  0.250 | length 11.000 | held-out 0.125 | skipped 2"
+    second = first | {"step": 10, "eval_reward": 0.75}
+    third = first | {"step": 11, "reward": 1.0, "kl": 0.4, "eval_reward": 0.125}
+    assert training.log_line([first, second, third]) == (
+        "step   11 | average reward  0.333 | average loss -1.000 | value loss  2.000 | kl  0.200 | entropy  1.500 | "
+        "equal groups  0.250 | length 11.000 | held-out 0.125 | skipped 3"
     )
     assert training.log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000 | average loss  0.500"
     assert training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step    2 | kl  1.000"
@@ -433,6 +444,28 @@ def test_weight_decay_acts():
     train(free, ROWS, CONFIG, progress=False)
     train(decayed, ROWS, replace(CONFIG, weight_decay=5.0), progress=False)
     assert decayed.model.weight.abs() < free.model.weight.abs()
+
+
+def test_what_is_told_of_a_step_is_the_mean_over_its_updates():
+    assert training.mean_metrics([{"a": 1.0}, {"a": 3.0}, {"a": 8.0}]) == {"a": 4.0}
+
+
+def test_an_algorithm_needs_to_say_no_more_than_two_things():
+    """The others have a default: nothing is ever enough, no advice, all parameters at the one learning rate."""
+    algorithm = Algorithm()
+    algorithm.model = tiny_llama()
+    algorithm.model.lm_head.requires_grad_(False)
+    assert algorithm.name == "training" and algorithm.vocab_size == 12
+    assert algorithm.enough({"loss": 1e9}) is False and algorithm.advice([{"loss": 1e9}] * 99) is None
+    assert algorithm.weight(Points(ROWS[:2], {})) == 1 + 2
+    (group,) = algorithm.parameter_groups(replace(CONFIG, learning_rate=0.25))
+    assert group.keys() == {"params", "lr"} and group["lr"] == 0.25
+    trained = [p for p in algorithm.model.parameters() if p.requires_grad]
+    assert [id(p) for p in group["params"]] == [id(p) for p in trained] and len(trained) > 1
+    with pytest.raises(NotImplementedError):
+        algorithm.experience(ROWS, 0)
+    with pytest.raises(NotImplementedError):
+        algorithm.loss(Points(ROWS, {}))
 
 
 def test_nothing_to_train_is_a_sentence():

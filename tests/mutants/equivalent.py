@@ -15,6 +15,7 @@ EQUIVALENT = {
     "shared/training.py": {
         r"LOGITS_AT_ONCE = 20000001": "A limit that is round and could as well be another.",
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
+        r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": "Only its truth is asked for.",
     },
 }
