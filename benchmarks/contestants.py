@@ -156,7 +156,8 @@ def trl(problem: Problem, steps: int, **tuning) -> list[Reading]:
     """`trl.GRPOTrainer` on the CPU in float32. What it would print or save is off; the rest is default."""
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
-    from trl import GRPOConfig as TRLConfig, GRPOTrainer
+    from trl import GRPOConfig as TRLConfig
+    from trl import GRPOTrainer
 
     readings = []
 

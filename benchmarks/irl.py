@@ -73,7 +73,7 @@ def visits_step_by_step(world, policy, p_initial, terminal, steps: int, eps: flo
     chain[terminal] = 0.0
     mass = p_initial
     total = mass.copy()
-    for step in range(1, steps):
+    for _ in range(1, steps):
         mass = world.push(mass, chain)
         total += mass
         moving = mass.sum() - mass[terminal].sum()

@@ -32,10 +32,10 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Workload, letters, make_problem
 from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
+from shared.engine.memory import keep_freed_memory
 from shared.experience import Experience
 from shared.grpo import policy_loss
 from shared.logps import completion_logps
-from shared.engine.memory import keep_freed_memory
 from shared.models import frozen_copy, load_policy
 from shared.rollout import sample
 from shared.training import pieces

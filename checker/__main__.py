@@ -13,7 +13,7 @@ if __name__ == "__main__":  # what follows imports packages that may not be inst
 
 import io
 import tempfile
-from enum import Enum
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -50,7 +50,7 @@ Ignored = Annotated[
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     text = "text"
     json = "json"
     html = "html"
@@ -62,7 +62,7 @@ def check_command(
     paths: Annotated[
         list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")
     ],
-    ignore: Ignored = [],
+    ignore: Ignored = (),
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
@@ -171,7 +171,7 @@ def convert_command(
     print(f"{output}: {len(text):,} characters")
 
 
-class Engine(str, Enum):
+class Engine(StrEnum):
     auto = "auto"
     quarto = "quarto"
     builtin = "builtin"
@@ -185,7 +185,7 @@ def render_command(
         Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
     ] = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
-    ignore: Ignored = [],
+    ignore: Ignored = (),
 ) -> None:
     """Make HTML pages, one file each, and for many notebooks an index. Nothing is fetched, nothing run."""
     from checker.files import write_beside

@@ -88,7 +88,7 @@ def test_poisoned_padding_changes_nothing(poison):
     }
     dirty["logps"].requires_grad_()
     for tensors in (clean, dirty):
-        tensors["loss"], _ = grpo_loss(**{k: v for k, v in tensors.items()}, beta=0.1)
+        tensors["loss"], _ = grpo_loss(**dict(tensors), beta=0.1)
         tensors["loss"].backward()
     assert clean["loss"] == dirty["loss"]
     assert torch.equal(clean["logps"].grad, dirty["logps"].grad)

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from shared.advantages import gae
-from shared.losses import clipped_surrogate
-from shared.grpo import GRPOConfig
-from shared.rollout import sample
 from shared.engine.sampling import Sampling
+from shared.grpo import GRPOConfig
+from shared.losses import clipped_surrogate
+from shared.rollout import sample
 from tests.conftest import tiny_llama
 
 

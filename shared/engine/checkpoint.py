@@ -134,7 +134,7 @@ def _write(file: BinaryIO, state: dict) -> None:
     try:
         torch.save(state, payload)
     except RuntimeError as error:
-        raise payload.error or error
+        raise (payload.error or error) from None
     file.seek(0)
     file.write(HEAD.format(version=VERSION, digest=payload.digest.hexdigest()).encode())
 

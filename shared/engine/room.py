@@ -82,7 +82,8 @@ def check_memory(
     if all_trained and in_training > free:
         warnings.warn(
             f"The model fits, but training all of its weights takes about {_size(in_training)} and {_size(free)} are "
-            f"free on {str(device)!r}: give lora=True to train small adapters instead."
+            f"free on {str(device)!r}: give lora=True to train small adapters instead.",
+            stacklevel=2,
         )
 
 

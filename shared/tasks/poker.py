@@ -100,6 +100,14 @@ def draw_hand(rng: random.Random, split: Split, balanced: bool = True) -> list[s
             return cards
 
 
+def _hands_of(label: str, rng: random.Random, split: Split) -> Iterator[list[str]]:
+    """Endless hands of a type that belong to the split."""
+    while True:
+        cards = deal(label, rng)
+        if split_of(canonical(cards)) == split:
+            yield cards
+
+
 def dataset(split: Split, n: int, seed: int = 0, *, balanced: bool = True) -> list[dict]:
     """n different hands of a split, each with `prompt`, `cards`, `answer` and `weight` (that of its label).
 
@@ -115,8 +123,8 @@ def dataset(split: Split, n: int, seed: int = 0, *, balanced: bool = True) -> li
         hands = []
         for i, label in enumerate(LABELS):
             share = n // len(LABELS) + (i < n % len(LABELS))
-            of_label = (hand for hand in iter(lambda: deal(label, rng), None) if split_of(canonical(hand)) == split)
-            hands += distinct(of_label, share, canonical) if share else []
+            if share:
+                hands += distinct(_hands_of(label, rng, split), share, canonical)
         rng.shuffle(hands)
     else:
         hands = distinct(iter(lambda: draw_hand(rng, split, balanced=False), None), n, canonical)

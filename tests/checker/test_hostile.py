@@ -135,8 +135,7 @@ def test_json_stays_json_when_a_reward_is_not_finite(save):
 
 def every_change(value):
     """The value with one part of it, at any depth, replaced by something of another type or left out."""
-    for wrong in (None, 0, -1.5, True, "x", [], {}, [[]], ["x", 3], {"a": None}):
-        yield wrong
+    yield from (None, 0, -1.5, True, "x", [], {}, [[]], ["x", 3], {"a": None})
     if isinstance(value, dict):
         for key, inner in value.items():
             yield {k: v for k, v in value.items() if k != key}

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("mutmut")
 
-from tests.mutants.changes import mutants_of  # noqa: E402
+from tests.mutants.changes import mutants_of
 
 SOURCE = '''"""A text."""
 from typing import Literal
