@@ -225,6 +225,13 @@ def test_no_reference_is_a_sentence(model, tokenizer):
         grpo_step(model, tokenizer, ROWS, first_letter, GRPOConfig(beta=0.1, max_new_tokens=3))
 
 
+def test_the_policy_is_no_reference_of_its_own(tokenizer):
+    """In a step that is written out as well, where no algorithm looks at it."""
+    model = tiny_llama().eval()
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        collect(model, tokenizer, ROWS, first_letter, replace(CONFIG, beta=0.1), reference=model)
+
+
 def test_several_epochs_move_the_ratio_and_clip(tokenizer):
     model = tiny_llama().eval()
     config = GRPOConfig(steps=2, prompts_per_step=4, num_generations=8, max_new_tokens=4, num_iterations=6,

@@ -13,7 +13,7 @@ from shared.constrain import answer_trie
 from shared.advantages import gae, one_step_advantages, whiten
 from shared.logps import completion_logps, token_logps
 from shared.losses import clipped_value_loss
-from shared.models import frozen_copy
+from shared.models import add_lora, frozen_copy
 from shared.ppo import PPO, ActorCritic, PPOConfig
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
@@ -120,6 +120,11 @@ def test_the_value_loss_is_the_worse_of_free_and_clipped():
 def test_the_rewards_stand_at_the_last_token():
     mask = torch.tensor([[1, 1, 0], [1, 1, 1], [1, 0, 0]])
     assert ppo.token_rewards(torch.tensor([2.0, 3.0, 4.0]), mask).tolist() == [[0, 2, 0], [0, 0, 3], [4, 0, 0]]
+
+
+def test_the_rewards_are_placed_where_the_policy_is():
+    """Rewards are counted on the CPU, and tokens live on the device."""
+    assert ppo.token_rewards(torch.tensor([2.0]), torch.ones(1, 3, dtype=torch.long, device="meta")).device.type == "meta"
 
 
 def test_logits_are_those_of_the_core(model, rollout):
@@ -330,6 +335,7 @@ def test_the_first_values_are_zero_and_the_head_computes_in_its_own_precision(to
     _, values = policy(rollout)
     assert values.dtype == torch.float32 and not values.any()
     assert [tuple(p.shape) for p in policy.value_head.parameters()] == [(32, 32), (32,), (1, 32), (1,)]
+    assert isinstance(policy.value_head[1], torch.nn.Tanh), "two linear layers alone are one"
     torch.nn.init.normal_(policy.value_head[-1].weight)
     in_float = policy(rollout)[1]
     model.to(torch.bfloat16)
@@ -410,6 +416,39 @@ def test_kl_in_the_reward_is_taken_off_each_token_and_not_paid_again_in_the_loss
     torch.testing.assert_close(loss, ppo.ppo_loss(policy, experience, replace(config, beta=0.0))[0])
 
 
+def test_kl_in_the_loss_is_not_taken_off_the_rewards_too(tokenizer):
+    """Catches a KL that is paid twice; the reference must be another model, or there is nothing to pay."""
+    config = replace(CONFIG, kl_in="loss", beta=0.5, whiten_advantages=False, lam=0.3)
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, config)
+    mask = experience.rollout.completion_mask
+    advantages, returns = gae(ppo.token_rewards(experience.rewards, mask), experience.old_values, mask, lam=0.3)
+    torch.testing.assert_close(experience.advantages, advantages)
+    torch.testing.assert_close(experience.returns, returns)
+    by_default = ppo.collect(policy, None, tokenizer, ROWS, count_a, replace(config, beta=0.0))
+    first = ppo.collect(policy, None, tokenizer, ROWS, count_a, replace(config, beta=0.0), step=0)
+    assert by_default.rollout.completions == first.rollout.completions
+
+
+def test_the_policy_is_no_reference_of_its_own(tokenizer):
+    policy = ActorCritic(tiny_llama().eval())
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        ppo.collect(policy, policy.model, tokenizer, ROWS, count_a, CONFIG)
+
+
+def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
+    base = tiny_llama().eval()
+    model = add_lora(tiny_llama().eval(), r=2)
+    for name, parameter in model.named_parameters():
+        if "lora" in name:
+            torch.nn.init.constant_(parameter, 0.1)
+    experience = ppo.collect(ActorCritic(model), None, tokenizer, ROWS, count_a, CONFIG)
+    oracle = completion_logps(base, experience.rollout)[0]
+    torch.testing.assert_close(experience.ref_logps, oracle, rtol=1e-4, atol=1e-5)
+    assert experience.metrics["kl"] > 1e-3
+
+
 @pytest.mark.parametrize("whitened", [True, False])
 def test_advantages_are_whitened_when_asked(model, tokenizer, whitened):
     policy, experience = experience_of(model, tokenizer, replace(CONFIG, whiten_advantages=whitened))
@@ -434,7 +473,7 @@ def test_policy_and_head_have_their_own_learning_rates(model, tokenizer):
 
 def test_target_kl_is_a_bound_on_what_has_moved(model, tokenizer):
     bounded, free = (PPO(ActorCritic(model), tokenizer, count_a, replace(CONFIG, target_kl=k)) for k in (0.1, 0.0))
-    assert [bounded.enough({"moved": m}) for m in (0.05, 0.2)] == [False, True] and not free.enough({"moved": 9.0})
+    assert [bounded.enough({"moved": m}) for m in (0.05, 0.1, 0.2)] == [False, False, True] and not free.enough({"moved": 9.0})
 
 
 def test_a_constraint_holds_in_sampling_loss_and_kl(model, tokenizer):

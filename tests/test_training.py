@@ -553,6 +553,15 @@ def test_resuming_continues_the_same_trajectory_bit_for_bit(name, tokenizer, tmp
 
 
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
+def test_every_algorithm_passes_the_loops_options_on(name, tokenizer):
+    """Catches a checkpoint, an evaluation or a listener that is asked for and never comes."""
+    seen = []
+    _, run = start(name)
+    run(tokenizer, settings={"steps": 1, "eval_every": 1}, evaluate=lambda model: 0.5, on_step=seen.append)
+    assert [record["eval_reward"] for record in seen] == [0.5]
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
 def test_every_algorithm_has_what_the_loop_gives(name, tokenizer):
     model, run = start(name)
     before = parameters(model)

@@ -18,4 +18,10 @@ EQUIVALENT = {
         r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": "Only its truth is asked for.",
     },
+    "shared/ppo.py": {
+        r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
+        r"^(collect|ppo_loss): .*per_token_kl\(.*, \), mask\)": "k3 is the default; it is named for the reader.",
+        r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
+        r"set_grad_enabled": "The entropy is multiplied by 0: its gradient is computed for nothing, and nothing moves.",
+    },
 }
