@@ -20,6 +20,7 @@ from shared.rloo import RLOOConfig
 from shared.rollout import sample
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.conftest import tiny_llama
+from tests.second_device import DEVICE, second_device
 
 ROWS = [{"x": float(i), "y": 3.0 * i - 1.0, "weight": 1 + i % 3} for i in range(12)]
 CONFIG = TrainingConfig(steps=4, prompts_per_step=6, learning_rate=0.05, log_every=0, warmup_steps=0)
@@ -595,6 +596,22 @@ def test_each_step_samples_its_own_completions_as_seed_step_and_constraint_say(n
             assert experience.rewards.tolist() == longer_is_better(prompts, oracle.completions)
             logps = completion_logps(reference, oracle)[0]
             torch.testing.assert_close(experience.ref_logps, logps, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_advantages_are_where_the_policy_is(name, tokenizer):
+    """Rewards are counted on the CPU. Catches advantages that stay there, which only a second device shows."""
+    with second_device():
+        model = tiny_llama().eval().to(DEVICE)
+        kind, config, policy = {
+            "GRPO": (grpo.GRPO, GRPOConfig, model),
+            "RLOO": (rloo.RLOO, RLOOConfig, model),
+            "PPO": (ppo.PPO, PPOConfig, ActorCritic(model)),
+        }[name]
+        settings = config(prompts_per_step=4, num_generations=2, minibatches=1, max_new_tokens=2, beta=0.0)
+        experience = kind(policy, tokenizer, longer_is_better, settings).collect(TEXTS, 0)
+        assert experience.advantages.device == experience.rollout.old_logps.device == DEVICE
+        assert experience.rewards.device.type == "cpu"
 
 
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
