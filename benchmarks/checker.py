@@ -89,9 +89,7 @@ def table(rows: list[tuple[str, int, Cost]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, count, used in rows:
         each = f"{1000 * used.cpu / count:.1f}" if count else ""
-        lines.append(
-            f"| {name} | {count or ''} | {used.wall:.2f} | {used.cpu:.2f} | {each} | {used.memory:.0f} |"
-        )
+        lines.append(f"| {name} | {count or ''} | {used.wall:.2f} | {used.cpu:.2f} | {each} | {used.memory:.0f} |")
     return "\n".join(lines)
 
 

@@ -124,9 +124,7 @@ def prompts_of(lengths: Sequence[int]) -> list[str]:
     prompts = [tokenizer.decode(ids[start : start + length]) for start, length in zip(starts, lengths)]
     found = [len(tokenizer(prompt)["input_ids"]) for prompt in prompts]
     if found != list(lengths):
-        raise ValueError(
-            f"The prompts have {found} tokens instead of {lengths}: choose other places to cut the text."
-        )
+        raise ValueError(f"The prompts have {found} tokens instead of {lengths}: choose other places to cut the text.")
     return prompts
 
 
@@ -243,9 +241,7 @@ def plain_loss(model, reference, tokenizer, problem: Problem) -> torch.Tensor:
     policy = plain_logps(model, ids, attention_mask, start)
     with torch.no_grad():
         frozen = plain_logps(reference, ids, attention_mask, start)
-    return plain_objective(
-        policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta
-    )
+    return plain_objective(policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta)
 
 
 def plain_logps(model, ids, attention_mask, start: int) -> torch.Tensor:

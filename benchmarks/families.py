@@ -32,9 +32,18 @@ pass on one row at a time, whichever is worse. `shared.guard` refuses a model be
 it says inf, the mean is judged alone.
 """
 SEEDS = range(3)
-DEEP = Family("llama", USUAL | dict(
-    hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
-    max_position_embeddings=2048))  # as SmolLM-135M
+DEEP = Family(
+    "llama",
+    USUAL
+    | dict(
+        hidden_size=576,
+        intermediate_size=1536,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        max_position_embeddings=2048,
+    ),
+)  # as SmolLM-135M
 PRECISIONS = {"float32": (torch.float32, False), "autocast": (torch.float32, True), "bfloat16": (torch.bfloat16, False)}
 
 

@@ -35,9 +35,7 @@ def expected_svf_with_loops(p_transition, p_initial, terminal, reward) -> np.nda
         z_action = np.zeros((n_states, n_actions))
         for state, action in product(range(n_states), range(n_actions)):
             for following in range(n_states):
-                z_action[state, action] += (
-                    p_transition[state, following, action] * np.exp(reward[state]) * z[following]
-                )
+                z_action[state, action] += p_transition[state, following, action] * np.exp(reward[state]) * z[following]
         z = z_action.sum(axis=1)
     policy = z_action / z[:, None]
 

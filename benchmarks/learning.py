@@ -49,34 +49,59 @@ class Setting:
 
 SETTINGS = {
     "dots": Setting(
-        dots, [dots.reward], dots.reward,
-        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=1e-4,
-                   beta=0.02, eval_every=2, log_every=0),
-        train_rows=512, eval_rows=200, goal="at most 0.40 to at least 0.95 within 60 s",
+        dots,
+        [dots.reward],
+        dots.reward,
+        GRPOConfig(
+            steps=40, prompts_per_step=16, num_generations=8, learning_rate=1e-4, beta=0.02, eval_every=2, log_every=0
+        ),
+        train_rows=512,
+        eval_rows=200,
+        goal="at most 0.40 to at least 0.95 within 60 s",
     ),
     "poker": Setting(
-        poker, [poker.weighted_reward], poker.reward,
-        GRPOConfig(steps=60, prompts_per_step=32, num_generations=8, learning_rate=3e-4,
-                   beta=0.05, eval_every=3, log_every=0),
-        train_rows=2000, eval_rows=400, goal="at most 0.35 to at least 0.75 within 120 s", constrained=True,
+        poker,
+        [poker.weighted_reward],
+        poker.reward,
+        GRPOConfig(
+            steps=60, prompts_per_step=32, num_generations=8, learning_rate=3e-4, beta=0.05, eval_every=3, log_every=0
+        ),
+        train_rows=2000,
+        eval_rows=400,
+        goal="at most 0.35 to at least 0.75 within 120 s",
+        constrained=True,
     ),
     "analogies": Setting(
-        analogies, [analogies.reward], analogies.reward,
-        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, learning_rate=5e-4,
-                   eval_every=4, log_every=0),
-        train_rows=3000, eval_rows=339, goal="at most 0.25 to at least 0.85", prepare=train_upper_half,
+        analogies,
+        [analogies.reward],
+        analogies.reward,
+        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, learning_rate=5e-4, eval_every=4, log_every=0),
+        train_rows=3000,
+        eval_rows=339,
+        goal="at most 0.25 to at least 0.85",
+        prepare=train_upper_half,
     ),
     "format (LoRA)": Setting(
-        addition, [addition.format_reward], addition.format_reward,
-        GRPOConfig(steps=25, prompts_per_step=16, num_generations=8, learning_rate=1.5e-3,
-                   beta=0.6, eval_every=5, log_every=0),
-        train_rows=1000, eval_rows=200, goal="1.00 within 25 steps and 60 s", prepare=add_lora,
+        addition,
+        [addition.format_reward],
+        addition.format_reward,
+        GRPOConfig(
+            steps=25, prompts_per_step=16, num_generations=8, learning_rate=1.5e-3, beta=0.6, eval_every=5, log_every=0
+        ),
+        train_rows=1000,
+        eval_rows=200,
+        goal="1.00 within 25 steps and 60 s",
+        prepare=add_lora,
     ),
     "countdown (sampled)": Setting(
-        countdown, [countdown.format_reward, countdown.correctness_reward], countdown.correctness_reward,
-        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=3e-4,
-                   eval_every=5, log_every=0),
-        train_rows=1000, eval_rows=200, goal="three times the base rate", samples=4,
+        countdown,
+        [countdown.format_reward, countdown.correctness_reward],
+        countdown.correctness_reward,
+        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=3e-4, eval_every=5, log_every=0),
+        train_rows=1000,
+        eval_rows=200,
+        goal="three times the base rate",
+        samples=4,
     ),
 }
 
@@ -106,8 +131,17 @@ def run(setting: Setting, seed: int) -> dict:
     curve = [(0, measure(model))]
     spent, started = 0.0, time.perf_counter()
     config = replace(setting.config, max_new_tokens=max_new_tokens, seed=seed)
-    history = train(model, tokenizer, rows, setting.rewards, config, reference=reference, constraint=trie,
-                    evaluate=measure, progress=False)
+    history = train(
+        model,
+        tokenizer,
+        rows,
+        setting.rewards,
+        config,
+        reference=reference,
+        constraint=trie,
+        evaluate=measure,
+        progress=False,
+    )
     seconds = time.perf_counter() - started - spent
     curve += [(record["step"], record["eval_reward"]) for record in history if "eval_reward" in record]
     return {"curve": curve, "seconds": seconds}
@@ -115,7 +149,10 @@ def run(setting: Setting, seed: int) -> dict:
 
 def table(results: dict[str, list[dict]]) -> str:
     """Mean and range over seeds, before and after."""
-    lines = ["| task | seeds | before | after: mean | after: lowest to highest | seconds of training | to reach |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| task | seeds | before | after: mean | after: lowest to highest | seconds of training | to reach |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for name, runs in results.items():
         after = [r["curve"][-1][1] for r in runs]
         lines.append(
@@ -128,7 +165,9 @@ def table(results: dict[str, list[dict]]) -> str:
 def picture(results: dict[str, list[dict]], path: Path) -> None:
     """Held-out reward over steps: every seed faint, the mean strong."""
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(1, len(results), figsize=(2.7 * len(results), 2.7), squeeze=False, sharey=True, layout="constrained")
+        figure, axes = plt.subplots(
+            1, len(results), figsize=(2.7 * len(results), 2.7), squeeze=False, sharey=True, layout="constrained"
+        )
         for axis, (name, runs), colour in zip(axes[0], results.items(), COLOURS):
             for r in runs:
                 axis.plot(*zip(*r["curve"]), color=colour, alpha=0.3, linewidth=1)
@@ -143,7 +182,9 @@ def picture(results: dict[str, list[dict]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__.split("\n\n")[0])
-    parser.add_argument("tasks", nargs="*", default=list(SETTINGS), help=f"some of {', '.join(SETTINGS)} (default: all)")
+    parser.add_argument(
+        "tasks", nargs="*", default=list(SETTINGS), help=f"some of {', '.join(SETTINGS)} (default: all)"
+    )
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     if unknown := set(options.tasks) - SETTINGS.keys():
@@ -153,12 +194,16 @@ def main() -> None:
     for name, seed in tqdm(todo, desc="runs", unit="run"):
         results[name].append(run(SETTINGS[name], seed))
         curve = results[name][-1]["curve"]
-        tqdm.write(f"{name} seed {seed}: {curve[0][1]:.3f} to {curve[-1][1]:.3f} in {results[name][-1]['seconds']:.0f} s")
+        tqdm.write(
+            f"{name} seed {seed}: {curve[0][1]:.3f} to {curve[-1][1]:.3f} in {results[name][-1]['seconds']:.0f} s"
+        )
     text = table(results)
     print(text)
     if set(options.tasks) == SETTINGS.keys():
         command = f"OMP_NUM_THREADS={torch.get_num_threads()} python -m benchmarks.learning --seeds {options.seeds}"
-        (HERE / "learning.md").write_text(f"# What the tasks reach\n\nMade by `{command}`.\n\n{text}\n\n![Held-out reward over training](learning.png)\n")
+        (HERE / "learning.md").write_text(
+            f"# What the tasks reach\n\nMade by `{command}`.\n\n{text}\n\n![Held-out reward over training](learning.png)\n"
+        )
         picture(results, HERE / "learning.png")
 
 

@@ -197,9 +197,7 @@ def main() -> None:
         return
     RESULTS.parent.mkdir(exist_ok=True)
     measured = [part for part in parts[:-1] if part in options.parts]
-    jobs = [
-        job for part in measured for job in jobs_of(part, options.shapes, options.workloads, options.rounds)
-    ]
+    jobs = [job for part in measured for job in jobs_of(part, options.shapes, options.workloads, options.rounds)]
     for job in tqdm(jobs, desc="blocks", unit="block"):
         record = job | {"threads": torch.get_num_threads(), "cores": os.cpu_count()} | run_in_child(job)
         with RESULTS.open("a") as file:

@@ -39,8 +39,7 @@ def compare_table(records: list[dict]) -> str:
             wall, cpu = ratios(blocks, who), ratios(blocks, who, "cpu")
             spread = f"{median(wall):.2f} ({min(wall):.2f} to {max(wall):.2f})"
             lines.append(
-                f"| {setting} | {who} | {seconds:.3f} | {spread} | {median(cpu):.2f} "
-                f"| {len(wall)} | {peak:,.0f} |"
+                f"| {setting} | {who} | {seconds:.3f} | {spread} | {median(cpu):.2f} | {len(wall)} | {peak:,.0f} |"
             )
     return "\n".join(lines)
 
@@ -112,9 +111,7 @@ def picture(records: list[dict], path: Path) -> None:
         for axis, shape in zip(axes[0, 1:], ("embedded", "135M")):
             shown = {setting: record for setting, record in phases.items() if record["shape"] == shape}
             starts = [0.0] * len(shown)
-            for name, colour in zip(
-                ("sampling", "reference", "policy", "backward", "optimiser"), COLOURS[1:]
-            ):
+            for name, colour in zip(("sampling", "reference", "policy", "backward", "optimiser"), COLOURS[1:]):
                 widths = [median(record["seconds"][name]) for record in shown.values()]
                 axis.barh(list(shown), widths, left=starts, color=colour, label=name, height=0.5)
                 starts = [start + width for start, width in zip(starts, widths)]

@@ -44,9 +44,7 @@ app = typer.Typer(
 )
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
 
-Ignored = Annotated[
-    list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")
-]
+Ignored = Annotated[list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
 
 
@@ -59,9 +57,7 @@ class Format(StrEnum):
 
 @app.command("check")
 def check_command(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")],
     ignore: Ignored = (),
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: MaxOutput = MAX_OUTPUT,
@@ -77,8 +73,7 @@ def check_command(
                 show(report, console)
     if not reports:
         complain(
-            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that"
-            " holds some."
+            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
         )
         raise typer.Exit(UNREADABLE)
     if format is Format.json:
@@ -116,9 +111,7 @@ REPORT_HELP = (
 
 @app.command("report", help=REPORT_HELP)
 def report_command(
-    notebooks: Annotated[
-        list[Path], typer.Argument(help="Notebooks that you trust: what is in them is executed.")
-    ],
+    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks that you trust: what is in them is executed.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", "--out", help="The folder for the executed copy and the page.")
     ] = Path("build"),
@@ -146,9 +139,7 @@ def report_command(
 @app.command("convert")
 def convert_command(
     notebook: Annotated[Path, typer.Argument(help="The notebook.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write; default: print.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; default: print.")] = None,
     max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
     """Turn a notebook into the Markdown that is handed in."""
@@ -242,9 +233,7 @@ def assign_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the blank editions.")] = Path(
         "notebooks/student"
     ),
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite editions that somebody has filled in.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite editions that somebody has filled in.")] = False,
 ) -> None:
     """Make blank editions of worked notebooks: solutions out, TODOs kept, outputs cleared.
 
@@ -270,9 +259,7 @@ def assign_command(
 
 @app.command("explain")
 def explain_command(
-    code: Annotated[
-        str, typer.Argument(help="A finding's code, for instance S002; without one, all are listed.")
-    ] = "",
+    code: Annotated[str, typer.Argument(help="A finding's code, for instance S002; without one, all are listed.")] = "",
 ) -> None:
     """What a finding means, why it matters, and an example of wrong and right."""
     from checker.rules import READING, RULES

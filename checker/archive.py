@@ -36,8 +36,7 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | N
             ]
             if sum(entry.file_size for entry in entries) > 10 * MAX_FILE_BYTES:
                 raise Unreadable(
-                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the"
-                    " folder."
+                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder."
                 )
             for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
                 target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
@@ -48,8 +47,7 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | N
 
 def _is_hidden(name: str) -> bool:
     return any(
-        part.startswith((".", "__MACOSX")) and part not in (".", "..")
-        for part in name.replace("\\", "/").split("/")
+        part.startswith((".", "__MACOSX")) and part not in (".", "..") for part in name.replace("\\", "/").split("/")
     )
 
 

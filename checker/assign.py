@@ -34,9 +34,7 @@ def blank(content: dict, source: str) -> dict:
         where, lines = f"{source}, cell {number}", joined(cell["source"]).split("\n")
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
-            expected = (
-                _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
-            )
+            expected = _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
             cell["outputs"], cell["execution_count"] = [], None
         else:
             expected = None
@@ -45,17 +43,13 @@ def blank(content: dict, source: str) -> dict:
         cell["metadata"] = {}
         cells.append(cell)
         if expected:
-            cells.append(
-                {"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected}
-            )
+            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected})
         if number == 0:
             note = (
                 f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
                 " overwrites this file.*"
             )
-            cells.append(
-                {"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note}
-            )
+            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note})
     notebook["cells"] = cells
     kernel = content.get("metadata", {}).get("kernelspec", {})
     notebook["metadata"] = {"kernelspec": kernel, "course": identity(cells)}
@@ -69,11 +63,7 @@ def blank(content: dict, source: str) -> dict:
 
 def _expected(cell: dict) -> str | None:
     """What the worked notebook printed below this exercise, for comparison; None when it printed nothing."""
-    texts = [
-        joined(output.get("text"))
-        for output in cell.get("outputs", [])
-        if output.get("output_type") == "stream"
-    ]
+    texts = [joined(output.get("text")) for output in cell.get("outputs", []) if output.get("output_type") == "stream"]
     lines = plain("".join(texts)).rstrip().splitlines()
     if not lines:
         return None
@@ -87,11 +77,7 @@ def solution_lines(content: dict) -> set[str]:
     for cell in content["cells"]:
         if cell["cell_type"] == "code":
             lines = joined(cell["source"]).split("\n")
-            found |= {
-                line.strip()
-                for line, inside, position in walk(lines, BEGIN, END, "")
-                if inside and position > 0
-            }
+            found |= {line.strip() for line, inside, position in walk(lines, BEGIN, END, "") if inside and position > 0}
     return {line for line in found if len(line) > 12 and not line.startswith("#")}
 
 
@@ -127,8 +113,7 @@ def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
     for number, cell in enumerate(content["cells"]):
         if not cell.get("id"):
             raise MarkerError(
-                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell"
-                " has one."
+                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one."
             )
     target = folder / path.name
     if target.resolve() == path.resolve():

@@ -61,9 +61,7 @@ def _in_zip(path: Path, scratch: Path) -> Iterator[Entry]:
     try:
         for name, file, error in unpack(path, scratch):
             parts = [
-                part.replace(":", "_")
-                for part in name.replace("\\", "/").split("/")
-                if part not in ("", ".", "..")
+                part.replace(":", "_") for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")
             ]
             yield Entry(f"{path}:{name}", file, Path(*parts), error, beside=False)
     except Unreadable as error:

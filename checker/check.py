@@ -77,9 +77,7 @@ def check(
         sections_present=sum(spec.number in submission.sections for spec in SPECS),
         baseline=baseline,
         tuned=tuned,
-        where_they_went=tuple(_where(submission))
-        if any(f.code in ("L001", "L002") for f in findings)
-        else (),
+        where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
     )
 
 

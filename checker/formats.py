@@ -13,8 +13,7 @@ def as_gradescope(reports: list[Report]) -> str:
     """One test for each finding, none worth points: the checker says what is wrong, a person grades."""
     tests = [
         {
-            "name": f"{report.name}: {finding.code}"
-            + ("" if finding.cell is None else f" in cell {finding.cell}"),
+            "name": f"{report.name}: {finding.code}" + ("" if finding.cell is None else f" in cell {finding.cell}"),
             "status": "failed" if finding.level == "error" else "passed",
             "score": 0,
             "max_score": 0,

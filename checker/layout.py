@@ -42,9 +42,7 @@ SPECS = (
 def label_line(cell: Cell) -> str:
     """The line that may hold a label: the first that says something, below magics and `#|` options."""
     lines = (line.strip() for line in cell.source.splitlines() if line.strip())
-    return next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")[
-        :LONGEST_LABEL
-    ]
+    return next((line for line in lines if not (cell.is_code and ABOVE_A_LABEL.match(line))), "")[:LONGEST_LABEL]
 
 
 def label_of(cell: Cell) -> int | None:

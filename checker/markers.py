@@ -12,9 +12,7 @@ from collections.abc import Iterator
 BEGIN, END = "# student code here", "# end student code"
 ANSWER_BEGIN, ANSWER_END = "<!-- student answer -->", "<!-- end student answer -->"
 BLANK_ANSWER = "Your answer here."
-RESEMBLES = re.compile(
-    r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE
-)
+RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE)
 
 
 class MarkerError(ValueError):
@@ -65,8 +63,7 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
         if text == begin:
             if opened is not None:
                 raise MarkerError(
-                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one"
-                    " first."
+                    f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."
                 )
             opened, position = number, 0
             yield line, False, 0
@@ -78,9 +75,7 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
             opened = None
             yield line, False, 0
         elif RESEMBLES.search(line) and (text.startswith(("#", "<!--"))):
-            raise MarkerError(
-                f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`."
-            )
+            raise MarkerError(f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`.")
         else:
             yield line, opened is not None, position
             position += opened is not None

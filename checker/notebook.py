@@ -144,9 +144,7 @@ def _decoded(data: bytes) -> dict:
                     " and not sorted out. Choose one version and save the notebook again."
                 ) from error
         where = f" (line {line})" if line else ""
-        raise Unreadable(
-            f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter."
-        ) from error
+        raise Unreadable(f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter.") from error
 
 
 def _upgraded(content: object) -> dict:
@@ -161,14 +159,8 @@ def _upgraded(content: object) -> dict:
         try:
             return nbformat.convert(nbformat.from_dict(content), 4)
         except Exception as error:
-            raise Unreadable(
-                f"A notebook of format 3 that cannot be brought to format 4 ({error})."
-            ) from error
-    found = (
-        f"says it has format {major!r}"
-        if "nbformat" in content
-        else "does not say which notebook format it has"
-    )
+            raise Unreadable(f"A notebook of format 3 that cannot be brought to format 4 ({error}).") from error
+    found = f"says it has format {major!r}" if "nbformat" in content else "does not say which notebook format it has"
     raise Unreadable(f"The file {found} and has no list of cells; expected a notebook of format 3 or 4.")
 
 
@@ -195,15 +187,11 @@ def _flaw(kind: object, source: object, outputs: object) -> str:
     """What Jupyter cannot show of a cell; the schema asks for more, but people lose nothing by that."""
     if kind not in ("code", "markdown", "raw"):
         return f"its cell_type is {kind!r:.40}"
-    if not isinstance(source, str) and not (
-        isinstance(source, list) and all(isinstance(line, str) for line in source)
-    ):
+    if not isinstance(source, str) and not (isinstance(source, list) and all(isinstance(line, str) for line in source)):
         return "its source is not text"
     if kind == "code" and not isinstance(outputs, list):
         return "it has no list of outputs"
-    if kind == "code" and not all(
-        isinstance(o, dict) and o.get("output_type") in OUTPUT_TYPES for o in outputs
-    ):
+    if kind == "code" and not all(isinstance(o, dict) and o.get("output_type") in OUTPUT_TYPES for o in outputs):
         return "one of its outputs is of no known type"
     return ""
 
@@ -231,8 +219,6 @@ def _output(output: object) -> Output:
         return Output("error", text)
     data = output.get("data")
     data = (
-        {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)}
-        if isinstance(data, dict)
-        else {}
+        {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)} if isinstance(data, dict) else {}
     )
     return Output("result", data.get("text/plain", ""), data)

@@ -81,9 +81,7 @@ def _target(path: Path, folder: Path, in_place: bool) -> Path:
     return target
 
 
-def run_all(
-    paths: Iterable[Path], folder: Path, console: Console, *, in_place: bool, require_learning: bool
-) -> int:
+def run_all(paths: Iterable[Path], folder: Path, console: Console, *, in_place: bool, require_learning: bool) -> int:
     """Run one notebook after the other and say of each what it came to; the exit status of them all."""
     status = 0
     for path in paths:

@@ -15,9 +15,7 @@ NUMBER = re.compile(
     r"(?<![\w.\-–])[-+]?\d++(?:\.\d++)?+(?:e[-+]?\d++)?+(?![\w.]*\w)\s*%?|(?<![\w.\-–])[-+]?\d++\.(?!\d)",
     re.IGNORECASE,
 )
-BASELINE = re.compile(
-    r"\b(?:baseline|base|before|untrained|initial|pre-?trained|pre-training)\b", re.IGNORECASE
-)
+BASELINE = re.compile(r"\b(?:baseline|base|before|untrained|initial|pre-?trained|pre-training)\b", re.IGNORECASE)
 TUNED = re.compile(
     r"\b(?:fine[- ]?tuned|finetuned|tuned|after|(?<!pre-)(?<!pre)trained|post-training|grpo|final)\b",
     re.IGNORECASE,
@@ -109,12 +107,8 @@ def examples(text: str) -> int:
     labelled = re.findall(r"\bprompt\b(?=\W*\S)", text, re.IGNORECASE)
     if len(labelled) > 1:
         return len(labelled)
-    return sum(
-        not (BASELINE.search(line) and TUNED.search(line)) and not _is_comparison(line) for line in lines
-    )
+    return sum(not (BASELINE.search(line) and TUNED.search(line)) and not _is_comparison(line) for line in lines)
 
 
 def _is_comparison(line: str) -> bool:
-    return bool(
-        (BASELINE.search(line) or TUNED.search(line)) and MEASURE.search(line) and NUMBER.search(line)
-    )
+    return bool((BASELINE.search(line) or TUNED.search(line)) and MEASURE.search(line) and NUMBER.search(line))

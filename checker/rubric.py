@@ -51,9 +51,7 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
             for e in entries
         ]
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unreadable(
-            f"{path} is not a rubric: a list of entries with `name` and `levels` ({error})."
-        ) from error
+        raise Unreadable(f"{path} is not a rubric: a list of entries with `name` and `levels` ({error}).") from error
 
 
 @dataclass(frozen=True)
@@ -125,14 +123,11 @@ def collect(folder: Path) -> str:
             form = json.loads(path.read_text(encoding="utf-8"))
             scores = {str(name): score for name, score in form["scores"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Unreadable(
-                f"{path} is not a saved form ({error!r}). Save it again from its page."
-            ) from error
+            raise Unreadable(f"{path} is not a saved form ({error!r}). Save it again from its page.") from error
         forms.append((str(form.get("notebook", path.name)), scores, str(form.get("comment", ""))))
     if not forms:
         raise Unreadable(
-            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it"
-            " there."
+            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there."
         )
     names = list(dict.fromkeys(name for _, scores, _ in forms for name in scores))
     out = io.StringIO()

@@ -57,7 +57,9 @@ def _kl_probes() -> list[Probe]:
     return [Probe((logps, ref_logps), gradient_of=0), Probe((logps, logps.clone()), gradient_of=0)]
 
 
-KL = Exercise("per-token KL", lambda logps, ref: kl_module.per_token_kl(logps, ref, "k3"), _kl_probes, kl_mistakes.MISTAKES)
+KL = Exercise(
+    "per-token KL", lambda logps, ref: kl_module.per_token_kl(logps, ref, "k3"), _kl_probes, kl_mistakes.MISTAKES
+)
 
 
 def _loss_probes() -> list[Probe]:
@@ -88,8 +90,15 @@ def _tiny_model(seed: int = 0) -> GPT2LMHeadModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         config = GPT2Config(
-            vocab_size=16, n_positions=32, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5,
-            bos_token_id=None, eos_token_id=1, pad_token_id=1,
+            vocab_size=16,
+            n_positions=32,
+            n_embd=16,
+            n_layer=2,
+            n_head=2,
+            initializer_range=0.5,
+            bos_token_id=None,
+            eos_token_id=1,
+            pad_token_id=1,
         )
         return GPT2LMHeadModel(config).eval()
 
@@ -113,7 +122,9 @@ def _reference_logps(model, prompt_ids, prompt_mask, completion_ids, completion_
     return logits.log_softmax(-1).gather(-1, completion_ids[..., None])[..., 0] * completion_mask
 
 
-COMPLETION_LOGPS = Exercise("completion log-probabilities", _reference_logps, _logps_probes, logps_mistakes.MISTAKES, 1e-3)
+COMPLETION_LOGPS = Exercise(
+    "completion log-probabilities", _reference_logps, _logps_probes, logps_mistakes.MISTAKES, 1e-3
+)
 
 
 def _step_probes() -> list[Probe]:
@@ -140,7 +151,9 @@ def _step_probes() -> list[Probe]:
     moved = 0.3 * torch.randn(mask.shape, generator=torch.Generator().manual_seed(0)) * mask
     rollout = replace(rollout, old_logps=now + moved)
     rewards = torch.tensor([1.0, 0.0, 0.5, 0.5, 0.0, 2.0])
-    return [Probe((_tiny_model(), _tiny_model(seed=1), rollout, rewards, beta, 0.2), gradient_of=0) for beta in (0.0, 0.1)]
+    return [
+        Probe((_tiny_model(), _tiny_model(seed=1), rollout, rewards, beta, 0.2), gradient_of=0) for beta in (0.0, 0.1)
+    ]
 
 
 def _reference_step(model, reference, rollout, rewards, beta, epsilon):
@@ -157,16 +170,30 @@ GRPO_STEP = Exercise("GRPO step", _reference_step, _step_probes, step_mistakes.M
 
 def _reward_probes() -> list[Probe]:
     cases = [
-        (" 3", "3"), ("3", "3"), (" 3\n", "3"), (" 4", "3"), (" 13", "3"), (" 30", "3"), (" 3 or 4", "3"), ("", "3"),
-        (" three", "3"), (" it is 3", "3"), (" not 4 but 3", "3"), (" well, let me see.", "10"), (" 1", "10"),
-        (" 10", "10"), (" 0", "0"),
+        (" 3", "3"),
+        ("3", "3"),
+        (" 3\n", "3"),
+        (" 4", "3"),
+        (" 13", "3"),
+        (" 30", "3"),
+        (" 3 or 4", "3"),
+        ("", "3"),
+        (" three", "3"),
+        (" it is 3", "3"),
+        (" not 4 but 3", "3"),
+        (" well, let me see.", "10"),
+        (" 1", "10"),
+        (" 10", "10"),
+        (" 0", "0"),
     ]
     prompts = ["Count the dots: . * 3\nDots:"] * len(cases)
     return [Probe((prompts, [text for text, _ in cases], [answer for _, answer in cases]))]
 
 
 REWARD = Exercise(
-    "reward", lambda prompts, responses, answers: exact_match(prompts, responses, answers), _reward_probes,
+    "reward",
+    lambda prompts, responses, answers: exact_match(prompts, responses, answers),
+    _reward_probes,
     reward_mistakes.MISTAKES,
 )
 
@@ -174,17 +201,33 @@ REWARD = Exercise(
 def _first_word_probes() -> list[Probe]:
     puppy, sad = ["puppy"], ["sad", "unhappy"]
     cases = [
-        (" puppy", puppy), ("puppy", puppy), (" Puppy", puppy), (" puppy.", puppy), (" kitten", puppy), ("", puppy),
-        (" puppy, of course", puppy), (" kitten or puppy", puppy), (" puppyish", puppy), (" pup", puppy), (" dog", puppy),
-        (" unhappy", sad), (" sad", sad), (" happy", sad), (" unhappy and so on", sad), ("\n sad", sad), (" not sad", sad),
+        (" puppy", puppy),
+        ("puppy", puppy),
+        (" Puppy", puppy),
+        (" puppy.", puppy),
+        (" kitten", puppy),
+        ("", puppy),
+        (" puppy, of course", puppy),
+        (" kitten or puppy", puppy),
+        (" puppyish", puppy),
+        (" pup", puppy),
+        (" dog", puppy),
+        (" unhappy", sad),
+        (" sad", sad),
+        (" happy", sad),
+        (" unhappy and so on", sad),
+        ("\n sad", sad),
+        (" not sad", sad),
     ]
     prompts = ["a puppy , a sad one : cat is to kitten as dog is to"] * len(cases)
     return [Probe((prompts, [text for text, _ in cases], [accepted for _, accepted in cases]))]
 
 
 FIRST_WORD = Exercise(
-    "first-word reward", lambda prompts, responses, answers: analogies.reward(prompts, responses, answers),
-    _first_word_probes, first_word_mistakes.MISTAKES,
+    "first-word reward",
+    lambda prompts, responses, answers: analogies.reward(prompts, responses, answers),
+    _first_word_probes,
+    first_word_mistakes.MISTAKES,
 )
 
 
@@ -205,7 +248,9 @@ def _gae_probes() -> list[Probe]:
     return [Probe((rewards, values, mask, lam), relevant=mask.float()) for lam in (0.7, 0.95)]
 
 
-GAE = Exercise("generalised advantages", lambda *arguments: advantages.gae(*arguments)[0], _gae_probes, gae_mistakes.MISTAKES)
+GAE = Exercise(
+    "generalised advantages", lambda *arguments: advantages.gae(*arguments)[0], _gae_probes, gae_mistakes.MISTAKES
+)
 
 
 def _value_probes() -> list[Probe]:
@@ -216,7 +261,10 @@ def _value_probes() -> list[Probe]:
 
 
 VALUE_LOSS = Exercise(
-    "clipped value loss", lambda *arguments: losses.clipped_value_loss(*arguments)[0], _value_probes, value_mistakes.MISTAKES
+    "clipped value loss",
+    lambda *arguments: losses.clipped_value_loss(*arguments)[0],
+    _value_probes,
+    value_mistakes.MISTAKES,
 )
 
 EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, FIRST_WORD, HAND_TYPE, GAE, VALUE_LOSS)

@@ -103,7 +103,9 @@ def evaluate(
     prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
     rewards_per_func = score(reward_funcs, prompts, completions, columns)
-    return Evaluation(name, prompts, completions, add_up(rewards_per_func, reward_weights), rewards_per_func, num_generations)
+    return Evaluation(
+        name, prompts, completions, add_up(rewards_per_func, reward_weights), rewards_per_func, num_generations
+    )
 
 
 def bootstrap_interval(
@@ -136,8 +138,13 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
         raise ValueError("The two evaluations are of different prompts; evaluate both models on the same rows.")
     gain = after.per_prompt - before.per_prompt
     gain_low, gain_high = bootstrap_interval(gain)
-    result = {"baseline": before.mean, "fine-tuned": after.mean, "gain": gain.mean().item(),
-              "gain_low": gain_low, "gain_high": gain_high}
+    result = {
+        "baseline": before.mean,
+        "fine-tuned": after.mean,
+        "gain": gain.mean().item(),
+        "gain_low": gain_low,
+        "gain_high": gain_high,
+    }
     if show:
         print(_summary(before, after, result))
         print(example_table(before, after, examples))
@@ -148,9 +155,13 @@ def _summary(before: Evaluation, after: Evaluation, result: dict[str, float]) ->
     lines = []
     for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
         low, high = bootstrap_interval(evaluation.per_prompt)
-        lines.append(f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
-                     f"{len(evaluation.per_prompt)} held-out prompts)")
-    lines.append(f"{'gain':<18}{result['gain']:+.3f}   (95 % interval {result['gain_low']:+.3f} to {result['gain_high']:+.3f})")
+        lines.append(
+            f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
+            f"{len(evaluation.per_prompt)} held-out prompts)"
+        )
+    lines.append(
+        f"{'gain':<18}{result['gain']:+.3f}   (95 % interval {result['gain_low']:+.3f} to {result['gain_high']:+.3f})"
+    )
     return "\n".join(lines)
 
 

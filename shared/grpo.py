@@ -142,9 +142,7 @@ def policy_loss(
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The GRPO loss of the current policy on an experience, with gradient; see `shared.losses.grpo_loss`."""
     rollout = experience.rollout
-    logps, entropy = completion_logps(
-        model, rollout, with_entropy=True, entropy_gradient=config.entropy_coef > 0
-    )
+    logps, entropy = completion_logps(model, rollout, with_entropy=True, entropy_gradient=config.entropy_coef > 0)
     return grpo_loss(
         logps,
         rollout.old_logps,

@@ -123,9 +123,7 @@ def contexts_of(rollout: Rollout) -> Contexts:
     """The rollout's contexts; where they are not known, its completions share their prompt and nothing else."""
     numbers = rollout.contexts
     if numbers is None:
-        numbers = separate_contexts(
-            len(rollout.prompts), rollout.num_generations, rollout.completion_ids.size(1)
-        )
+        numbers = separate_contexts(len(rollout.prompts), rollout.num_generations, rollout.completion_ids.size(1))
     return Contexts.of(numbers, rollout.lengths)
 
 

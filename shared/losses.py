@@ -161,8 +161,13 @@ def sequence_loss(
     """
     column = torch.ones_like(logps)[:, None]  # a sequence is a completion of one "token"
     return grpo_loss(
-        logps[:, None], old_logps[:, None], advantages, column,
-        None if ref_logps is None else ref_logps[:, None], beta=beta, epsilon=epsilon,
+        logps[:, None],
+        old_logps[:, None],
+        advantages,
+        column,
+        None if ref_logps is None else ref_logps[:, None],
+        beta=beta,
+        epsilon=epsilon,
     )
 
 

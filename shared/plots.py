@@ -11,9 +11,18 @@ BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", 
 COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY)
 
 STYLE = {
-    "figure.dpi": 100, "savefig.dpi": 100, "font.size": 10, "axes.titlesize": 10.5, "axes.titleweight": "bold",
-    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.6,
-    "legend.frameon": False, "lines.linewidth": 1.8,
+    "figure.dpi": 100,
+    "savefig.dpi": 100,
+    "font.size": 10,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
 }
 CURVES = {
     "reward": "average reward",
@@ -70,7 +79,9 @@ def training_curves(
     return _finished(figure)
 
 
-def group_bars(completions: Sequence[str], rewards: Sequence[float], advantages: Sequence[float], prompt: str = "") -> Figure:
+def group_bars(
+    completions: Sequence[str], rewards: Sequence[float], advantages: Sequence[float], prompt: str = ""
+) -> Figure:
     """One group under the lens: the reward and the advantage of each of its G completions."""
     labels = [_short(c) for c in completions]
     with plt.rc_context(STYLE):
@@ -90,9 +101,7 @@ def group_bars(completions: Sequence[str], rewards: Sequence[float], advantages:
     return _finished(figure)
 
 
-def confusion_matrices(
-    labels: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]]
-) -> Figure:
+def confusion_matrices(labels: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]]) -> Figure:
     """One matrix for each named list of predictions: rows are the truth, columns what was said, in shares of the row.
 
     A prediction that is no label at all is counted in a last column, "other".
@@ -100,7 +109,11 @@ def confusion_matrices(
     columns = [*labels, "other"]
     with plt.rc_context(STYLE | {"axes.grid": False}):
         figure, axes = plt.subplots(
-            1, len(predictions), figsize=(4.6 * len(predictions) + 0.6, 4.4), squeeze=False, sharey=True,
+            1,
+            len(predictions),
+            figsize=(4.6 * len(predictions) + 0.6, 4.4),
+            squeeze=False,
+            sharey=True,
             layout="constrained",
         )
         for axis, (name, said) in zip(axes[0], predictions.items()):
@@ -108,8 +121,15 @@ def confusion_matrices(
             axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
             for (row, column), share in np.ndenumerate(shares):
                 if share >= 0.005:
-                    axis.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=8,
-                              color="white" if share > 0.55 else "black")
+                    axis.text(
+                        column,
+                        row,
+                        f"{100 * share:.0f}",
+                        ha="center",
+                        va="center",
+                        fontsize=8,
+                        color="white" if share > 0.55 else "black",
+                    )
             axis.set_xticks(range(len(columns)), columns, rotation=50, ha="right", rotation_mode="anchor")
             axis.set_yticks(range(len(labels)), labels)
             axis.set_title(f"{name}: {100 * np.mean(np.diag(shares[:, : len(labels)])):.0f} % balanced accuracy")

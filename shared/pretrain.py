@@ -182,7 +182,7 @@ def train(folder: Path, pools: int = POOLS, progress: bool = True) -> list[float
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate((pool + i / len(batches)) / pools, len(losses))
             losses.append(train_on(model, optimizer, batch, tokenizer.pad_token_id))
-        bar.set_postfix(loss=f"{sum(losses[-len(batches):]) / len(batches):.4f}")
+        bar.set_postfix(loss=f"{sum(losses[-len(batches) :]) / len(batches):.4f}")
         checkpoint.save(
             unfinished,
             {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "losses": losses, "pools": pool + 1},
@@ -243,20 +243,24 @@ def probe(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, n: int = 6
         settings = {"max_new_tokens": max_new_tokens_for(tokenizer, task), "progress": False}
         sampled = evaluate(model, tokenizer, rows, task.reward, temperature=1.0, num_generations=8, **settings)
         key = math.nan if task is sentences else evaluate(model, tokenizer, headed, task.reward, **settings).mean
-        records.append({
-            "task": name,
-            "sampled": sampled.mean,
-            "equal_groups": sampled.frac_reward_zero_std,
-            "greedy": evaluate(model, tokenizer, rows, task.reward, **settings).mean,
-            "key": key,
-        })
+        records.append(
+            {
+                "task": name,
+                "sampled": sampled.mean,
+                "equal_groups": sampled.frac_reward_zero_std,
+                "greedy": evaluate(model, tokenizer, rows, task.reward, **settings).mean,
+                "key": key,
+            }
+        )
     return records
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], prog="python -m shared.pretrain")
     parser.add_argument("--folder", type=Path, default=COURSE_MODEL, help="where the model is saved")
-    parser.add_argument("--pools", type=int, default=POOLS, help=f"pools of {DOCUMENTS_IN_A_POOL} documents to train on")
+    parser.add_argument(
+        "--pools", type=int, default=POOLS, help=f"pools of {DOCUMENTS_IN_A_POOL} documents to train on"
+    )
     parser.add_argument("--probe", action="store_true", help="measure the saved model instead of training one")
     options = parser.parse_args()
     if options.probe:

@@ -44,7 +44,9 @@ def score(
         rewards = function(prompts=list(prompts), completions=list(completions), **(columns or {}))
         if rewards is None or len(rewards) != len(completions):
             found = "nothing" if rewards is None else f"{len(rewards)} rewards"
-            raise ValueError(f"{name} returned {found} for {len(completions)} completions; return a list, one for each.")
+            raise ValueError(
+                f"{name} returned {found} for {len(completions)} completions; return a list, one for each."
+            )
         for i, reward in enumerate(rewards):
             if reward is None or not math.isfinite(reward):
                 raise ValueError(

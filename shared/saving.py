@@ -105,9 +105,7 @@ def _refuse_to_overwrite(folder: Path) -> None:
         )
 
 
-def _write(
-    folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, record: dict, name: str
-) -> None:
+def _write(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, record: dict, name: str) -> None:
     if record["adapters"]:
         # The embeddings are not adapted, so they need not be saved, nor the hub be asked whether they changed.
         model.save_pretrained(folder, save_embedding_layers=False)

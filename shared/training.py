@@ -228,9 +228,7 @@ def guarded_step(
     return numbers
 
 
-def apply_gradient(
-    loss: Tensor, model: nn.Module, optimizer: torch.optim.Optimizer, max_grad_norm: float
-) -> float:
+def apply_gradient(loss: Tensor, model: nn.Module, optimizer: torch.optim.Optimizer, max_grad_norm: float) -> float:
     """`loss.backward()` and a guarded step, for loops that are written out; the gradient's norm before clipping.
 
     A loss or gradient that is not finite changes nothing, and the norm returned is nan.

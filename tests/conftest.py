@@ -28,9 +28,18 @@ def tiny_llama(seed: int = 0, dropout: float = 0.0, initializer_range: float = 0
     """With a range of 0.3 its outputs are peaked, with 0.02 nearly uniform."""
     torch.manual_seed(seed)
     config = LlamaConfig(
-        vocab_size=12, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64, attention_dropout=dropout,
-        initializer_range=initializer_range, pad_token_id=0, bos_token_id=None, eos_token_id=1,
+        vocab_size=12,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        attention_dropout=dropout,
+        initializer_range=initializer_range,
+        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=1,
     )
     return LlamaForCausalLM(config)
 
@@ -39,8 +48,18 @@ def tiny_gpt2(seed: int = 0, dropout: float = 0.0) -> GPT2LMHeadModel:
     """Learned positions and, on request, dropout: the two things Llama does not have."""
     torch.manual_seed(seed)
     config = GPT2Config(
-        vocab_size=12, n_positions=64, n_embd=32, n_layer=2, n_head=4, resid_pdrop=dropout, embd_pdrop=dropout,
-        attn_pdrop=dropout, initializer_range=0.3, bos_token_id=1, eos_token_id=1, pad_token_id=0,
+        vocab_size=12,
+        n_positions=64,
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        resid_pdrop=dropout,
+        embd_pdrop=dropout,
+        attn_pdrop=dropout,
+        initializer_range=0.3,
+        bos_token_id=1,
+        eos_token_id=1,
+        pad_token_id=0,
     )
     return GPT2LMHeadModel(config)
 

@@ -27,12 +27,23 @@ EXPERTS = dict(num_experts_per_tok=2, moe_intermediate_size=16)
 WINDOW = dict(sliding_window=4, layer_types=["sliding_attention", "full_attention"])
 LATENT = dict(q_lora_rank=16, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=8, v_head_dim=8)
 DEEPSEEK = dict(
-    USUAL, num_key_value_heads=4, n_routed_experts=4, n_shared_experts=1, n_group=1, topk_group=1,
-    first_k_dense_replace=1, **EXPERTS, **LATENT,
+    USUAL,
+    num_key_value_heads=4,
+    n_routed_experts=4,
+    n_shared_experts=1,
+    n_group=1,
+    topk_group=1,
+    first_k_dense_replace=1,
+    **EXPERTS,
+    **LATENT,
 )
 DELTA_RULE = dict(
-    layer_types=["linear_attention", "full_attention"], linear_key_head_dim=8, linear_value_head_dim=8,
-    linear_num_key_heads=2, linear_num_value_heads=4, linear_conv_kernel_dim=4,
+    layer_types=["linear_attention", "full_attention"],
+    linear_key_head_dim=8,
+    linear_value_head_dim=8,
+    linear_num_key_heads=2,
+    linear_num_value_heads=4,
+    linear_conv_kernel_dim=4,
 )
 MAMBA = dict(mamba_d_state=8, mamba_n_heads=4, mamba_d_head=16, mamba_n_groups=1, mamba_d_conv=4, mamba_expand=2)
 STATE_SPACE = dict(state_size=8, **SMALL)
@@ -53,9 +64,19 @@ class Family:
 
 RIGHT = {
     "GPT-2": Family("gpt2", dict(n_positions=64, **HEADS)),
-    "GPT-Neo": Family("gpt_neo", dict(
-        hidden_size=32, num_layers=2, num_heads=4, intermediate_size=48, max_position_embeddings=64,
-        attention_types=[[["global", "local"], 1]], window_size=4, **IDS)),
+    "GPT-Neo": Family(
+        "gpt_neo",
+        dict(
+            hidden_size=32,
+            num_layers=2,
+            num_heads=4,
+            intermediate_size=48,
+            max_position_embeddings=64,
+            attention_types=[[["global", "local"], 1]],
+            window_size=4,
+            **IDS,
+        ),
+    ),
     "GPT-J": Family("gptj", dict(n_positions=64, rotary_dim=4, **HEADS)),
     "GPT-NeoX": Family("gpt_neox", USUAL),
     "GPT-BigCode": Family("gpt_bigcode", dict(n_positions=64, **HEADS)),
@@ -64,15 +85,25 @@ RIGHT = {
     "MPT": Family("mpt", dict(d_model=32, n_layers=2, n_heads=4, max_seq_len=64, **IDS)),
     "Falcon": Family("falcon", HEADS),
     "Falcon, ALiBi": Family("falcon", dict(alibi=True, **HEADS)),
-    "XGLM": Family("xglm", dict(
-        d_model=32, ffn_dim=48, num_layers=2, attention_heads=4, max_position_embeddings=64, **IDS)),
+    "XGLM": Family(
+        "xglm", dict(d_model=32, ffn_dim=48, num_layers=2, attention_heads=4, max_position_embeddings=64, **IDS)
+    ),
     "CTRL": Family("ctrl", dict(n_positions=64, n_embd=32, n_layer=2, n_head=4, dff=48, vocab_size=12)),
     "Gemma": Family("gemma", WITH_HEAD_DIM),
     "Gemma 2": Family("gemma2", dict(sliding_window=4, **WITH_HEAD_DIM)),
     "Gemma 3": Family("gemma3_text", dict(**WINDOW, **WITH_HEAD_DIM)),
-    "Gemma 3n": Family("gemma3n_text", dict(
-        hidden_size_per_layer_input=8, vocab_size_per_layer_input=12, laurel_rank=4, num_kv_shared_layers=0,
-        altup_num_inputs=2, **WINDOW, **WITH_HEAD_DIM)),
+    "Gemma 3n": Family(
+        "gemma3n_text",
+        dict(
+            hidden_size_per_layer_input=8,
+            vocab_size_per_layer_input=12,
+            laurel_rank=4,
+            num_kv_shared_layers=0,
+            altup_num_inputs=2,
+            **WINDOW,
+            **WITH_HEAD_DIM,
+        ),
+    ),
     "Mistral": Family("mistral", dict(sliding_window=4, **USUAL)),
     "Ministral 3": Family("ministral3", WITH_HEAD_DIM),
     "Mixtral": Family("mixtral", dict(num_local_experts=4, num_experts_per_tok=2, **USUAL)),
@@ -84,8 +115,15 @@ RIGHT = {
     "Qwen3-MoE": Family("qwen3_moe", dict(num_experts=4, **EXPERTS, **WITH_HEAD_DIM)),
     "SmolLM3": Family("smollm3", USUAL),
     "Llama": Family("llama", USUAL),
-    "Llama 3.2 scaling": Family("llama", dict(**USUAL, **rope(
-        "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16))),
+    "Llama 3.2 scaling": Family(
+        "llama",
+        dict(
+            **USUAL,
+            **rope(
+                "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16
+            ),
+        ),
+    ),
     "YaRN": Family("llama", dict(**USUAL, **rope("yarn", factor=4.0, original_max_position_embeddings=16))),
     "OLMo 2": Family("olmo2", USUAL),
     "OLMo 3": Family("olmo3", dict(**WINDOW, **USUAL)),
@@ -100,20 +138,41 @@ RIGHT = {
     "DeepSeek-V3.2": Family("deepseek_v32", dict(index_n_heads=2, index_head_dim=8, index_topk=64, **DEEPSEEK)),
     "GLM-4": Family("glm4", WITH_HEAD_DIM),
     "LFM2": Family("lfm2", dict(layer_types=["conv", "full_attention"], **USUAL)),
-    "Qwen3-Next": Family("qwen3_next", dict(
-        num_experts=4, shared_expert_intermediate_size=16, **EXPERTS, **DELTA_RULE, **WITH_HEAD_DIM)),
+    "Qwen3-Next": Family(
+        "qwen3_next", dict(num_experts=4, shared_expert_intermediate_size=16, **EXPERTS, **DELTA_RULE, **WITH_HEAD_DIM)
+    ),
     "Qwen3.5": Family("qwen3_5_text", dict(**DELTA_RULE, **WITH_HEAD_DIM)),
     "OLMo hybrid": Family("olmo_hybrid", dict(**DELTA_RULE, **USUAL)),
     "Falcon-H1": Family("falcon_h1", dict(mamba_d_ssm=64, **MAMBA, **USUAL), adapters=("q_proj", "in_proj")),
-    "Granite 4 hybrid": Family("granitemoehybrid", dict(
-        layer_types=["mamba", "attention"], shared_intermediate_size=16, num_local_experts=4, num_experts_per_tok=2,
-        **MAMBA, **USUAL)),
-    "Jamba": Family("jamba", dict(
-        attn_layer_period=2, attn_layer_offset=1, expert_layer_period=2, expert_layer_offset=1, num_experts=4,
-        mamba_d_state=8, mamba_dt_rank=4, use_mamba_kernels=False, **USUAL)),
+    "Granite 4 hybrid": Family(
+        "granitemoehybrid",
+        dict(
+            layer_types=["mamba", "attention"],
+            shared_intermediate_size=16,
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            **MAMBA,
+            **USUAL,
+        ),
+    ),
+    "Jamba": Family(
+        "jamba",
+        dict(
+            attn_layer_period=2,
+            attn_layer_offset=1,
+            expert_layer_period=2,
+            expert_layer_offset=1,
+            num_experts=4,
+            mamba_d_state=8,
+            mamba_dt_rank=4,
+            use_mamba_kernels=False,
+            **USUAL,
+        ),
+    ),
     "Mamba": Family("mamba", STATE_SPACE, adapters=("in_proj", "x_proj")),
-    "Mamba-2": Family("mamba2", dict(
-        num_heads=4, head_dim=16, n_groups=1, chunk_size=8, **STATE_SPACE), adapters=("in_proj",)),
+    "Mamba-2": Family(
+        "mamba2", dict(num_heads=4, head_dim=16, n_groups=1, chunk_size=8, **STATE_SPACE), adapters=("in_proj",)
+    ),
     "Falcon-Mamba": Family("falcon_mamba", STATE_SPACE, adapters=("in_proj", "x_proj")),
 }
 
@@ -123,19 +182,44 @@ NO_CACHE = {
     "XLNet": Family("xlnet", dict(d_model=32, n_layer=2, n_head=4, d_inner=48, vocab_size=12)),
     "RWKV": Family("rwkv", dict(context_length=64, **SMALL)),
     "xLSTM": Family("xlstm", dict(num_blocks=2, num_heads=4, **SMALL)),
-    "RecurrentGemma": Family("recurrent_gemma", dict(
-        lru_width=32, attention_window_size=4, block_types=["recurrent", "attention"], **WITH_HEAD_DIM)),
+    "RecurrentGemma": Family(
+        "recurrent_gemma",
+        dict(lru_width=32, attention_window_size=4, block_types=["recurrent", "attention"], **WITH_HEAD_DIM),
+    ),
 }
 
 # Refused by the guard: they run, and are wrong as soon as a row is padded. Beside each, where that begins.
 WRONG_WHEN_PADDED = {
-    "BART": (Family("bart", dict(
-        d_model=32, decoder_layers=2, encoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48,
-        max_position_embeddings=64, **IDS)), "the embeddings"),
+    "BART": (
+        Family(
+            "bart",
+            dict(
+                d_model=32,
+                decoder_layers=2,
+                encoder_layers=2,
+                decoder_attention_heads=4,
+                decoder_ffn_dim=48,
+                max_position_embeddings=64,
+                **IDS,
+            ),
+        ),
+        "the embeddings",
+    ),
     "RoFormer": (Family("roformer", dict(is_decoder=True, **USUAL)), "roformer.encoder.layer.0"),
-    "ProphetNet": (Family("prophetnet", dict(
-        num_decoder_layers=2, num_decoder_attention_heads=4, decoder_ffn_dim=48, max_position_embeddings=64,
-        hidden_size=32, **IDS)), "could not be located"),
+    "ProphetNet": (
+        Family(
+            "prophetnet",
+            dict(
+                num_decoder_layers=2,
+                num_decoder_attention_heads=4,
+                decoder_ffn_dim=48,
+                max_position_embeddings=64,
+                hidden_size=32,
+                **IDS,
+            ),
+        ),
+        "could not be located",
+    ),
 }
 
 

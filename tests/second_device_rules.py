@@ -17,8 +17,12 @@ INDEXED_READS = {aten.index.Tensor, aten._unsafe_index.Tensor}
 INDEXED_WRITES = {aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
 # Not marked as elementwise in torch's table, yet their value may be a CPU tensor without dimensions.
 TAKE_A_SCALAR = {
-    aten.masked_fill.Tensor, aten.masked_fill_.Tensor, aten.fill.Tensor, aten.fill_.Tensor,
-    aten.index_fill.int_Tensor, aten.index_fill_.int_Tensor,
+    aten.masked_fill.Tensor,
+    aten.masked_fill_.Tensor,
+    aten.fill.Tensor,
+    aten.fill_.Tensor,
+    aten.index_fill.int_Tensor,
+    aten.index_fill_.int_Tensor,
 }
 # The host waits for a size or a value; once or more counts as one.
 WAITED_FOR = {

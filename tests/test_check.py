@@ -84,7 +84,10 @@ def looped_loss(logps, old, adv, mask, ref, beta, eps):
         terms = []
         for t in range(n):
             r = torch.exp(logps[i, t] - old[i, t])
-            terms.append(-torch.min(r * adv[i], torch.clip(r, 1 - eps, 1 + eps) * adv[i]) + beta * expm1_kl(logps[i, t], ref[i, t]))
+            terms.append(
+                -torch.min(r * adv[i], torch.clip(r, 1 - eps, 1 + eps) * adv[i])
+                + beta * expm1_kl(logps[i, t], ref[i, t])
+            )
         total = total + sum(terms) / n
     return total / len(adv)
 
@@ -108,16 +111,22 @@ def row_by_row_logps(model, prompt_ids, prompt_mask, completion_ids, completion_
 def unmasked_logps(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
     """What stands in the padding does not matter: the loss masks it."""
     mask = torch.cat([prompt_mask, completion_mask], 1)
-    logits = model(torch.cat([prompt_ids, completion_ids], 1), attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(0)).logits
+    logits = model(
+        torch.cat([prompt_ids, completion_ids], 1), attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(0)
+    ).logits
     logits = logits[:, prompt_ids.size(1) - 1 : -1]
     return logits.gather(-1, completion_ids[..., None]).squeeze(-1) - logits.logsumexp(-1)
 
 
 def cross_entropy_logps(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
     mask = torch.cat([prompt_mask, completion_mask], 1)
-    logits = model(torch.cat([prompt_ids, completion_ids], 1), attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(0)).logits
+    logits = model(
+        torch.cat([prompt_ids, completion_ids], 1), attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(0)
+    ).logits
     logits = logits[:, prompt_ids.size(1) - 1 : -1]
-    return -torch.nn.functional.cross_entropy(logits.transpose(1, 2), completion_ids, reduction="none") * completion_mask
+    return (
+        -torch.nn.functional.cross_entropy(logits.transpose(1, 2), completion_ids, reduction="none") * completion_mask
+    )
 
 
 def first_line_reward(prompts, responses, answers):
@@ -129,13 +138,17 @@ def looped_step(model, reference, rollout, rewards, beta, epsilon):
     adv, total = looped_advantages(rewards, rollout.num_generations), 0.0
     for i, mask in enumerate(rollout.completion_mask):
         prompt, n = i // rollout.num_generations, int(mask.sum())
-        ids = torch.cat([rollout.prompt_ids[prompt][rollout.prompt_mask[prompt].bool()], rollout.completion_ids[i, :n]])[None]
+        ids = torch.cat(
+            [rollout.prompt_ids[prompt][rollout.prompt_mask[prompt].bool()], rollout.completion_ids[i, :n]]
+        )[None]
         logps, ref_logps = (
             m(input_ids=ids).logits[0, -n - 1 : -1].log_softmax(-1).gather(-1, ids[0, -n:, None])[None, :, 0]
             for m in (model, reference)
         )
         old, ones = rollout.old_logps[None, i, :n], torch.ones(1, n)
-        total = total + two_sided_loss(logps, old, torch.tensor(adv[i : i + 1]), ones, ref_logps.detach(), beta, epsilon)
+        total = total + two_sided_loss(
+            logps, old, torch.tensor(adv[i : i + 1]), ones, ref_logps.detach(), beta, epsilon
+        )
     return total / len(rollout)
 
 
@@ -153,7 +166,14 @@ def bitwise_hand_type(cards):
     pairs = sum(ranks.count(r) for r in ranks)  # 5 for five different, 7, 9, 11, 13, 17
     if straight or flush:
         return " ".join(["straight"] * straight + ["flush"] * flush)
-    return {5: "high card", 7: "one pair", 9: "two pair", 11: "three of a kind", 13: "full house", 17: "four of a kind"}[pairs]
+    return {
+        5: "high card",
+        7: "one pair",
+        9: "two pair",
+        11: "three of a kind",
+        13: "full house",
+        17: "four of a kind",
+    }[pairs]
 
 
 CORRECT = [

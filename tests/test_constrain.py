@@ -93,7 +93,9 @@ def test_answers_are_read_without_the_tokenizers_own_tokens():
     assert answer_trie(tokenizer, ["ab"]).token_ids.tolist() == [[2], [3], [1]]
 
 
-@pytest.mark.parametrize("answers, words", [([], "empty"), ([""], "'' has no tokens"), (["a", "a"], "'a' is given twice")])
+@pytest.mark.parametrize(
+    "answers, words", [([], "empty"), ([""], "'' has no tokens"), (["a", "a"], "'a' is given twice")]
+)
 def test_bad_answers_are_refused_with_a_sentence(tokenizer, answers, words):
     with pytest.raises(ValueError, match=words):
         answer_trie(tokenizer, answers)

@@ -26,7 +26,10 @@ def test_pad_and_eos_differ_and_nothing_is_put_before_a_prompt(course_lm):
     model, tokenizer = course_lm
     assert tokenizer.pad_token_id != tokenizer.eos_token_id == model.config.eos_token_id
     assert tokenizer.padding_side == "left"
-    assert tokenizer("the", add_special_tokens=True)["input_ids"] == tokenizer("the", add_special_tokens=False)["input_ids"]
+    assert (
+        tokenizer("the", add_special_tokens=True)["input_ids"]
+        == tokenizer("the", add_special_tokens=False)["input_ids"]
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -47,8 +47,18 @@ def test_an_evaluation_is_the_rows_own_samples_with_their_weighted_rewards(token
     trie = answer_trie(tokenizer, ["a", "aab", "bb", "cca", "d"]) if constrained else None
     prompts = [row["prompt"] for row in ROWS]
     result = evaluate(
-        model, tokenizer, ROWS, [length, count_a], name="before", max_new_tokens=5, temperature=1.3, num_generations=3,
-        constraint=trie, reward_weights=[1.0, 0.5], batch_size=2, seed=7,
+        model,
+        tokenizer,
+        ROWS,
+        [length, count_a],
+        name="before",
+        max_new_tokens=5,
+        temperature=1.3,
+        num_generations=3,
+        constraint=trie,
+        reward_weights=[1.0, 0.5],
+        batch_size=2,
+        seed=7,
     )
     oracle = sample(
         model, tokenizer, prompts, 3, Sampling(5, 1.3), constraint=trie, seed=7, step=EVALUATION, places=[0, 1, 2]
@@ -104,8 +114,13 @@ def test_prompts_of_like_length_share_a_batch_and_the_bar_counts_batches(tokeniz
 
 def test_sampled_evaluation_counts_equal_groups(tokenizer):
     result = evaluate(
-        tiny_llama(), tokenizer, ROWS, lambda prompts, completions, **c: [float(p == "d") * i for i, p in enumerate(prompts)],
-        temperature=1.0, num_generations=4, max_new_tokens=2,
+        tiny_llama(),
+        tokenizer,
+        ROWS,
+        lambda prompts, completions, **c: [float(p == "d") * i for i, p in enumerate(prompts)],
+        temperature=1.0,
+        num_generations=4,
+        max_new_tokens=2,
     )
     assert len(result.completions) == 12 and result.per_prompt.shape == (3,)
     assert result.frac_reward_zero_std == pytest.approx(2 / 3)
@@ -120,7 +135,9 @@ def test_bootstrap_interval_has_the_width_of_theory():
 def test_the_interval_is_the_same_in_every_run():
     """Frozen: the intervals that notebooks show hang on the seed and the number of draws."""
     values = torch.tensor([0.0, 1.0, 2.0, 5.0])
-    assert bootstrap_interval(values) == pytest.approx(FROZEN) and bootstrap_interval(values, 0.95, 2000, 0) == pytest.approx(FROZEN)
+    assert bootstrap_interval(values) == pytest.approx(FROZEN) and bootstrap_interval(
+        values, 0.95, 2000, 0
+    ) == pytest.approx(FROZEN)
     assert bootstrap_interval(values, seed=1, draws=50) != bootstrap_interval(values, seed=2, draws=50)
     assert bootstrap_interval(torch.full((5,), 0.25)) == (0.25, 0.25)
     assert bootstrap_interval(torch.tensor([0, 1, 2, 5])) == pytest.approx(FROZEN), "counts are numbers too"
@@ -142,7 +159,9 @@ def test_the_comparison_word_for_word(capsys):
     """What every notebook shows. Two completions a prompt: means and examples are of prompts."""
     before, after = made([0.0, 1.0, 0.0, 0.0, 1.0, 1.0], G=2), made([1.0, 1.0, 0.5, 0.5, 1.0, 1.0], G=2)
     result = compare(before, after, examples=2)
-    intervals = [bootstrap_interval(torch.tensor(means)) for means in ([0.5, 0.0, 1.0], [1.0, 0.5, 1.0], [0.5, 0.5, 0.0])]
+    intervals = [
+        bootstrap_interval(torch.tensor(means)) for means in ([0.5, 0.0, 1.0], [1.0, 0.5, 1.0], [0.5, 0.5, 0.0])
+    ]
     (low, high), (fine_low, fine_high), (gain_low, gain_high) = intervals
     shown = "out\\nput".ljust(58)
     assert capsys.readouterr().out == (
@@ -159,7 +178,11 @@ def test_the_comparison_word_for_word(capsys):
         f"   after   {shown} reward 0.50\n"
     )
     expected = {
-        "baseline": 0.5, "fine-tuned": 5 / 6, "gain": 1 / 3, "gain_low": gain_low, "gain_high": gain_high,
+        "baseline": 0.5,
+        "fine-tuned": 5 / 6,
+        "gain": 1 / 3,
+        "gain_low": gain_low,
+        "gain_high": gain_high,
     }
     assert result == pytest.approx(expected)
     assert compare(before, after, show=False) == result and capsys.readouterr().out == ""

@@ -55,7 +55,9 @@ def test_a_rewarded_rollout_is_the_step_of_its_seed_with_its_rewards(tokenizer):
 
 
 def test_metrics_have_the_mean_and_the_population_spread_of_each_function(tokenizer):
-    rollout, per_func, rewards, metrics = rewarded_rollout(tiny_llama().eval(), tokenizer, ROWS, [length, count_a], CONFIG)
+    rollout, per_func, rewards, metrics = rewarded_rollout(
+        tiny_llama().eval(), tokenizer, ROWS, [length, count_a], CONFIG
+    )
     expected = rollout.length_metrics | {
         "reward": rewards.mean().item(),
         "rewards/length/mean": per_func[:, 0].mean().item(),

@@ -77,7 +77,9 @@ def test_parameters_stay_bit_equal_without_one(model, tokenizer):
 def test_training_reaches_the_known_optimum(tokenizer):
     """Each prompt has one right letter; the optimum is to say it always. Catches anything that breaks learning."""
     model = tiny_llama(initializer_range=0.02).eval()
-    config = GRPOConfig(steps=60, prompts_per_step=4, num_generations=16, max_new_tokens=1, learning_rate=1e-2, log_every=0)
+    config = GRPOConfig(
+        steps=60, prompts_per_step=4, num_generations=16, max_new_tokens=1, learning_rate=1e-2, log_every=0
+    )
     history = run(model, tokenizer, config=config)
     assert sum(r["reward"] for r in history[:3]) / 3 < 0.4
     assert sum(r["reward"] for r in history[-10:]) / 10 > 0.95
@@ -97,8 +99,16 @@ def test_a_kl_penalty_holds_the_policy_near_the_reference(kl_in, tokenizer):
     distance = {}
     for beta in (1e-6, 3.0):
         model = tiny_llama().eval()
-        config = GRPOConfig(steps=25, prompts_per_step=4, num_generations=8, max_new_tokens=3, learning_rate=5e-3,
-                            beta=beta, kl_in=kl_in, log_every=0)
+        config = GRPOConfig(
+            steps=25,
+            prompts_per_step=4,
+            num_generations=8,
+            max_new_tokens=3,
+            learning_rate=5e-3,
+            beta=beta,
+            kl_in=kl_in,
+            log_every=0,
+        )
         history = run(model, tokenizer, config=config, reference=frozen_copy(model))
         distance[beta] = sum(r["kl"] for r in history[-5:]) / 5
     assert distance[3.0] < 0.5 * distance[1e-6]
@@ -106,7 +116,9 @@ def test_a_kl_penalty_holds_the_policy_near_the_reference(kl_in, tokenizer):
 
 def test_kl_in_the_reward_is_subtracted_before_normalisation(model, tokenizer):
     reference = tiny_llama(seed=1).eval()
-    config = GRPOConfig(prompts_per_step=4, num_generations=4, max_new_tokens=5, beta=0.5, kl_in="reward", scale_rewards="none")
+    config = GRPOConfig(
+        prompts_per_step=4, num_generations=4, max_new_tokens=5, beta=0.5, kl_in="reward", scale_rewards="none"
+    )
     experience = collect(model, tokenizer, ROWS, first_letter, config, reference=reference)
     penalty = k1(experience.rollout.old_logps, experience.ref_logps).sum(dim=1)
     returns = (experience.rewards - 0.5 * penalty).view(4, 4)
@@ -132,7 +144,12 @@ def test_the_kl_in_the_reward_is_logged_a_token(tokenizer):
     oracle = (experience.rollout.old_logps - experience.ref_logps)[mask].mean().item()
     assert experience.metrics["kl"] == pytest.approx(oracle, rel=1e-5)
     in_loss = collect(
-        tiny_llama().eval(), tokenizer, ROWS, first_letter, replace(config, kl_in="loss"), reference=tiny_llama(1).eval()
+        tiny_llama().eval(),
+        tokenizer,
+        ROWS,
+        first_letter,
+        replace(config, kl_in="loss"),
+        reference=tiny_llama(1).eval(),
     )
     assert "kl" not in in_loss.metrics, "the loss measures it"
 
@@ -168,7 +185,14 @@ def test_the_settings_reach_the_loss(tokenizer, options):
     rollout = experience.rollout
     logps, entropy = completion_logps(model, rollout, with_entropy=True, entropy_gradient=True)
     settings = {name: value for name, value in options.items() if name != "max_new_tokens"}
-    arguments = (logps, rollout.old_logps, experience.advantages, rollout.completion_mask, experience.ref_logps, entropy)
+    arguments = (
+        logps,
+        rollout.old_logps,
+        experience.advantages,
+        rollout.completion_mask,
+        experience.ref_logps,
+        entropy,
+    )
     oracle, expected = grpo_loss(*arguments, **settings, max_completion_length=options.get("max_new_tokens"))
     torch.testing.assert_close(loss, oracle)
     assert metrics.keys() == expected.keys() and not torch.isclose(loss, grpo_loss(*arguments)[0])
@@ -212,12 +236,18 @@ def test_each_reward_function_has_its_own_mean_in_the_record(tokenizer):
 def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
     """Catches `disable_adapter()` outside `with`: the KL would stay 0 however far the adapters move."""
     model = add_lora(tiny_llama().eval(), r=4)
-    config = GRPOConfig(steps=8, prompts_per_step=4, num_generations=4, max_new_tokens=4, beta=0.01, learning_rate=2e-2, log_every=0)
+    config = GRPOConfig(
+        steps=8, prompts_per_step=4, num_generations=4, max_new_tokens=4, beta=0.01, learning_rate=2e-2, log_every=0
+    )
     history = run(model, tokenizer, config=config)
     assert history[0]["kl"] == pytest.approx(0, abs=1e-6) and history[-1]["kl"] > 1e-3
     base = {n: p for n, p in model.named_parameters() if not p.requires_grad}
-    assert all(torch.equal(p, dict(tiny_llama().named_parameters())[n.split("base_model.model.")[1].replace(".base_layer", "")])
-               for n, p in base.items())
+    assert all(
+        torch.equal(
+            p, dict(tiny_llama().named_parameters())[n.split("base_model.model.")[1].replace(".base_layer", "")]
+        )
+        for n, p in base.items()
+    )
 
 
 def test_no_reference_is_a_sentence(model, tokenizer):
@@ -225,10 +255,26 @@ def test_no_reference_is_a_sentence(model, tokenizer):
         grpo_step(model, tokenizer, ROWS, first_letter, GRPOConfig(beta=0.1, max_new_tokens=3))
 
 
+def test_the_policy_is_no_reference_of_its_own(tokenizer):
+    """In a step that is written out as well, where no algorithm looks at it."""
+    model = tiny_llama().eval()
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        collect(model, tokenizer, ROWS, first_letter, replace(CONFIG, beta=0.1), reference=model)
+
+
 def test_several_epochs_move_the_ratio_and_clip(tokenizer):
     model = tiny_llama().eval()
-    config = GRPOConfig(steps=2, prompts_per_step=4, num_generations=8, max_new_tokens=4, num_iterations=6,
-                        minibatches=2, learning_rate=2e-2, warmup_steps=0, log_every=0)
+    config = GRPOConfig(
+        steps=2,
+        prompts_per_step=4,
+        num_generations=8,
+        max_new_tokens=4,
+        num_iterations=6,
+        minibatches=2,
+        learning_rate=2e-2,
+        warmup_steps=0,
+        log_every=0,
+    )
     assert any(record["clip_ratio"] > 0 for record in run(model, tokenizer, config=config))
 
 
@@ -257,7 +303,9 @@ def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monke
         experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1))
         monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
         assert len(training.pieces(experience, 12)) == (3 if at_once == 1 else 1)
-        assert len(set(experience.rollout.lengths.view(3, 4).sum(dim=1).tolist())) > 1, "or equal weights would be right"
+        assert len(set(experience.rollout.lengths.view(3, 4).sum(dim=1).tolist())) > 1, (
+            "or equal weights would be right"
+        )
         algorithm = GRPO(model, tokenizer, longer_is_better, config)
         metrics = training.update(algorithm, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
         results.append((metrics, parameters(model)))
@@ -274,17 +322,29 @@ def test_a_checkpoint_of_other_settings_is_refused(tokenizer, tmp_path):
 
 
 def test_the_log_tells_average_reward_and_loss(tokenizer, capsys):
-    run(tiny_llama().eval(), tokenizer, config=GRPOConfig(steps=4, prompts_per_step=2, num_generations=2, max_new_tokens=2,
-                                                         log_every=2, eval_every=2), evaluate=lambda model: 0.25)
+    run(
+        tiny_llama().eval(),
+        tokenizer,
+        config=GRPOConfig(steps=4, prompts_per_step=2, num_generations=2, max_new_tokens=2, log_every=2, eval_every=2),
+        evaluate=lambda model: 0.25,
+    )
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 and all("average reward" in l and "average loss" in l and "held-out 0.250" in l for l in lines)
+    assert len(lines) == 2 and all(
+        "average reward" in l and "average loss" in l and "held-out 0.250" in l for l in lines
+    )
 
 
 @pytest.mark.parametrize(
     "options, words",
-    [({"num_generations": 1}, "num_generations"), ({"learning_rate": 0.0}, "learning_rate"), ({"beta": -1.0}, "beta"),
-     ({"loss_type": "ppo"}, "loss_type"), ({"temperature": 0.0}, "temperature"), ({"minibatches": 99}, "minibatches"),
-     ({"max_new_tokens": 0}, "max_new_tokens")],
+    [
+        ({"num_generations": 1}, "num_generations"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"beta": -1.0}, "beta"),
+        ({"loss_type": "ppo"}, "loss_type"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"minibatches": 99}, "minibatches"),
+        ({"max_new_tokens": 0}, "max_new_tokens"),
+    ],
 )
 def test_bad_settings_are_refused_with_a_sentence(options, words):
     with pytest.raises(ValueError, match=words):

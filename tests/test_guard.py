@@ -41,8 +41,9 @@ class Forgetful(GPT2LMHeadModel):
 
     def forward(self, position_ids=None, use_cache=None, **options):
         shift = 1 if use_cache and position_ids.size(1) == 1 else 0
-        return super().forward(position_ids=None if position_ids is None else position_ids + shift,
-                               use_cache=use_cache, **options)
+        return super().forward(
+            position_ids=None if position_ids is None else position_ids + shift, use_cache=use_cache, **options
+        )
 
 
 def wrong(kind: type) -> GPT2LMHeadModel:
@@ -127,8 +128,11 @@ def test_a_fast_decoder_that_is_wrong_is_left_too(monkeypatch):
 
 
 SAMPLINGS = {
-    "cold": Sampling(8, temperature=0.5), "hot": Sampling(8, temperature=2.0), "greedy": Sampling(8, temperature=0.0),
-    "top-k": Sampling(8, top_k=3), "top-p": Sampling(8, top_p=0.7),
+    "cold": Sampling(8, temperature=0.5),
+    "hot": Sampling(8, temperature=2.0),
+    "greedy": Sampling(8, temperature=0.0),
+    "top-k": Sampling(8, top_k=3),
+    "top-p": Sampling(8, top_p=0.7),
 }
 
 

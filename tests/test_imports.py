@@ -179,9 +179,16 @@ def made_up(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ["import shared.grpo", "import shared.grpo as g", "from shared import grpo", "from shared.grpo import train",
-     "from .. import grpo", "from ..grpo import train", "def f():\n    from shared.grpo import train",
-     "try:\n    import shared.grpo\nexcept ImportError:\n    pass"],
+    [
+        "import shared.grpo",
+        "import shared.grpo as g",
+        "from shared import grpo",
+        "from shared.grpo import train",
+        "from .. import grpo",
+        "from ..grpo import train",
+        "def f():\n    from shared.grpo import train",
+        "try:\n    import shared.grpo\nexcept ImportError:\n    pass",
+    ],
 )
 def test_every_way_to_import_is_seen(line, made_up):
     graph = made_up({"__init__.py": "", "grpo.py": "", "engine/__init__.py": "", "engine/fast.py": line})
@@ -189,16 +196,30 @@ def test_every_way_to_import_is_seen(line, made_up):
 
 
 def test_a_module_of_a_folder_is_told_from_the_folder(made_up):
-    graph = made_up({"tasks/__init__.py": "KEY = 1", "tasks/dots.py": "from shared.tasks import KEY",
-                     "tasks/tags.py": "", "tasks/both.py": "from . import dots, tags"})
+    graph = made_up(
+        {
+            "tasks/__init__.py": "KEY = 1",
+            "tasks/dots.py": "from shared.tasks import KEY",
+            "tasks/tags.py": "",
+            "tasks/both.py": "from . import dots, tags",
+        }
+    )
     assert graph["shared.tasks.dots"] == {"shared.tasks"}
     assert graph["shared.tasks.both"] == {"shared.tasks.dots", "shared.tasks.tags"}
 
 
 def test_inverse_rl_stands_apart(made_up):
     worlds = "from shared import kl, plots\nfrom shared.irl import planning"
-    graph = made_up({"irl/worlds.py": worlds, "irl/planning.py": "", "kl.py": "", "plots.py": "",
-                     "evaluate.py": "import shared.irl.worlds", "check.py": "import shared.irl.worlds"})
+    graph = made_up(
+        {
+            "irl/worlds.py": worlds,
+            "irl/planning.py": "",
+            "kl.py": "",
+            "plots.py": "",
+            "evaluate.py": "import shared.irl.worlds",
+            "check.py": "import shared.irl.worlds",
+        }
+    )
     wrong = ["shared.evaluate imports shared.irl.worlds", "shared.irl.worlds imports shared.kl"]
     assert against_the_order(graph) == wrong
 

@@ -129,8 +129,17 @@ def test_a_block_with_dropout_of_its_own_has_none_while_it_is_scored():
     """Some blocks (OPT's) ask their own `training` flag for dropout, the flag that turns checkpointing on."""
     from transformers import OPTConfig, OPTForCausalLM
 
-    config = OPTConfig(vocab_size=12, hidden_size=16, ffn_dim=16, num_hidden_layers=2, num_attention_heads=2,
-                       max_position_embeddings=32, word_embed_proj_dim=16, dropout=0.5, init_std=0.3)
+    config = OPTConfig(
+        vocab_size=12,
+        hidden_size=16,
+        ffn_dim=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=32,
+        word_embed_proj_dim=16,
+        dropout=0.5,
+        init_std=0.3,
+    )
     model = OPTForCausalLM(config).train()
     model.gradient_checkpointing_enable()
     ids = torch.arange(2, 10)[None]
@@ -171,8 +180,10 @@ def test_scoring_reads_nothing_back_from_the_device(tokenizer, constrained):
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
     model = tiny_llama().eval()
     rollout = sample(model, tokenizer, PROMPTS, 4, Sampling(10, 0.7, top_k=4), constraint=trie, seed=0)
-    moved = {name: getattr(rollout, name).to("meta") for name in
-             ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask", "old_logps")}
+    moved = {
+        name: getattr(rollout, name).to("meta")
+        for name in ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask", "old_logps")
+    }
     constraint = trie.to("meta") if constrained else None
     model = model.to("meta")
     logps, _ = completion_logps(model, replace(rollout, **moved, constraint=constraint), with_entropy=True)

@@ -30,9 +30,19 @@ def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path) -> torch.Tens
     """TRL's own `_compute_loss` on our tensors; only the model's forward pass is replaced by the given logps."""
     args = TRLConfig(output_dir=str(tmp_path), use_bias_correction_kl=False, report_to=[], use_cpu=True, bf16=False)
     trainer = SimpleNamespace(
-        args=args, loss_type=loss_type, beta=beta, epsilon_low=0.2, epsilon_high=0.2, top_entropy_quantile=1.0,
-        off_policy_mask_threshold=None, importance_sampling_level="token", use_vllm=False, aux_loss_enabled=False,
-        max_completion_length=MAX_LENGTH, _entropy_bonus_enabled=False, current_gradient_accumulation_steps=1,
+        args=args,
+        loss_type=loss_type,
+        beta=beta,
+        epsilon_low=0.2,
+        epsilon_high=0.2,
+        top_entropy_quantile=1.0,
+        off_policy_mask_threshold=None,
+        importance_sampling_level="token",
+        use_vllm=False,
+        aux_loss_enabled=False,
+        max_completion_length=MAX_LENGTH,
+        _entropy_bonus_enabled=False,
+        current_gradient_accumulation_steps=1,
         model=torch.nn.Linear(1, 1).eval(),
         accelerator=SimpleNamespace(num_processes=1, reduce=lambda t, reduction: t, gather=lambda t: t),
     )
@@ -43,9 +53,14 @@ def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path) -> torch.Tens
     trainer._get_per_token_logps_and_entropies = lambda *args, **kwargs: (logps, torch.zeros_like(logps), None)
     ids = torch.zeros_like(tensors["completion_mask"])
     inputs = {
-        "prompt_ids": ids, "prompt_mask": ids, "completion_ids": ids, "completion_mask": tensors["completion_mask"],
-        "advantages": tensors["advantages"], "old_per_token_logps": tensors["old_logps"],
-        "ref_per_token_logps": tensors["ref_logps"], "num_items_in_batch": tensors["completion_mask"].sum(),
+        "prompt_ids": ids,
+        "prompt_mask": ids,
+        "completion_ids": ids,
+        "completion_mask": tensors["completion_mask"],
+        "advantages": tensors["advantages"],
+        "old_per_token_logps": tensors["old_logps"],
+        "ref_per_token_logps": tensors["ref_logps"],
+        "num_items_in_batch": tensors["completion_mask"].sum(),
     }
     return GRPOTrainer._compute_loss(trainer, None, inputs)
 
@@ -226,8 +241,15 @@ def test_finite_differences():
     assert torch.autograd.gradcheck(lambda x: grpo_loss(x, **tensors, beta=0.1)[0], logps)
 
 
-@pytest.mark.parametrize("options, words", [({"beta": 0.1}, "ref_logps"), ({"entropy_coef": 0.1}, "entropy"),
-                                            ({"loss_type": "ppo"}, "loss_type"), ({"loss_type": "dr_grpo"}, "max_")])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"beta": 0.1}, "ref_logps"),
+        ({"entropy_coef": 0.1}, "entropy"),
+        ({"loss_type": "ppo"}, "loss_type"),
+        ({"loss_type": "dr_grpo"}, "max_"),
+    ],
+)
 def test_missing_terms_are_refused_with_a_sentence(options, words):
     tensors = batch()
     del tensors["ref_logps"]

@@ -72,7 +72,9 @@ def test_course_device_chooses_the_device(monkeypatch, saved):
     assert load_policy(saved)[0].device == torch.device("cpu")
 
 
-@pytest.mark.parametrize(("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")]
+)
 def test_a_device_that_is_not_there_is_a_sentence(monkeypatch, saved, name, words):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
@@ -115,7 +117,10 @@ def test_a_4_bit_model_is_made_on_the_device_that_was_asked_for(saved, monkeypat
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", keeps)
     load_policy(saved, device=device, lora=True, load_in_4bit=True)
     assert given["device_map"] == {"": torch.device(device)}
-    assert given["quantization_config"].load_in_4bit and given["quantization_config"].bnb_4bit_compute_dtype == torch.bfloat16
+    assert (
+        given["quantization_config"].load_in_4bit
+        and given["quantization_config"].bnb_4bit_compute_dtype == torch.bfloat16
+    )
 
 
 def test_two_revisions_at_once_are_refused(monkeypatch):

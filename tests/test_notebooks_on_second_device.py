@@ -48,34 +48,42 @@ class Worked:
 
 CUTS = {
     "analogies": Worked([Cut("sizes, seeds = (2, 4, 8, 16), (0, 1, 2)", "sizes, seeds = (2, 4), (0,)")]),
-    "countdown": Worked([
-        Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
-        Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
-        Cut("EARLY, early = 10,", "EARLY, early = 1,"),
-        Cut("with_three_numbers[40]", "with_three_numbers[1]"),
-        Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
-        Cut("range(600)", "range(3)"),
-        Cut("draws: int = 48", "draws: int = 2"),
-    ]),
-    "dots": Worked([
-        Cut("= 80, 16, 1e-4, 10", "= 2, 4, 1e-4, 1"),
-        Cut("range(0, 200, 40)", "range(0, 16, 8)"),
-    ]),
+    "countdown": Worked(
+        [
+            Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
+            Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
+            Cut("EARLY, early = 10,", "EARLY, early = 1,"),
+            Cut("with_three_numbers[40]", "with_three_numbers[1]"),
+            Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
+            Cut("range(600)", "range(3)"),
+            Cut("draws: int = 48", "draws: int = 2"),
+        ]
+    ),
+    "dots": Worked(
+        [
+            Cut("= 80, 16, 1e-4, 10", "= 2, 4, 1e-4, 1"),
+            Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+        ]
+    ),
     "poker": Worked(),
-    "ppo": Worked([
-        Cut("train_rows[:48]", "train_rows[:8]", times=2),
-        Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
-        Cut("for seed in (1, 2)", "for seed in (1,)"),
-        Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
-    ]),
-    "reasoning_format": Worked([
-        Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
-        Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
-        Cut("train_rows[:16]", "train_rows[:4]", times=2),
-        Cut("held_out[:40]", "held_out[:2]"),
-        Cut("steps=15,", "steps=1,"),
-        Cut("range(0, 200, 40)", "range(0, 16, 8)"),
-    ]),
+    "ppo": Worked(
+        [
+            Cut("train_rows[:48]", "train_rows[:8]", times=2),
+            Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
+            Cut("for seed in (1, 2)", "for seed in (1,)"),
+            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+        ]
+    ),
+    "reasoning_format": Worked(
+        [
+            Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
+            Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
+            Cut("train_rows[:16]", "train_rows[:4]", times=2),
+            Cut("held_out[:40]", "held_out[:2]"),
+            Cut("steps=15,", "steps=1,"),
+            Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+        ]
+    ),
 }
 
 

@@ -13,7 +13,11 @@ def test_smoothing_never_looks_ahead():
 
 def test_a_panel_for_each_recorded_metric():
     figure = training_curves(HISTORY)
-    assert [axis.get_title() for axis in figure.axes] == ["average reward", "entropy (nats per token)", "groups with equal rewards"]
+    assert [axis.get_title() for axis in figure.axes] == [
+        "average reward",
+        "entropy (nats per token)",
+        "groups with equal rewards",
+    ]
 
 
 def test_runs_are_named_in_a_legend():

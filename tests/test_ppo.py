@@ -15,7 +15,7 @@ from shared.critic import ActorCritic
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps, token_logps
 from shared.losses import clipped_value_loss
-from shared.models import frozen_copy
+from shared.models import add_lora, frozen_copy
 from shared.ppo import PPO, PPOConfig
 from shared.rollout import sample
 from tests.conftest import tiny_gpt2, tiny_llama
@@ -38,7 +38,11 @@ def rollout(model, tokenizer):
 
 def test_a_trajectory_worked_by_hand():
     """Values 0.5, 0.6, 0.9 and a reward of 1 at the end; lam 0.5: deltas 0.1, 0.3, 0.1."""
-    rewards, values, mask = torch.tensor([[0, 0, 1.0, 7]]), torch.tensor([[0.5, 0.6, 0.9, 9]]), torch.tensor([[1, 1, 1, 0]])
+    rewards, values, mask = (
+        torch.tensor([[0, 0, 1.0, 7]]),
+        torch.tensor([[0.5, 0.6, 0.9, 9]]),
+        torch.tensor([[1, 1, 1, 0]]),
+    )
     advantages, returns = gae(rewards, values, mask, lam=0.5)
     assert advantages.tolist() == [pytest.approx([0.1 + 0.5 * 0.35, 0.3 + 0.5 * 0.1, 0.1, 0.0])]
     assert returns.tolist() == [pytest.approx([0.775, 0.95, 1.0, 0.0])]
@@ -125,6 +129,13 @@ def test_the_rewards_stand_at_the_last_token():
     assert ppo.token_rewards(torch.tensor([2.0, 3.0, 4.0]), mask).tolist() == [[0, 2, 0], [0, 0, 3], [4, 0, 0]]
 
 
+def test_the_rewards_are_placed_where_the_policy_is():
+    """Rewards are counted on the CPU, and tokens live on the device."""
+    assert (
+        ppo.token_rewards(torch.tensor([2.0]), torch.ones(1, 3, dtype=torch.long, device="meta")).device.type == "meta"
+    )
+
+
 def test_logits_are_those_of_the_core(model, rollout):
     logits, _ = ActorCritic(model)(rollout)
     logps = token_logps(logits, rollout.completion_ids) * rollout.completion_mask
@@ -175,7 +186,9 @@ def experience_of(model, tokenizer, config):
     return policy, experience
 
 
-CONFIG = PPOConfig(steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, minibatches=2, num_iterations=2, log_every=0)
+CONFIG = PPOConfig(
+    steps=3, prompts_per_step=4, num_generations=4, max_new_tokens=5, minibatches=2, num_iterations=2, log_every=0
+)
 
 
 @pytest.mark.parametrize("kl_in", ["loss", "reward"])
@@ -233,7 +246,12 @@ def test_a_loss_that_is_not_finite_changes_nothing(model, tokenizer):
 
 
 MOST = {
-    "policy_coef": 2.0, "value_coef": 3.0, "entropy_coef": 0.5, "beta": 0.7, "epsilon": 0.05, "value_epsilon": 0.02,
+    "policy_coef": 2.0,
+    "value_coef": 3.0,
+    "entropy_coef": 0.5,
+    "beta": 0.7,
+    "epsilon": 0.05,
+    "value_epsilon": 0.02,
 }
 
 
@@ -276,15 +294,19 @@ def test_every_term_of_the_objective_has_its_weight_and_its_range(tokenizer, opt
         "clip_ratio": (clipped_ratio * advantages < ratio * advantages).float().mean(),
         "moved": ((old - logps).exp() - 1 - (old - logps)).mean(),
     }
-    assert {k: v.item() for k, v in metrics.items()} == pytest.approx({k: v.item() for k, v in expected.items()}, rel=1e-4)
+    assert {k: v.item() for k, v in metrics.items()} == pytest.approx(
+        {k: v.item() for k, v in expected.items()}, rel=1e-4
+    )
     assert not any(value.requires_grad for value in metrics.values())
     parameters = [model.lm_head.weight, policy.value_head[-1].weight]
     ours, theirs = (torch.autograd.grad(value, parameters, retain_graph=True) for value in (loss, oracle))
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("beta, kl_in, with_reference", [(0.5, "loss", True), (0.5, "reward", True), (0.0, "loss", True),
-                                                         (0.0, "loss", False), (0.0, "reward", True)])
+@pytest.mark.parametrize(
+    "beta, kl_in, with_reference",
+    [(0.5, "loss", True), (0.5, "reward", True), (0.0, "loss", True), (0.0, "loss", False), (0.0, "reward", True)],
+)
 def test_the_reference_is_asked_for_what_is_needed(tokenizer, beta, kl_in, with_reference):
     """The KL is in the record whenever there is a reference; the logits of all words are kept for the exact KL alone."""
     config = replace(CONFIG, beta=beta, kl_in=kl_in)
@@ -304,7 +326,13 @@ def test_what_was_collected_has_no_gradient_and_the_rewards_are_the_tasks(tokeni
     policy = ActorCritic(tiny_llama().eval())
     torch.nn.init.normal_(policy.value_head[-1].weight)
     experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, CONFIG)
-    tensors = (experience.advantages, experience.returns, experience.old_values, experience.ref_logps, experience.ref_logits)
+    tensors = (
+        experience.advantages,
+        experience.returns,
+        experience.old_values,
+        experience.ref_logps,
+        experience.ref_logits,
+    )
     assert not any(tensor.requires_grad for tensor in tensors)
     assert experience.rewards.tolist() == experience.rewards_per_func[:, 0].tolist()
     assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
@@ -333,6 +361,7 @@ def test_the_first_values_are_zero_and_the_head_computes_in_its_own_precision(to
     _, values = policy(rollout)
     assert values.dtype == torch.float32 and not values.any()
     assert [tuple(p.shape) for p in policy.value_head.parameters()] == [(32, 32), (32,), (1, 32), (1,)]
+    assert isinstance(policy.value_head[1], torch.nn.Tanh), "two linear layers alone are one"
     torch.nn.init.normal_(policy.value_head[-1].weight)
     in_float = policy(rollout)[1]
     model.to(torch.bfloat16)
@@ -379,6 +408,7 @@ def test_equal_rewards_give_no_signal(tokenizer):
 
 def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):
     """The same run with a strong penalty ends nearer to the reference, in the loss and in the reward."""
+
     def kl_at_the_end(kl_in, beta):
         policy = ActorCritic(frozen_copy(model).requires_grad_(True))
         config = replace(CONFIG, steps=12, learning_rate=3e-3, kl_in=kl_in, beta=beta, num_generations=8)
@@ -413,6 +443,39 @@ def test_kl_in_the_reward_is_taken_off_each_token_and_not_paid_again_in_the_loss
     torch.testing.assert_close(loss, ppo.ppo_loss(policy, experience, replace(config, beta=0.0))[0])
 
 
+def test_kl_in_the_loss_is_not_taken_off_the_rewards_too(tokenizer):
+    """Catches a KL that is paid twice; the reference must be another model, or there is nothing to pay."""
+    config = replace(CONFIG, kl_in="loss", beta=0.5, whiten_advantages=False, lam=0.3)
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    experience = ppo.collect(policy, tiny_llama(7).eval(), tokenizer, ROWS, count_a, config)
+    mask = experience.rollout.completion_mask
+    advantages, returns = gae(ppo.token_rewards(experience.rewards, mask), experience.old_values, mask, lam=0.3)
+    torch.testing.assert_close(experience.advantages, advantages)
+    torch.testing.assert_close(experience.returns, returns)
+    by_default = ppo.collect(policy, None, tokenizer, ROWS, count_a, replace(config, beta=0.0))
+    first = ppo.collect(policy, None, tokenizer, ROWS, count_a, replace(config, beta=0.0), step=0)
+    assert by_default.rollout.completions == first.rollout.completions
+
+
+def test_the_policy_is_no_reference_of_its_own(tokenizer):
+    policy = ActorCritic(tiny_llama().eval())
+    with pytest.raises(ValueError, match="reference is the policy itself"):
+        ppo.collect(policy, policy.model, tokenizer, ROWS, count_a, CONFIG)
+
+
+def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
+    base = tiny_llama().eval()
+    model = add_lora(tiny_llama().eval(), r=2)
+    for name, parameter in model.named_parameters():
+        if "lora" in name:
+            torch.nn.init.constant_(parameter, 0.1)
+    experience = ppo.collect(ActorCritic(model), None, tokenizer, ROWS, count_a, CONFIG)
+    oracle = completion_logps(base, experience.rollout)[0]
+    torch.testing.assert_close(experience.ref_logps, oracle, rtol=1e-4, atol=1e-5)
+    assert experience.metrics["kl"] > 1e-3
+
+
 @pytest.mark.parametrize("whitened", [True, False])
 def test_advantages_are_whitened_when_asked(model, tokenizer, whitened):
     policy, experience = experience_of(model, tokenizer, replace(CONFIG, whiten_advantages=whitened))
@@ -437,7 +500,9 @@ def test_policy_and_head_have_their_own_learning_rates(model, tokenizer):
 
 def test_target_kl_is_a_bound_on_what_has_moved(model, tokenizer):
     bounded, free = (PPO(ActorCritic(model), tokenizer, count_a, replace(CONFIG, target_kl=k)) for k in (0.1, 0.0))
-    assert [bounded.enough({"moved": m}) for m in (0.05, 0.2)] == [False, True] and not free.enough({"moved": 9.0})
+    assert [bounded.enough({"moved": m}) for m in (0.05, 0.1, 0.2)] == [False, False, True] and not free.enough(
+        {"moved": 9.0}
+    )
 
 
 def test_a_constraint_holds_in_sampling_loss_and_kl(model, tokenizer):
@@ -476,7 +541,8 @@ def test_top_p_with_an_exact_kl_is_refused():
 
 
 @pytest.mark.parametrize(
-    "wrong", [dict(steps=0), dict(lam=2.0), dict(kl_in="both"), dict(minibatches=99), dict(learning_rate=0.0), dict(beta=-1.0)]
+    "wrong",
+    [dict(steps=0), dict(lam=2.0), dict(kl_in="both"), dict(minibatches=99), dict(learning_rate=0.0), dict(beta=-1.0)],
 )
 def test_settings_are_checked(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong)) if "minibatches" not in wrong else "minibatches"):

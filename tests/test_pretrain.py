@@ -27,7 +27,10 @@ def test_the_mixture_names_every_task_once():
     [
         ("A♠ T♥ 7♦ 2♣", ["A", "♠", " T", "♥", " 7", "♦", " 2", "♣"]),
         ("17 + 25 = 42", ["1", "7", " +", " 2", "5", " =", " 4", "2"]),
-        ("<think>\n3 * (8 - 2) / 1\n</think>", ["<think>", "\n", "3", " *", " (", "8", " -", " 2", ")", " /", " 1", "\n", "</think>"]),
+        (
+            "<think>\n3 * (8 - 2) / 1\n</think>",
+            ["<think>", "\n", "3", " *", " (", "8", " -", " 2", ")", " /", " 1", "\n", "</think>"],
+        ),
         ("Dots: 3", ["Dots", ":", " 3"]),
     ],
 )
@@ -57,7 +60,9 @@ def test_a_prompts_tokens_begin_the_tokens_of_prompt_and_completion(tokenizer, n
     for document in islice(pretrain.TASKS[name].documents(random.Random(2)), 400):
         for row in pretrain.TASKS[name].dataset("train", 3):
             prompt = row["prompt"]
-            whole = tokenizer(prompt + (document[len(prompt):] if document.startswith(prompt) else " and"))["input_ids"]
+            whole = tokenizer(prompt + (document[len(prompt) :] if document.startswith(prompt) else " and"))[
+                "input_ids"
+            ]
             assert whole[: len(tokenizer(prompt)["input_ids"])] == tokenizer(prompt)["input_ids"]
 
 

@@ -23,7 +23,9 @@ CHAT_ML = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 WITH_BOS = "{{ bos_token }}" + CHAT_ML
-NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + CHAT_ML
+NO_SYSTEM = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + CHAT_ML
+)
 
 
 @pytest.fixture(scope="module")

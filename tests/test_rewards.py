@@ -31,6 +31,7 @@ def test_each_function_gets_a_column():
 
 def test_a_reward_function_is_called_with_lists_by_name_and_stands_alone_or_with_others():
     """TRL's signature: a function that changes its list must not change the caller's, nor that of the next function."""
+
     def spoil(prompts, completions, **columns):
         assert columns == {}
         prompts.clear()
@@ -59,7 +60,14 @@ def test_exact_match_refuses_substrings():
 
 
 @pytest.mark.parametrize(
-    "returned, words", [(None, " returned nothing for 2"), ([1.0], " returned 1 rewards for 2"), ([1.0] * 3, " returned 3 rewards"), ([1.0, float("nan")], "completion 1"), ([None, 1.0], "None")]
+    "returned, words",
+    [
+        (None, " returned nothing for 2"),
+        ([1.0], " returned 1 rewards for 2"),
+        ([1.0] * 3, " returned 3 rewards"),
+        ([1.0, float("nan")], "completion 1"),
+        ([None, 1.0], "None"),
+    ],
 )
 def test_a_broken_reward_is_named(returned, words):
     def my_reward(prompts, completions, **columns):
@@ -219,6 +227,9 @@ def test_a_judge_that_cannot_choose_is_refused(model, tokenizer):
 
 def test_both_learnt_rewards_have_the_common_signature(model, tokenizer):
     """They run through `score` beside a rule, columns and all."""
-    functions = [semantic_similarity(text_embedder(model, tokenizer)), model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")]
+    functions = [
+        semantic_similarity(text_embedder(model, tokenizer)),
+        model_as_judge(model, tokenizer, "{completion}", yes="a", no="b"),
+    ]
     rewards = score(functions, ["c", "d"], ["e", "f"], {"answers": [["e"], ["g", "h"]], "relation": ["x", "y"]})
     assert rewards.shape == (2, 2) and rewards[0, 0] == pytest.approx(1.0) and ((rewards >= 0) & (rewards <= 1)).all()

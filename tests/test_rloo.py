@@ -9,6 +9,7 @@ from shared.advantages import leave_one_out_advantages
 from shared.experience import Experience
 from shared.kl import k3
 from shared.logps import completion_logps
+from shared.models import add_lora
 from shared.rloo import RLOO, RLOOConfig, train
 from tests.conftest import tiny_llama
 from tests.test_table_lookup import REWARDS, sampled_groups
@@ -99,6 +100,17 @@ def test_the_record_tells_the_kl_the_entropy_and_the_spread_of_the_task(tokenize
     assert "kl" not in without.loss(without.experience(ROWS, step=0))[1]
 
 
+def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
+    base, model = tiny_llama().eval(), add_lora(tiny_llama().eval(), r=2)
+    for name, parameter in model.named_parameters():
+        if "lora" in name:
+            torch.nn.init.constant_(parameter, 0.1)
+    experience = algorithm(model, tokenizer, config=replace(CONFIG, beta=0.5)).experience(ROWS, step=0)
+    oracle = completion_logps(base, experience.rollout)[0]
+    torch.testing.assert_close(experience.ref_logps, oracle, rtol=1e-4, atol=1e-5)
+    assert experience.rewards_per_func[:, 0].tolist() == experience.rewards.tolist()
+
+
 def test_without_a_baseline_the_spread_is_that_of_all_rewards(tokenizer):
     experience = algorithm(tiny_llama().eval(), tokenizer, config=replace(CONFIG, baseline="none")).experience(ROWS, 0)
     spread = experience.rewards.var(correction=0).sqrt().item()
@@ -125,7 +137,12 @@ def test_equal_rewards_teach_without_a_baseline_unless_they_are_all_zero(tokeniz
 def test_it_learns(tokenizer, baseline, least):
     model = tiny_llama(initializer_range=0.02).eval()
     config = RLOOConfig(
-        steps=60, prompts_per_step=4, num_generations=16, max_new_tokens=1, learning_rate=1e-2, log_every=0,
+        steps=60,
+        prompts_per_step=4,
+        num_generations=16,
+        max_new_tokens=1,
+        learning_rate=1e-2,
+        log_every=0,
         baseline=baseline,
     )
     history = train(model, tokenizer, ROWS, first_letter, config, progress=False)

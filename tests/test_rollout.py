@@ -44,7 +44,9 @@ def test_old_logps_are_those_of_the_distribution_that_was_sampled(model, tokeniz
         torch.testing.assert_close(rollout.old_logps, plain_logps(model, rollout), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("sampling", [Sampling(8), Sampling(8, 0.7), Sampling(8, 1.3, top_k=4), Sampling(8, 1.0, top_p=0.6)])
+@pytest.mark.parametrize(
+    "sampling", [Sampling(8), Sampling(8, 0.7), Sampling(8, 1.3, top_k=4), Sampling(8, 1.0, top_p=0.6)]
+)
 @pytest.mark.parametrize("constrained", [False, True])
 def test_the_ratio_is_exactly_one_before_the_first_update(model, tokenizer, sampling, constrained):
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
@@ -171,7 +173,9 @@ def test_entropy_is_that_of_the_sampled_distribution(model, tokenizer):
     rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(5), seed=0)
     _, entropy = completion_logps(model, rollout, with_entropy=True)
     G = rollout.num_generations
-    logits = model(rollout.prompt_ids, attention_mask=rollout.prompt_mask, position_ids=position_ids(rollout.prompt_mask)).logits[:, -1]
+    logits = model(
+        rollout.prompt_ids, attention_mask=rollout.prompt_mask, position_ids=position_ids(rollout.prompt_mask)
+    ).logits[:, -1]
     oracle = torch.distributions.Categorical(logits=logits).entropy().repeat_interleave(G)
     torch.testing.assert_close(entropy[:, 0], oracle, rtol=1e-4, atol=1e-5)
 

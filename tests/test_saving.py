@@ -71,7 +71,9 @@ def test_the_embedded_model_is_found_in_any_copy_of_the_repository(tmp_path):
     """Catches adapters that name their base by its place on the machine that made them."""
     model, tokenizer = load_policy(COURSE_MODEL, device="cpu", lora={"init_lora_weights": False})
     folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
-    assert str(COURSE_MODEL) not in "".join(path.read_text() for path in folder.glob("*.json") if path.name != "tokenizer.json")
+    assert str(COURSE_MODEL) not in "".join(
+        path.read_text() for path in folder.glob("*.json") if path.name != "tokenizer.json"
+    )
     assert torch.equal(load_policy(folder, device="cpu")[0](IDS).logits, model(IDS).logits)
 
 
@@ -93,7 +95,9 @@ def test_the_base_and_its_commit_are_kept_with_adapters_and_card(tmp_path):
 def test_the_card_says_what_was_measured_and_how_it_was_trained(base, tmp_path):
     model, tokenizer = load_policy(base, device="cpu")
     measured = {"baseline": 0.25, "fine-tuned": 0.98765}
-    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots", measured=measured, settings=Settings(), license="apache-2.0")
+    folder = save_policy(
+        model, tokenizer, tmp_path / "tuned", task="dots", measured=measured, settings=Settings(), license="apache-2.0"
+    )
     card = (folder / "README.md").read_text()
     assert "| fine-tuned | 0.9877 |" in card and "| learning_rate | 0.0001 |" in card and "task: dots" in card
     assert header_of(folder)["license"] == "apache-2.0" and header_of(folder)["library_name"] == "transformers"

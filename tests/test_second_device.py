@@ -172,9 +172,7 @@ def test_ppo_learns_the_same(name):
         reference = frozen_copy(policy)
         torch.manual_seed(0)
         policy = ActorCritic(policy)
-        history = ppo.train(
-            policy, reference, TOKENIZER, ROWS, reward, config, constraint=constraint, progress=False
-        )
+        history = ppo.train(policy, reference, TOKENIZER, ROWS, reward, config, constraint=constraint, progress=False)
         return [history, list(policy.parameters())]
 
     assert equal(*on_both(run))

@@ -66,9 +66,7 @@ def test_our_step_is_the_plain_one_in_loss_and_gradients(problem):
 def test_a_contestant_reads_the_clock_once_a_step_and_trains(contestant, problem, monkeypatch):
     moved = []
     real = torch.optim.AdamW.step
-    monkeypatch.setattr(
-        torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1]
-    )
+    monkeypatch.setattr(torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1])
     readings = contestant(problem, 2)
     assert len(readings) == len(moved) == 2 and readings[0].wall < readings[1].wall
 
@@ -117,10 +115,7 @@ def test_a_growth_point_taken_again_replaces_the_old_one():
         ("ours", 2, 1.0),
         ("TRL tuned", 4, 4.0),
     ]
-    records = [
-        {"part": "growth", "axis": "G", "contestant": who, "at": at, "wall": [s]} for who, at, s in points
-    ]
+    records = [{"part": "growth", "axis": "G", "contestant": who, "at": at, "wall": [s]} for who, at, s in points]
     assert (
-        growth_table(records)
-        == "| G | 2 | 4 |\n|---|---|---|\n| ours | 1.00 | 2.00 |\n| TRL tuned | 3.00 | 4.00 |\n"
+        growth_table(records) == "| G | 2 | 4 |\n|---|---|---|\n| ours | 1.00 | 2.00 |\n| TRL tuned | 3.00 | 4.00 |\n"
     )

@@ -56,7 +56,9 @@ def test_documents_are_padded_on_the_right_by_hand():
     for pad in ("<pad>", None, "a"):
         tokenizer.pad_token = pad
         filler = 2 if pad == "a" else 0
-        batch = encode_documents(tokenizer, [{"prompt": "a", "completion": "bb"}, {"prompt": "b", "completion": ""}], CPU)
+        batch = encode_documents(
+            tokenizer, [{"prompt": "a", "completion": "bb"}, {"prompt": "b", "completion": ""}], CPU
+        )
         assert batch.ids.tolist() == [[1, 2, 3, 3, 1], [1, 3, 1, filler, filler]]
         assert batch.mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
         assert batch.learned.tolist() == [[0, 0, 1, 1, 1], [0, 0, 1, 0, 0]]
@@ -119,8 +121,13 @@ def test_it_learns_what_it_is_shown(tokenizer):
 
 
 @pytest.mark.parametrize(
-    "row, words", [({"prompt": "a"}, "no 'completion'"), ({"prompt": "", "completion": "a"}, "'' has no tokens"),
-     ({"completion": "a"}, "Row 1 has no 'prompt'"), ({}, "Row 1 has no 'completion'")]
+    "row, words",
+    [
+        ({"prompt": "a"}, "no 'completion'"),
+        ({"prompt": "", "completion": "a"}, "'' has no tokens"),
+        ({"completion": "a"}, "Row 1 has no 'prompt'"),
+        ({}, "Row 1 has no 'completion'"),
+    ],
 )
 def test_bad_rows_are_sentences(tokenizer, row, words):
     with pytest.raises(ValueError, match=words):

@@ -21,6 +21,7 @@ from shared.rloo import RLOOConfig
 from shared.rollout import sample
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.conftest import tiny_llama
+from tests.second_device import DEVICE, second_device
 
 ROWS = [{"x": float(i), "y": 3.0 * i - 1.0, "weight": 1 + i % 3} for i in range(12)]
 CONFIG = TrainingConfig(steps=4, prompts_per_step=6, learning_rate=0.05, log_every=0, warmup_steps=0)
@@ -197,7 +198,9 @@ def test_three_bad_steps_in_a_row_stop_with_the_last_good_weights():
     line = Line(lambda step: step >= 1)
     good = []
     with pytest.raises(NonFiniteTraining, match=r"3 steps in a row \(up to step 4\)") as stopped:
-        train(line, ROWS, replace(CONFIG, steps=9), progress=False, on_step=lambda r: good.append(parameters(line.model)))
+        train(
+            line, ROWS, replace(CONFIG, steps=9), progress=False, on_step=lambda r: good.append(parameters(line.model))
+        )
     assert len(stopped.value.history) == 4 and all(map(torch.equal, good[0], parameters(line.model)))
 
 
@@ -246,7 +249,9 @@ def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_enough():
 def test_listeners_and_evaluation_come_at_their_steps(capsys):
     seen, again = [], []
     config = replace(CONFIG, eval_every=2, log_every=2)
-    history = train(Line(), ROWS, config, evaluate=lambda model: 0.25, on_step=[seen.append, again.append], progress=False)
+    history = train(
+        Line(), ROWS, config, evaluate=lambda model: 0.25, on_step=[seen.append, again.append], progress=False
+    )
     assert seen == again == history and ["eval_reward" in record for record in history] == [False, True, False, True]
     assert all(record["step_time"] > 0 for record in history)
     lines = capsys.readouterr().out.splitlines()
@@ -257,8 +262,16 @@ def test_listeners_and_evaluation_come_at_their_steps(capsys):
 def test_a_line_of_the_log_shows_the_average_of_what_is_there():
     """Word for word: a metric under another name would be missing from the log, and nobody would be told."""
     first = {
-        "step": 9, "reward": 0.0, "loss": -1.0, "value_loss": 2.0, "kl": 0.1, "entropy": 1.5,
-        "frac_reward_zero_std": 0.25, "completions/mean_length": 11.0, "skipped": 1.0, "grad_norm": 7.0,
+        "step": 9,
+        "reward": 0.0,
+        "loss": -1.0,
+        "value_loss": 2.0,
+        "kl": 0.1,
+        "entropy": 1.5,
+        "frac_reward_zero_std": 0.25,
+        "completions/mean_length": 11.0,
+        "skipped": 1.0,
+        "grad_norm": 7.0,
     }
     second = first | {"step": 10, "eval_reward": 0.75}
     third = first | {"step": 11, "reward": 1.0, "kl": 0.4, "eval_reward": 0.125}
@@ -267,7 +280,10 @@ def test_a_line_of_the_log_shows_the_average_of_what_is_there():
         "equal groups  0.250 | length 11.000 | held-out 0.125 | skipped 3"
     )
     assert training.log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000 | average loss  0.500"
-    assert training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step    2 | kl  1.000"
+    assert (
+        training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}])
+        == "step    2 | kl  1.000"
+    )
 
 
 def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_path, capsys):
@@ -275,7 +291,9 @@ def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_pat
     saved = []
     monkeypatch.setattr(training.RunFile, "save", lambda run_file, history: saved.append(len(history)))
     config = replace(CONFIG, steps=7, eval_every=3, log_every=3, checkpoint_every=3)
-    history = train(Line(), ROWS, config, evaluate=lambda model: 1.0, checkpoint_path=tmp_path / "run.pt", progress=False)
+    history = train(
+        Line(), ROWS, config, evaluate=lambda model: 1.0, checkpoint_path=tmp_path / "run.pt", progress=False
+    )
     assert [record["step"] for record in history if "eval_reward" in record] == [3, 6] and saved == [3, 6]
     lines = capsys.readouterr().out.splitlines()
     assert [line[:11] for line in lines] == ["step    3 |", "step    6 |"] and "average reward  4.000" in lines[1]
@@ -525,13 +543,25 @@ def start(name: str, seed: int = 0):
         policy = ActorCritic(model)
         torch.nn.init.normal_(policy.value_head[-1].weight, generator=torch.Generator().manual_seed(seed))
         return policy, lambda tokenizer, **options: ppo.train(
-            policy, reference, tokenizer, TEXTS, longer_is_better,
-            PPOConfig(**size | sampled | {"minibatches": 2} | options.pop("settings")), progress=False, **options,
+            policy,
+            reference,
+            tokenizer,
+            TEXTS,
+            longer_is_better,
+            PPOConfig(**size | sampled | {"minibatches": 2} | options.pop("settings")),
+            progress=False,
+            **options,
         )
     kind, config = {"GRPO": (grpo, GRPOConfig), "RLOO": (rloo, RLOOConfig)}[name]
     return model, lambda tokenizer, **options: kind.train(
-        model, tokenizer, TEXTS, longer_is_better, config(**size | sampled | options.pop("settings")),
-        reference=reference, progress=False, **options,
+        model,
+        tokenizer,
+        TEXTS,
+        longer_is_better,
+        config(**size | sampled | options.pop("settings")),
+        reference=reference,
+        progress=False,
+        **options,
     )
 
 
@@ -551,6 +581,15 @@ def test_resuming_continues_the_same_trajectory_bit_for_bit(name, tokenizer, tmp
     continued = run_rest(tokenizer, settings={"steps": 6, "checkpoint_every": 2}, checkpoint_path=path)
     assert without_seconds(continued) == without_seconds(uninterrupted)
     assert all(map(torch.equal, parameters(whole), parameters(resumed)))
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
+def test_every_algorithm_passes_the_loops_options_on(name, tokenizer):
+    """Catches a checkpoint, an evaluation or a listener that is asked for and never comes."""
+    seen = []
+    _, run = start(name)
+    run(tokenizer, settings={"steps": 1, "eval_every": 1}, evaluate=lambda model: 0.5, on_step=seen.append)
+    assert [record["eval_reward"] for record in seen] == [0.5]
 
 
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
@@ -580,9 +619,7 @@ def test_each_step_samples_its_own_completions_as_seed_step_and_constraint_say(n
         for step in (0, 1):
             experience = algorithm.experience(TEXTS, step)
             prompts = [row["prompt"] for row in TEXTS]
-            oracle = sample(
-                model, tokenizer, prompts, 4, settings.sampling, constraint=constraint, seed=6, step=step
-            )
+            oracle = sample(model, tokenizer, prompts, 4, settings.sampling, constraint=constraint, seed=6, step=step)
             assert experience.rollout.completions == oracle.completions
             assert experience.rewards.tolist() == longer_is_better(prompts, oracle.completions)
             logps = completion_logps(reference, oracle)[0]
@@ -590,10 +627,28 @@ def test_each_step_samples_its_own_completions_as_seed_step_and_constraint_say(n
 
 
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
+def test_advantages_are_where_the_policy_is(name, tokenizer):
+    """Rewards are counted on the CPU. Catches advantages that stay there, which only a second device shows."""
+    with second_device():
+        model = tiny_llama().eval().to(DEVICE)
+        kind, config, policy = {
+            "GRPO": (grpo.GRPO, GRPOConfig, model),
+            "RLOO": (rloo.RLOO, RLOOConfig, model),
+            "PPO": (ppo.PPO, PPOConfig, ActorCritic(model)),
+        }[name]
+        settings = config(prompts_per_step=4, num_generations=2, minibatches=1, max_new_tokens=2, beta=0.0)
+        experience = kind(policy, tokenizer, longer_is_better, settings).collect(TEXTS, 0)
+        assert experience.advantages.device == experience.rollout.old_logps.device == DEVICE
+        assert experience.rewards.device.type == "cpu"
+
+
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO"])
 def test_a_run_keeps_to_its_constraint_and_shows_its_name(name, tokenizer, capsys):
     model = tiny_llama().eval()
     kind, config, policy = {
-        "GRPO": (grpo, GRPOConfig, model), "RLOO": (rloo, RLOOConfig, model), "PPO": (ppo, PPOConfig, ActorCritic(model))
+        "GRPO": (grpo, GRPOConfig, model),
+        "RLOO": (rloo, RLOOConfig, model),
+        "PPO": (ppo, PPOConfig, ActorCritic(model)),
     }[name]
     said = set()
 

@@ -102,9 +102,7 @@ def _code(cell: Cell) -> str:
 
 def _cut(text: str) -> str:
     """The beginning of a text that is too long for a page."""
-    return (
-        text if len(text) <= LONGEST else f"{text[:LONGEST]}\n... ({len(text) - LONGEST:,} more characters)"
-    )
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n... ({len(text) - LONGEST:,} more characters)"
 
 
 def _output(output: Output) -> str:

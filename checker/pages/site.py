@@ -86,9 +86,7 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
     notebook = read(path)
     program = quarto.program() if engine in ("auto", "quarto") else None
     if engine == "quarto" and program is None:
-        raise Unreadable(
-            "Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin."
-        )
+        raise Unreadable("Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin.")
     if program is None:
         return builtin.page(notebook, report, criteria)
     form = template("rubric.html.j2").render(rubric=with_evidence(criteria, notebook, report), report=report)

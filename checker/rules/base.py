@@ -70,9 +70,7 @@ class Rule:
     def findings(self, submission: Submission) -> Iterator[Finding]:
         for number, (cell, found, advice) in enumerate(self.check(submission), 1):
             if number > MOST:
-                yield Finding(
-                    self.code, self.level, cell, "there are more places like these", "Mend these first."
-                )
+                yield Finding(self.code, self.level, cell, "there are more places like these", "Mend these first.")
                 return
             yield Finding(self.code, self.level, cell, one_line(found), printable(advice))
 

@@ -20,16 +20,10 @@ def _has_code(source: str) -> bool:
     right="In [4]:",
 )
 def not_run(submission: Submission) -> Iterator[Remark]:
-    idle = [
-        cell.number
-        for cell in submission.notebook.code_cells
-        if cell.count is None and _has_code(cell.source)
-    ]
+    idle = [cell.number for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
     if idle:
         others = (
-            f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}"
-            if idle[1:]
-            else ""
+            f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}" if idle[1:] else ""
         )
         yield idle[0], f"the cell was not run{others}", RUN_AGAIN
 

@@ -10,10 +10,7 @@ ALMOST = 0.9
 @rule(
     "L001",
     "error",
-    why=(
-        "Submissions are read by people and by tools that accept 40,000 characters. What is beyond them is"
-        " not read."
-    ),
+    why=("Submissions are read by people and by tools that accept 40,000 characters. What is beyond them is not read."),
     wrong="A training loop that prints every step.",
     right="A training loop that prints an average every 10 steps.",
 )
@@ -42,9 +39,7 @@ def near_the_limit(submission: Submission) -> Iterator[Remark]:
 
 def _what_to_cut(submission: Submission) -> str:
     largest = max(submission.converted, key=lambda section: section.characters)
-    part, size = max(
-        ("output", len(largest.output)), ("source", len(largest.source)), key=lambda pair: pair[1]
-    )
+    part, size = max(("output", len(largest.output)), ("source", len(largest.source)), key=lambda pair: pair[1])
     return f"Begin with cell {largest.cell.number}: its {part} alone has {size:,} characters."
 
 

@@ -80,9 +80,7 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
 @rule(
     "R003",
     "warning",
-    why=(
-        "A line of --- directly under text makes a heading of it; between two of them text is taken for YAML."
-    ),
+    why=("A line of --- directly under text makes a heading of it; between two of them text is taken for YAML."),
     wrong="---\ntitle: Analysis\n---",
     right="Leave an empty line around ---, and put YAML in Cell 0 only.",
 )

@@ -7,9 +7,7 @@ from checker.results import cases, examples, log_lines
 from checker.rules.base import Remark, Submission, rule
 
 MODEL = re.compile(r"param|layer|ForCausalLM|Model\(|\b\d+(?:\.\d+)?\s*[MBK]\b", re.IGNORECASE)
-SHAPE = re.compile(
-    r"\(\s*\d+\s*,?\s*(?:\d+\s*)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]|shape\D{0,12}\d", re.IGNORECASE
-)
+SHAPE = re.compile(r"\(\s*\d+\s*,?\s*(?:\d+\s*)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]|shape\D{0,12}\d", re.IGNORECASE)
 FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 
@@ -46,10 +44,7 @@ def model_not_shown(submission: Submission) -> Iterator[Remark]:
     right="Cell 3 prints three prompts.",
 )
 def prompts_not_shown(submission: Submission) -> Iterator[Remark]:
-    if (
-        _present(submission, 3)
-        and len([line for line in submission.output_of(3).splitlines() if line.strip()]) < 3
-    ):
+    if _present(submission, 3) and len([line for line in submission.output_of(3).splitlines() if line.strip()]) < 3:
         yield (
             _at(submission, 3),
             "Cell 3 does not print three example prompts",
@@ -60,10 +55,7 @@ def prompts_not_shown(submission: Submission) -> Iterator[Remark]:
 @rule(
     "P004",
     "warning",
-    why=(
-        "A reward that was never tried on a good and a bad case pays for something, and nobody knows for"
-        " what."
-    ),
+    why=("A reward that was never tried on a good and a bad case pays for something, and nobody knows for what."),
     wrong="Cell 4 only defines the function.",
     right="prompt '...'  response ' 3'  reward 1.0",
 )
@@ -80,10 +72,7 @@ def rewards_not_tried(submission: Submission) -> Iterator[Remark]:
 @rule(
     "P005",
     "warning",
-    why=(
-        "The shape of the advantages and the first loss show that a step works before minutes go into"
-        " training."
-    ),
+    why=("The shape of the advantages and the first loss show that a step works before minutes go into training."),
     wrong="Cell 5 defines functions and prints nothing.",
     right="advantages (32,), initial loss 0.0012",
 )

@@ -49,10 +49,7 @@ def _parsed(header: str) -> object:
 @rule(
     "S002",
     "error",
-    why=(
-        "A header that is not valid YAML, or lacks a key, is ignored or shown as text, and the code is not"
-        " folded."
-    ),
+    why=("A header that is not valid YAML, or lacks a key, is ignored or shown as text, and the code is not folded."),
     wrong="---\nformat:\nhtml:\ncode-fold: true\n---",
     right=HEADER_EXAMPLE,
 )
@@ -64,11 +61,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     match = re.fullmatch(r"---[ \t]*\n(.*?)\n?(?:---|\.\.\.)[ \t]*", text, re.DOTALL)
     if match is None:
         closed = re.search(r"\n(?:---|\.\.\.)[ \t]*(?:\n|$)", text)
-        problem = (
-            "there is more than the header in its cell"
-            if closed
-            else "the header is not closed by a line ---"
-        )
+        problem = "there is more than the header in its cell" if closed else "the header is not closed by a line ---"
         yield 0, problem, "Cell 0 holds the YAML header alone, between two lines of ---."
         return
     if len(match[1]) > LONGEST_HEADER:
@@ -114,9 +107,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
 def section_missing(submission: Submission) -> Iterator[Remark]:
     for spec in SPECS[1:]:
         if spec.number not in submission.sections:
-            form = f"# Cell {spec.number}: ..." + (
-                " as a heading" if spec.kind == "markdown" else " as a comment"
-            )
+            form = f"# Cell {spec.number}: ..." + (" as a heading" if spec.kind == "markdown" else " as a comment")
             yield (
                 None,
                 f"Cell {spec.number} ({spec.title}) is missing",
@@ -176,10 +167,7 @@ def wrong_kind(submission: Submission) -> Iterator[Remark]:
             yield (
                 cell.number,
                 f"Cell {number} is a {cell.kind} cell",
-                (
-                    f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command"
-                    " mode)."
-                ),
+                (f"Make it a {wanted} cell (in Jupyter: {'M' if wanted == 'markdown' else 'Y'} in command mode)."),
             )
 
 

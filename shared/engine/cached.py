@@ -62,7 +62,11 @@ class CachedDecoder:
         if self.argument == "cache_params":
             mask = mask[:, -ids.size(1) :]  # a state has taken in what came before: there are no keys to mask
         out = self.model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=True, logits_to_keep=1,
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            use_cache=True,
+            logits_to_keep=1,
             **{self.argument: self.cache},
         )
         if getattr(out, self.argument, None) is not self.cache:

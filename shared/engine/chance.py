@@ -26,9 +26,7 @@ def _generator(seed: int, step: int, generation: int, place: int, purpose: int) 
     return np.random.Generator(np.random.Philox(key=np.array([seed, step], dtype=np.uint64), counter=counter))
 
 
-def uniforms(
-    seed: int, step: int, places: Sequence[int], num_generations: int, length: int
-) -> Float[Tensor, "B C"]:
+def uniforms(seed: int, step: int, places: Sequence[int], num_generations: int, length: int) -> Float[Tensor, "B C"]:
     """One uniform number in [0, 1) for each token of each completion, (B, C) with B = places x generations, on the CPU.
 
     They are multiples of 2^-24, so that float32 and float64 hold the same numbers.

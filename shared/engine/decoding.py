@@ -207,9 +207,7 @@ class LlamaDecoder:
         return mask.flatten(2, 3).flatten(0, 1)
 
 
-def places_in_groups(
-    group: Sequence[int], number: Sequence[int], groups: int, k: int, device: torch.device
-) -> Places:
+def places_in_groups(group: Sequence[int], number: Sequence[int], groups: int, k: int, device: torch.device) -> Places:
     """Node i is number[i] among those of group[i]. Where a group has fewer than k, any node stands; none sees it."""
     place_of = torch.tensor(group) * k + torch.tensor(number)
     row_at = torch.zeros(groups * k, dtype=torch.long)

@@ -51,9 +51,7 @@ def departs(batch: Float[Tensor, "B W d"], rows: list[Tensor], mask: Int[Tensor,
     return ((real - alone).abs().max() / alone.abs().max()).item()
 
 
-def first_departure(
-    model: torch.nn.Module, ids: Int[Tensor, "B W"], mask: Int[Tensor, "B W"], tolerance: float
-) -> str:
+def first_departure(model: torch.nn.Module, ids: Int[Tensor, "B W"], mask: Int[Tensor, "B W"], tolerance: float) -> str:
     """A clause on where the hidden states of a padded batch first depart from those of its rows, one at a time.
 
     tolerance: the largest difference taken for rounding, as a share of the largest number of the hidden states.

@@ -14,10 +14,10 @@ from shared.engine.resume import fingerprint, pack, unpack
 class RunFile:
     """A run's checkpoint. Without a path it holds, reads and writes nothing.
 
-        with RunFile(path, ...) as run_file:
-            history = run_file.resume()
-            ...
-            run_file.save(history)
+    with RunFile(path, ...) as run_file:
+        history = run_file.resume()
+        ...
+        run_file.save(history)
     """
 
     def __init__(

@@ -84,9 +84,7 @@ def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> 
     return keep
 
 
-def draw(
-    probs: Float[Tensor, "R K"], u: Float[Tensor, "D"], row: Int[Tensor, "D"] | None = None
-) -> Int[Tensor, "D"]:
+def draw(probs: Float[Tensor, "R K"], u: Float[Tensor, "D"], row: Int[Tensor, "D"] | None = None) -> Int[Tensor, "D"]:
     """One index for each u, drawn with its probability: the first whose cumulative probability exceeds u.
 
     u: uniform numbers in [0, 1), see `shared.engine.chance`.

@@ -104,9 +104,7 @@ def _call(function: Callable, probe: Probe, expected: _Outcome | None = None) ->
         raise Problem(f"it returned {_short(result)}; expected a text such as {expected.text!r}.")
     value = _as_tensor(result) if text is None else torch.zeros(())
     if expected is not None and value.shape != expected.value.shape:
-        raise Problem(
-            f"it returned the shape {tuple(value.shape)}; expected {tuple(expected.value.shape)}."
-        )
+        raise Problem(f"it returned the shape {tuple(value.shape)}; expected {tuple(expected.value.shape)}.")
     gradient = None
     if source is not None and value.requires_grad:
         gradient = _gradient(value, source, probe.relevant)
@@ -124,7 +122,9 @@ def _as_tensor(result) -> Tensor:
     try:
         value = torch.as_tensor(result)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise Problem(f"it returned {type(result).__name__} where numbers are expected: {str(result)[:60]!r}.") from error
+        raise Problem(
+            f"it returned {type(result).__name__} where numbers are expected: {str(result)[:60]!r}."
+        ) from error
     return value if value.dtype == torch.float64 else value.float()
 
 
@@ -228,7 +228,9 @@ def _short(value, width: int = 160) -> str:
     if isinstance(value, tuple):
         return _clip(", ".join(_short(v, 80) for v in value), width)
     if isinstance(value, Tensor):
-        return _clip(str([round(v, 4) for v in value.flatten().tolist()]) if value.ndim else f"{value.item():.4f}", width)
+        return _clip(
+            str([round(v, 4) for v in value.flatten().tolist()]) if value.ndim else f"{value.item():.4f}", width
+        )
     return _clip(repr(value), width)
 
 

@@ -42,9 +42,7 @@ def check_terminal(n_states: int, terminal: Sequence[int]) -> np.ndarray:
 def check_discount(discount: float) -> None:
     """Raises ValueError for a discount outside [0, 1)."""
     if not 0.0 <= discount < 1.0:
-        raise ValueError(
-            f"The discount must be at least 0 and below 1, or values may not settle; found {discount}."
-        )
+        raise ValueError(f"The discount must be at least 0 and below 1, or values may not settle; found {discount}.")
 
 
 def _entered(transitions: Transitions, ends: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -30,9 +30,7 @@ def grid_maps(
     Raises ValueError when a map has no square number of states.
     """
     with plt.rc_context(STYLE | {"axes.grid": False}):
-        figure, axes = plt.subplots(
-            1, len(maps), figsize=(3.5 * len(maps), 3.2), squeeze=False, layout="constrained"
-        )
+        figure, axes = plt.subplots(1, len(maps), figsize=(3.5 * len(maps), 3.2), squeeze=False, layout="constrained")
         for axis, (title, values) in zip(axes[0], maps.items()):
             size = round(len(values) ** 0.5)
             if size * size != len(values):
@@ -73,9 +71,7 @@ def _ink(values: PerState, image) -> list[str]:
 
 def _numbers(axis: Axes, size: int, values: PerState, image) -> None:
     for state, (value, colour) in enumerate(zip(values, _ink(values, image))):
-        axis.text(
-            state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour
-        )
+        axis.text(state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour)
 
 
 def _arrows(axis: Axes, size: int, policy: Policy, image) -> None:

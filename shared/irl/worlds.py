@@ -54,9 +54,7 @@ class Transitions:
         """The same from the handout's form. Raises ValueError for rows that are no distribution."""
         table = np.asarray(table, dtype=float)
         if table.ndim != 3 or table.shape[0] != table.shape[1]:
-            raise ValueError(
-                f"A transition table has the shape (states, states, actions); this one has {table.shape}."
-            )
+            raise ValueError(f"A transition table has the shape (states, states, actions); this one has {table.shape}.")
         possible = (table != 0).any(axis=2)
         width = max(1, possible.sum(axis=1).max())
         successors = np.argsort(~possible, axis=1, kind="stable")[:, :width]

@@ -1,14 +1,14 @@
 """Add two numbers, thinking first: the task of `notebooks/reasoning_format.ipynb`.
 
-    Think in <think> tags, then answer in <answer> tags, each tag on its own line.
-    If you add 17 and 25, what is the result?
-    <think>
-    7 + 5 = 12
-    17 + 25 = 42
-    </think>
-    <answer>
-    42
-    </answer>
+Think in <think> tags, then answer in <answer> tags, each tag on its own line.
+If you add 17 and 25, what is the result?
+<think>
+7 + 5 = 12
+17 + 25 = 42
+</think>
+<answer>
+42
+</answer>
 """
 
 import random
@@ -77,9 +77,7 @@ def correctness_reward(
     return [float(blocks is not None and blocks[1] == right) for blocks, right in zip(parsed, answer)]
 
 
-def reward(
-    prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns
-) -> list[float]:
+def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
     """The mean of format and correctness, from 0 to 1."""
     formats = format_reward(prompts, completions)
     return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, answer))]

@@ -42,7 +42,8 @@ def draw_analogy(rng: random.Random, split: Split) -> tuple[Relation, tuple[str,
 
 
 LAST_PAIRS = {
-    split: [(r, pair) for r in RELATIONS for pair in r.pairs if pair_split(r, pair) == split] for split in ("train", "eval")
+    split: [(r, pair) for r in RELATIONS for pair in r.pairs if pair_split(r, pair) == split]
+    for split in ("train", "eval")
 }
 
 
@@ -80,7 +81,9 @@ def first_word(completion: str) -> str:
     return words[0].strip(".,;:!?\"'()").casefold() if words else ""
 
 
-def reward(prompts: Sequence[str], completions: Sequence[str], answers: Sequence[Sequence[str]], **columns) -> list[float]:
+def reward(
+    prompts: Sequence[str], completions: Sequence[str], answers: Sequence[Sequence[str]], **columns
+) -> list[float]:
     """1.0 where the first word of the completion is one of the accepted answers, else 0.0."""
     return [float(first_word(c) in [a.casefold() for a in accepted]) for c, accepted in zip(completions, answers)]
 

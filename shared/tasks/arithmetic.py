@@ -1,8 +1,8 @@
 """Exact evaluation of small arithmetic expressions from untrusted text: fractions, no `eval`.
 
-    expression = term (("+" | "-") term)*
-    term       = factor (("*" | "/") factor)*
-    factor     = number | "(" expression ")"
+expression = term (("+" | "-") term)*
+term       = factor (("*" | "/") factor)*
+factor     = number | "(" expression ")"
 """
 
 import re

@@ -1,14 +1,14 @@
 """Reach a target from given numbers with + - * / and brackets: the task of `notebooks/countdown.ipynb`.
 
-    Think in <think> tags, then answer in <answer> tags, each tag on its own line.
-    Use 3 8 2 once each to make 22.
-    <think>
-    3 * 8 = 24
-    24 - 2 = 22
-    </think>
-    <answer>
-    3 * 8 - 2
-    </answer>
+Think in <think> tags, then answer in <answer> tags, each tag on its own line.
+Use 3 8 2 once each to make 22.
+<think>
+3 * 8 = 24
+24 - 2 = 22
+</think>
+<answer>
+3 * 8 - 2
+</answer>
 """
 
 import operator
@@ -202,17 +202,26 @@ def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns)
 
 
 def correctness_reward(
-    prompts: Sequence[str], completions: Sequence[str], numbers: Sequence[Sequence[int]], target: Sequence[int], **columns
+    prompts: Sequence[str],
+    completions: Sequence[str],
+    numbers: Sequence[Sequence[int]],
+    target: Sequence[int],
+    **columns,
 ) -> list[float]:
     """1.0 where the format is kept and the expression solves the problem, else 0.0."""
     parsed = [parse(completion) for completion in completions]
     return [
-        float(blocks is not None and solves(blocks[1], given, goal)) for blocks, given, goal in zip(parsed, numbers, target)
+        float(blocks is not None and solves(blocks[1], given, goal))
+        for blocks, given, goal in zip(parsed, numbers, target)
     ]
 
 
 def reward(
-    prompts: Sequence[str], completions: Sequence[str], numbers: Sequence[Sequence[int]], target: Sequence[int], **columns
+    prompts: Sequence[str],
+    completions: Sequence[str],
+    numbers: Sequence[Sequence[int]],
+    target: Sequence[int],
+    **columns,
 ) -> list[float]:
     """The mean of format and correctness, from 0 to 1."""
     formats = format_reward(prompts, completions)
@@ -239,7 +248,10 @@ STYLES = (
     (lambda working, expression: f"well, it is {expression}.", 0.52),
     (tagged, 0.19),
     (lambda working, expression: tagged(working, f"it is {expression}"), 0.09),
-    (lambda working, expression: f"<think> {working} </think> <answer> {expression} </answer>".replace("\n", " "), 0.06),
+    (
+        lambda working, expression: f"<think> {working} </think> <answer> {expression} </answer>".replace("\n", " "),
+        0.06,
+    ),
     (lambda working, expression: f"<think>\n{working}\n</think>\n{expression}", 0.05),
     (lambda working, expression: f"<answer>\n{expression}\n</answer>", 0.09),
 )

@@ -1,7 +1,7 @@
 """Count the dots in a row of mixed symbols: the task of `notebooks/dots.ipynb`.
 
-    Count the dots: * . # . - .
-    Dots: 3
+Count the dots: * . # . - .
+Dots: 3
 """
 
 import random

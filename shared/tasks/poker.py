@@ -69,11 +69,7 @@ def deal(label: str, rng: random.Random) -> list[str]:
         raise ValueError(f"The label {label!r} does not exist; choose one of {', '.join(LABELS)}.")
     if label in MULTIPLICITIES:
         ranks = rng.sample(RANKS, len(MULTIPLICITIES[label]))
-        cards = [
-            rank + suit
-            for rank, times in zip(ranks, MULTIPLICITIES[label])
-            for suit in rng.sample(SUITS, times)
-        ]
+        cards = [rank + suit for rank, times in zip(ranks, MULTIPLICITIES[label]) for suit in rng.sample(SUITS, times)]
     else:
         ranks = rng.choice(STRAIGHTS) if label == "straight" else rng.choice(UNCONNECTED)
         suits = rng.choice(SUITS) * 5 if label == "flush" else rng.choice(MIXED_SUITS)
@@ -129,7 +125,12 @@ def dataset(split: Split, n: int, seed: int = 0, *, balanced: bool = True) -> li
     else:
         hands = distinct(iter(lambda: draw_hand(rng, split, balanced=False), None), n, canonical)
     return [
-        {"prompt": prompt_of(cards), "cards": cards, "answer": hand_type(cards), "weight": LABEL_WEIGHTS[hand_type(cards)]}
+        {
+            "prompt": prompt_of(cards),
+            "cards": cards,
+            "answer": hand_type(cards),
+            "weight": LABEL_WEIGHTS[hand_type(cards)],
+        }
         for cards in hands
     ]
 

@@ -39,8 +39,23 @@ WEATHER = """the sun was warm, the rain was cold, the wind was strong, it was la
 the night was long, it was quiet, the snow was deep""".replace(",\n", ", ").split(", ")
 OPENINGS = tuple(f"the {adjective} {noun}" for adjective in ADJECTIVES for noun in PEOPLE + ANIMALS)
 VOCABULARY = frozenset(
-    " ".join([*ADJECTIVES, *PEOPLE, *ANIMALS, *THINGS, *LOOKS, *PLACES, *VISITS, *ACTIONS, *DOINGS, *TIMES, *MANNERS,
-              *WEATHER, "the a to and but because then while he she it they was at so"]).split()
+    " ".join(
+        [
+            *ADJECTIVES,
+            *PEOPLE,
+            *ANIMALS,
+            *THINGS,
+            *LOOKS,
+            *PLACES,
+            *VISITS,
+            *ACTIONS,
+            *DOINGS,
+            *TIMES,
+            *MANNERS,
+            *WEATHER,
+            "the a to and but because then while he she it they was at so",
+        ]
+    ).split()
 )
 
 
@@ -77,7 +92,9 @@ def documents(rng: random.Random) -> Iterator[str]:
     while True:
         subject = rng.choice(_TRAIN_OPENINGS)
         if rng.random() < 0.12:
-            sentences = [f"{subject} {_short(rng)}"] + [f"{_pronoun(rng)} {_short(rng)}" for _ in range(rng.randint(2, 6))]
+            sentences = [f"{subject} {_short(rng)}"] + [
+                f"{_pronoun(rng)} {_short(rng)}" for _ in range(rng.randint(2, 6))
+            ]
         else:
             sentences = [f"{subject} {_long(rng)}"]
             sentences += [f"{_pronoun(rng)} {_long(rng)}" for _ in range(rng.choices((0, 1, 2), (0.5, 0.35, 0.15))[0])]
@@ -92,7 +109,9 @@ def _pronoun(rng: random.Random) -> str:
 
 
 def _short(rng: random.Random) -> str:
-    return rng.choice((rng.choice(DOINGS), f"{rng.choice(DOINGS)} {rng.choice(MANNERS)}", f"was {rng.choice(ADJECTIVES)}"))
+    return rng.choice(
+        (rng.choice(DOINGS), f"{rng.choice(DOINGS)} {rng.choice(MANNERS)}", f"was {rng.choice(ADJECTIVES)}")
+    )
 
 
 def _object(rng: random.Random) -> str:
@@ -100,19 +119,23 @@ def _object(rng: random.Random) -> str:
 
 
 def _clause(rng: random.Random) -> str:
-    return rng.choice((
-        f"{rng.choice(VISITS)} to the {rng.choice(PLACES)}",
-        f"{rng.choice(ACTIONS)} {_object(rng)}",
-        f"{rng.choice(ACTIONS)} {_object(rng)} at the {rng.choice(PLACES)}",
-        f"{rng.choice(DOINGS)} {rng.choice(MANNERS)}",
-    ))
+    return rng.choice(
+        (
+            f"{rng.choice(VISITS)} to the {rng.choice(PLACES)}",
+            f"{rng.choice(ACTIONS)} {_object(rng)}",
+            f"{rng.choice(ACTIONS)} {_object(rng)} at the {rng.choice(PLACES)}",
+            f"{rng.choice(DOINGS)} {rng.choice(MANNERS)}",
+        )
+    )
 
 
 def _long(rng: random.Random) -> str:
-    return rng.choice((
-        f"{_clause(rng)} and {_clause(rng)} {rng.choice(TIMES)}",
-        f"{_clause(rng)} {rng.choice(TIMES)} because {rng.choice(WEATHER)}",
-        f"{_clause(rng)} and then {_clause(rng)}",
-        f"{_clause(rng)} while {rng.choice(WEATHER)}, and then {_clause(rng)}",
-        f"{_clause(rng)}, but {rng.choice(WEATHER)}, so {_pronoun(rng)} {_clause(rng)}",
-    ))
+    return rng.choice(
+        (
+            f"{_clause(rng)} and {_clause(rng)} {rng.choice(TIMES)}",
+            f"{_clause(rng)} {rng.choice(TIMES)} because {rng.choice(WEATHER)}",
+            f"{_clause(rng)} and then {_clause(rng)}",
+            f"{_clause(rng)} while {rng.choice(WEATHER)}, and then {_clause(rng)}",
+            f"{_clause(rng)}, but {rng.choice(WEATHER)}, so {_pronoun(rng)} {_clause(rng)}",
+        )
+    )

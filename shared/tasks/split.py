@@ -37,7 +37,9 @@ def distinct(draws: Iterable, n: int, key: Callable[..., str], patience: int = 2
         if key(draw) in found:
             idle += 1
             if idle == patience:
-                raise ValueError(f"{n} different rows were asked for, and only about {len(found)} exist. Ask for fewer.")
+                raise ValueError(
+                    f"{n} different rows were asked for, and only about {len(found)} exist. Ask for fewer."
+                )
             continue
         found[key(draw)] = draw
         idle = 0

@@ -7,8 +7,7 @@ import pytest
 
 HEADER = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
 ANALYSIS = (
-    "# Cell 8: Analysis\n"
-    "Success: reward rose on held-out data. Reward hacking: none. The group size G = 8 was enough."
+    "# Cell 8: Analysis\nSuccess: reward rose on held-out data. Reward hacking: none. The group size G = 8 was enough."
 )
 CODE = {
     2: ("# Cell 2: Model\nprint(summary)", "LlamaForCausalLM: 1,554,560 parameters\n"),

@@ -77,9 +77,7 @@ def test_a_slip_in_a_marker_is_an_error_and_leaks_nothing(lines, said):
         blank_code(lines)
 
 
-@pytest.mark.parametrize(
-    "line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"]
-)
+@pytest.mark.parametrize("line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"])
 def test_a_slip_in_markdown_is_an_error(line):
     with pytest.raises(MarkerError, match="looks like a marker"):
         blank_markdown([line, "secret"])
@@ -97,9 +95,7 @@ def worked(good):
 def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     edition = blank(worked, "notebooks/x.ipynb")
     codes = [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
-    assert all(
-        cell["outputs"] == [] and cell["execution_count"] is None and cell["metadata"] == {} for cell in codes
-    )
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None and cell["metadata"] == {} for cell in codes)
     assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [
         c["id"] for c in worked["cells"]
     ]

@@ -154,7 +154,10 @@ def test_an_environment_that_is_out_of_date_is_made_before_it_is_used(course, mo
     bootstrap.main(["test"])
     bootstrap.main(["lab"])
     assert [step if isinstance(step, str) else step[1] for step in course] == [
-        "setup True", "pytest", "setup False", "jupyterlab",
+        "setup True",
+        "pytest",
+        "setup False",
+        "jupyterlab",
     ]
 
 

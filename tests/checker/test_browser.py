@@ -27,10 +27,7 @@ ACT = f"document.documentElement.className='{RAN}';new Image().src='URL/script';
 HOSTILE = [
     f"<script>{ACT}</script>",
     f'<img src="x" onerror="{ACT}">',
-    (
-        f'<svg xmlns="http://www.w3.org/2000/svg" onload="{ACT}"><script>{ACT}</script><image'
-        ' href="URL/svg"/></svg>'
-    ),
+    (f'<svg xmlns="http://www.w3.org/2000/svg" onload="{ACT}"><script>{ACT}</script><image href="URL/svg"/></svg>'),
     f'<a href="javascript:{ACT}" id="target" autofocus onfocus="{ACT}">click</a>',
     f'<details open ontoggle="{ACT}"><summary>x</summary></details>',
     f'<iframe src="javascript:{ACT}"></iframe>',
@@ -39,22 +36,13 @@ HOSTILE = [
     f"<noscript><p title='</noscript><img src=x onerror={ACT}>'>",
     f'<object data="data:text/html,<script>{ACT}</script>"></object>',
     '<img src="URL/picture"><img srcset="URL/set 1x"><picture><source srcset="URL/source"></picture>',
-    (
-        '<link rel="stylesheet" href="URL/link"><link rel="preconnect" href="URL"><link rel="prefetch"'
-        ' href="URL/pre">'
-    ),
+    ('<link rel="stylesheet" href="URL/link"><link rel="preconnect" href="URL"><link rel="prefetch" href="URL/pre">'),
     (
         "<style>@import 'URL/import'; @font-face{font-family:f;src:url(URL/font)}"
         " *{font-family:f;background:url(URL/bg)}</style>"
     ),
-    (
-        '<div style="background:url(URL/style);width:9px;height:9px">x</div><table'
-        ' background="URL/table"><td>x</table>'
-    ),
-    (
-        '<meta http-equiv="refresh" content="0;url=URL/refresh"><META HTTP-EQUIV=refresh'
-        ' content="0;url=URL/refresh">'
-    ),
+    ('<div style="background:url(URL/style);width:9px;height:9px">x</div><table background="URL/table"><td>x</table>'),
+    ('<meta http-equiv="refresh" content="0;url=URL/refresh"><META HTTP-EQUIV=refresh content="0;url=URL/refresh">'),
     '<form action="URL/form" id="f"><input name="x" autofocus></form><base href="URL/">',
     '<iframe src="URL/frame"></iframe><embed src="URL/embed"><object data="URL/object"></object>',
     '<video src="URL/video" poster="URL/poster" autoplay></video><audio src="URL/audio" autoplay></audio>',

@@ -11,9 +11,7 @@ from tests.checker.conftest import code, markdown
 
 
 def converted(save, cells, **options) -> str:
-    return to_markdown(
-        read(save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})), **options
-    )
+    return to_markdown(read(save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})), **options)
 
 
 def test_a_code_cell_is_its_number_its_source_and_its_output(save):

@@ -20,7 +20,10 @@ def clone(tmp_path, monkeypatch):
     """
     state = SimpleNamespace(root=tmp_path, calls=[], there="", reason="", failing=None)
     for name, path in (
-        ("ROOT", ""), ("ENVIRONMENT", ".venv"), ("PROJECT", "pyproject.toml"), ("REQUIREMENTS", "requirements.txt"),
+        ("ROOT", ""),
+        ("ENVIRONMENT", ".venv"),
+        ("PROJECT", "pyproject.toml"),
+        ("REQUIREMENTS", "requirements.txt"),
         ("TEST_REQUIREMENTS", "requirements-test.txt"),
     ):
         monkeypatch.setattr(environment, name, tmp_path / path)

@@ -69,12 +69,8 @@ SLOW = {
     "a run of ticks, for code spans": markdown("x " + "`" * 200_000 + "y"),
     "a header whose merge keys double sixty times": markdown(f"---\n{MERGES}---"),
     "keys of Weights & Biases that do not end": code("wandb" * 30_000),
-    "a number without end in a training log": code(
-        "# Cell 6: Loop\nx", "reward loss\n" + "1" * 100_000 + "_"
-    ),
-    "a number without end in an evaluation": code(
-        "# Cell 7: Loop\nx", "baseline reward " + "1" * 100_000 + "_"
-    ),
+    "a number without end in a training log": code("# Cell 6: Loop\nx", "reward loss\n" + "1" * 100_000 + "_"),
+    "a number without end in an evaluation": code("# Cell 7: Loop\nx", "baseline reward " + "1" * 100_000 + "_"),
     "headings that are not closed": markdown("<h1>" * 10_000),
     "elements that are not closed in an output": showing(**{"text/html": "<div>" * 70_000}),
     "brackets": markdown("[" * 40_000),
@@ -96,9 +92,7 @@ def test_no_text_takes_the_checker_minutes(save, name):
 
 DEEP = "[" * 900 + "]" * 900
 ODD = {
-    "an integer of 4,000 digits": json.dumps(GOOD).replace(
-        '"execution_count": 3', '"execution_count": ' + "9" * 4000
-    ),
+    "an integer of 4,000 digits": json.dumps(GOOD).replace('"execution_count": 3', '"execution_count": ' + "9" * 4000),
     "numbers that JSON does not know": '{"nbformat": 4, "cells": [], "metadata": [NaN, Infinity, -Infinity]}',
     "a deep value where nothing looks": f'{{"nbformat": 4, "cells": [], "metadata": {DEEP}}}',
     "null bytes": '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "a\\u0000b = 1"}]}',
@@ -253,9 +247,7 @@ def test_a_name_that_is_not_utf8(tmp_path):
         path.write_text(json.dumps(GOOD))
     except OSError:
         pytest.skip("this file system takes only UTF-8")
-    done = CliRunner().invoke(
-        app, ["render", str(tmp_path), "-o", str(tmp_path / "out"), "--engine", "builtin"]
-    )
+    done = CliRunner().invoke(app, ["render", str(tmp_path), "-o", str(tmp_path / "out"), "--engine", "builtin"])
     assert done.exit_code == 0 and (tmp_path / "out" / "caf\N{REPLACEMENT CHARACTER}.html").is_file()
 
 

@@ -27,8 +27,7 @@ WRONG = [
     ),
     (
         "M002",
-        LEFT + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\n"
-        "c = out[0][n[0]:]",
+        LEFT + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\nc = out[0][n[0]:]",
     ),
     (
         "M003",
@@ -191,10 +190,7 @@ WRONG = [
     ("M009", "adv = (r - np.mean(r)) / np.std(r)"),
     (
         "M009",
-        (
-            "mu = statistics.mean(rewards)\nsd = statistics.pstdev(rewards)\n"
-            "adv = [(r - mu) / sd for r in rewards]"
-        ),
+        ("mu = statistics.mean(rewards)\nsd = statistics.pstdev(rewards)\nadv = [(r - mu) / sd for r in rewards]"),
     ),
     ("M009", "m = group.mean(1)\ns = group.std(1)\nadv = (group - m.unsqueeze(1)) / s.unsqueeze(1)"),
     ("M010", "std = torch.std(group_rewards)"),
@@ -276,18 +272,12 @@ WRONG = [
     ("M017", "loss = -rewards.mean()\nloss.backward()"),
     (
         "M017",
-        (
-            "kl = (torch.exp(ref_logps - logps) - (ref_logps - logps) - 1).mean()\n"
-            "loss = beta * kl\nloss.backward()"
-        ),
+        ("kl = (torch.exp(ref_logps - logps) - (ref_logps - logps) - 1).mean()\nloss = beta * kl\nloss.backward()"),
     ),
     ("M017", "loss = -advantages.mean() + beta * kl.mean()\nloss.backward()"),
     (
         "M018",
-        (
-            "labels = ids.masked_fill(mask == 0, -100)\n"
-            "lp = logits.log_softmax(-1).gather(2, labels.unsqueeze(2))"
-        ),
+        ("labels = ids.masked_fill(mask == 0, -100)\nlp = logits.log_softmax(-1).gather(2, labels.unsqueeze(2))"),
     ),
     (
         "M018",
@@ -298,10 +288,7 @@ WRONG = [
     ),
     (
         "M018",
-        (
-            "targets = torch.where(mask.bool(), ids, -100)\n"
-            "lp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"
-        ),
+        ("targets = torch.where(mask.bool(), ids, -100)\nlp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"),
     ),
     (
         "M019",
@@ -330,10 +317,7 @@ RIGHT = [
     "k1 = logps - ref_logps\nprint(k1.mean())\nrewards = rewards - beta * (logps - ref_logps).sum(1)",
     "adv = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
     "std = rewards.view(-1, G).std(dim=1, correction=0)\nspread = values.std(axis=1)\ns = losses.std(dim=1)",
-    (
-        "rewards = torch.tensor(score(group))\n"
-        "adv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"
-    ),
+    ("rewards = torch.tensor(score(group))\nadv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"),
     "num_generations = 8\nG = 2\nbatch_size = 1",
     "model.eval()\nvalue = ast.literal_eval(text)\nexec('x = 1')",
     'train_rows = task.dataset("train", 100, seed=0)\neval_rows = task.dataset("eval", 100, seed=0)',
@@ -422,19 +406,13 @@ RIGHT = [
         "        rewards.append(score(prompt))\n    rewards = torch.tensor(rewards)\n"
         "    adv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"
     ),
-    (
-        "baseline = evaluate(model, rows, num_generations=1)\n"
-        "def evaluate(model, rows, num_generations=1):\n    pass"
-    ),
+    ("baseline = evaluate(model, rows, num_generations=1)\ndef evaluate(model, rows, num_generations=1):\n    pass"),
     "result = evaluate(model, num_return_sequences=1)\ng = 1\nnum_iterations = 1",
     "def make_problem(rng):\n    expr = '1 + 2'\n    return expr, eval(expr)",
     "model.eval()\ndf.eval('a + b')",
     "rng = random.Random(0)\ntrain_rows = make(rng, 100)\neval_rows = make(rng, 20)",
     "data = make(100)\ntrain_data, eval_data = data[:80], data[80:]",
-    (
-        "train_rows = [r for r in rows if split(r) == 'train']\n"
-        "eval_rows = [r for r in rows if split(r) == 'eval']"
-    ),
+    ("train_rows = [r for r in rows if split(r) == 'train']\neval_rows = [r for r in rows if split(r) == 'eval']"),
     'train_ds = load_dataset("gsm8k", split="train")\ntest_ds = load_dataset("gsm8k", split="test")',
     "train_rows = make(TRAIN_NUMBERS, seed=0)\neval_rows = make(EVAL_NUMBERS, seed=0)",
     "train_size = 100\neval_size = 100\ntrain_reward = f(0)\neval_reward = f(0)",
@@ -448,10 +426,7 @@ RIGHT = [
         "def evaluate(model):\n    return model.generate(**x, do_sample=True, temperature=0.7)\n"
         "lp = logits.log_softmax(-1)"
     ),
-    (
-        "out = model.generate(**x, do_sample=True, temperature=1.0, top_k=0, top_p=1.0)\n"
-        "lp = logits.log_softmax(-1)"
-    ),
+    ("out = model.generate(**x, do_sample=True, temperature=1.0, top_k=0, top_p=1.0)\nlp = logits.log_softmax(-1)"),
     "model.eval()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)\nmodel.train()",
     "model.train()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)",
     "loss = (policy_loss + beta * kl).mean()\nloss.backward()",
@@ -498,9 +473,7 @@ def test_what_only_looks_like_it_is_not(good, save, source):
 COURSE = Path(__file__).parents[2] / "shared"
 
 
-@pytest.mark.parametrize(
-    "path", sorted(COURSE.glob("*.py")) + sorted(COURSE.glob("tasks/*.py")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", sorted(COURSE.glob("*.py")) + sorted(COURSE.glob("tasks/*.py")), ids=lambda p: p.stem)
 def test_the_courses_own_code_raises_no_alarm(path):
     """It does right what the rules look for, in other words than the examples here."""
     submission = Submission(Notebook(path, (Cell(0, "code", path.read_text(encoding="utf-8"), 1),)))

@@ -121,9 +121,7 @@ def test_no_json_brings_the_checker_down(tmp_path_factory, cells):
 
 
 def test_lone_surrogates_and_null_bytes_pass_through(save):
-    path = save(
-        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'\\ud800\\u0000\'", "outputs": []}]}'
-    )
+    path = save('{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'\\ud800\\u0000\'", "outputs": []}]}')
     check(path)
     read(path).cells[0].source.encode()
 

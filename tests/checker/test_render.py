@@ -148,9 +148,7 @@ def test_a_page_of_quartos_is_under_our_policy_and_ends_with_the_rubric(good, sa
     """
     stand_in(STAND_IN)
     text = render(save(good), tmp_path / "out", "quarto").read_text()
-    assert re.match(
-        r"<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'", text
-    )
+    assert re.match(r"<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'", text)
     assert len(re.findall(r"(?<!data-)http-equiv", text, re.IGNORECASE)) == 1
     assert text.index('id="save-grades"') < text.index("<script>") < text.index("</body>")
 

@@ -70,11 +70,7 @@ def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp
     assert "a folder" in cells[2]["outputs"][0]["text"]
     training = cells[6]["outputs"]
     assert len(training) == 1 and training[0]["name"] == "stdout"
-    assert (
-        "debris" not in training[0]["text"]
-        and "noise" not in training[0]["text"]
-        and "%" not in training[0]["text"]
-    )
+    assert "debris" not in training[0]["text"] and "noise" not in training[0]["text"] and "%" not in training[0]["text"]
 
 
 def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
@@ -82,10 +78,7 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
     done = report(path, "-o", tmp_path / "build")
     assert done.exit_code == 1
     out = done.output
-    assert (
-        "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined"
-        in out
-    )
+    assert "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined" in out
     assert "undefined + x" in out
     assert executed(tmp_path / "build")[3]["outputs"]
 

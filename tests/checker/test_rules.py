@@ -230,9 +230,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "spoil"), SPOILED, ids=lambda v: v if isinstance(v, str) else v.__name__
-)
+@pytest.mark.parametrize(("expected", "spoil"), SPOILED, ids=lambda v: v if isinstance(v, str) else v.__name__)
 def test_a_rule_speaks_when_it_is_broken(good, save, expected, spoil):
     spoil(good["cells"])
     report = check(save(good))

@@ -69,6 +69,8 @@ def test_an_order_is_the_same_everywhere():
 
 FIRST_ROWS = [2, 4, 3, 1, 5, 0]
 FIRST_MINIBATCHES = [3, 2, 4, 1, 0, 5]
+
+
 def test_a_fresh_seed_is_one_of_very_many_and_repeats_with_torch():
     """Catches seeds from a handful: two runs out of ten would sample alike."""
     torch.manual_seed(0)
@@ -94,7 +96,9 @@ def test_the_largest_number_is_taken_and_told_from_the_one_before(name, value):
 )
 def test_a_number_out_of_range_is_a_sentence(bad):
     arguments = {"seed": 0, "step": 0, "places": [0]} | bad
-    with pytest.raises(ValueError, match=f"^{next(iter(bad)).rstrip('s')} is -?[0-9]+; it must be a whole number from 0"):
+    with pytest.raises(
+        ValueError, match=f"^{next(iter(bad)).rstrip('s')} is -?[0-9]+; it must be a whole number from 0"
+    ):
         uniforms(**arguments, num_generations=1, length=1)
     if "places" not in bad:
         with pytest.raises(ValueError, match="whole number from 0"):

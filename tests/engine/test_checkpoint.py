@@ -380,8 +380,13 @@ def test_kill_9_at_any_moment_of_a_run(path):
 
 def test_leftovers_of_other_checkpoints_are_not_touched(path):
     """Catches a pattern that also fits the file which another run is writing right now."""
-    names = ["run.pt.best.0123456789abcdef.partial", "run.pt2.0123456789abcdef.partial", "run.pt.notes.partial",
-             "runXpt.0123456789abcdef.partial", "run.pt.0123456789abcdef.partial.txt"]
+    names = [
+        "run.pt.best.0123456789abcdef.partial",
+        "run.pt2.0123456789abcdef.partial",
+        "run.pt.notes.partial",
+        "runXpt.0123456789abcdef.partial",
+        "run.pt.0123456789abcdef.partial.txt",
+    ]
     others = [path.with_name(name) for name in names]
     for file in others:
         file.touch()

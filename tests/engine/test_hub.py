@@ -53,7 +53,10 @@ def no_network(monkeypatch):
 def test_a_model_of_the_hub_is_loaded_at_the_commit_that_was_found(online):
     """Catches a model whose commit nobody knows afterwards, and a second call for what is already downloaded."""
     source = find("someone/tiny", "v1")
-    assert source.revision == COMMIT and source.download == (online.models["someone/tiny"] / "model.safetensors").stat().st_size
+    assert (
+        source.revision == COMMIT
+        and source.download == (online.models["someone/tiny"] / "model.safetensors").stat().st_size
+    )
     model, tokenizer = load_policy("someone/tiny@v1", device="cpu")
     assert model.loaded_from == Origin("someone/tiny", COMMIT)
     torch.testing.assert_close(model(IDS).logits, tiny_llama()(IDS).logits)
@@ -193,7 +196,12 @@ def test_the_weights_of_several_files_are_added_up(tmp_path):
 
 def test_files_that_the_loader_does_not_read_are_not_counted():
     """Some models carry their weights twice, in two formats or in one file and in parts."""
-    names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "consolidated.safetensors", "pytorch_model.bin"]
+    names = [
+        "model-00001-of-00002.safetensors",
+        "model-00002-of-00002.safetensors",
+        "consolidated.safetensors",
+        "pytorch_model.bin",
+    ]
     assert hub.weight_files(names) == names[:2]
     assert hub.weight_files(names[2:]) == ["pytorch_model.bin"]
 

@@ -25,9 +25,19 @@ def tiny_qwen(**options) -> Qwen2ForCausalLM:
     """Biases at queries, keys and values, and an output matrix of its own."""
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=12, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64, initializer_range=0.3, tie_word_embeddings=False,
-        pad_token_id=0, bos_token_id=None, eos_token_id=1, **options,
+        vocab_size=12,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        initializer_range=0.3,
+        tie_word_embeddings=False,
+        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=1,
+        **options,
     )
     model = Qwen2ForCausalLM(config)
     for parameter in model.parameters():

@@ -36,13 +36,20 @@ def adamw(model, **options):
 
 
 def packed(model, optimizer, *, algorithm="GRPO", config=CONFIG, rows=ROWS, history=()):
-    return pack(algorithm=algorithm, config=config, fingerprint=fingerprint(model, rows), model=model,
-                optimizer=optimizer, history=list(history))
+    return pack(
+        algorithm=algorithm,
+        config=config,
+        fingerprint=fingerprint(model, rows),
+        model=model,
+        optimizer=optimizer,
+        history=list(history),
+    )
 
 
 def unpacked(state, model, optimizer, *, algorithm="GRPO", config=CONFIG, rows=ROWS, **options):
-    return unpack(state, path="run.pt", model=model, optimizer=optimizer, config=config, rows=rows,
-                  algorithm=algorithm, **options)
+    return unpack(
+        state, path="run.pt", model=model, optimizer=optimizer, config=config, rows=rows, algorithm=algorithm, **options
+    )
 
 
 def through_a_file(state, tmp_path):
@@ -202,10 +209,12 @@ def test_a_model_of_another_class_is_refused(state):
 
 @pytest.mark.parametrize(
     "config, words",
-    [(CONFIG | {"learning_rate": 0.1}, r"made with learning_rate = 0\.01, now it is 0\.1"),
-     (CONFIG | {"reward_weights": None}, r"made with reward_weights = \(1\.0, 2\.0\), now it is None"),
-     (CONFIG | {"new_setting": 1}, "another version of the course: only this run has a setting new_setting"),
-     ({k: v for k, v in CONFIG.items() if k != "epsilon_high"}, "only the checkpoint has a setting epsilon_high")],
+    [
+        (CONFIG | {"learning_rate": 0.1}, r"made with learning_rate = 0\.01, now it is 0\.1"),
+        (CONFIG | {"reward_weights": None}, r"made with reward_weights = \(1\.0, 2\.0\), now it is None"),
+        (CONFIG | {"new_setting": 1}, "another version of the course: only this run has a setting new_setting"),
+        ({k: v for k, v in CONFIG.items() if k != "epsilon_high"}, "only the checkpoint has a setting epsilon_high"),
+    ],
 )
 def test_another_configuration_is_refused(config, words, state):
     model = Small()
@@ -214,8 +223,12 @@ def test_another_configuration_is_refused(config, words, state):
 
 @pytest.mark.parametrize(
     "rows, words",
-    [(ROWS[:1], "made on 2 rows, and this training set has 1"), (ROWS[::-1], "other rows: as many"),
-     ([ROWS[0], ROWS[1] | {"answer": "c"}], "other rows: as many"), ([], "has 0")],
+    [
+        (ROWS[:1], "made on 2 rows, and this training set has 1"),
+        (ROWS[::-1], "other rows: as many"),
+        ([ROWS[0], ROWS[1] | {"answer": "c"}], "other rows: as many"),
+        ([], "has 0"),
+    ],
 )
 def test_other_rows_are_refused(rows, words, state):
     """Catches a run that goes on with another training set: `rows_of_step` would take other prompts without a word."""

@@ -31,9 +31,7 @@ def test_an_unreachable_terminal_state():
 def test_a_state_that_cannot_be_entered_need_not_lead_anywhere():
     table = np.zeros((3, 3, 1))
     table[0, 1] = table[1, 1] = table[2, 2] = 1.0
-    np.testing.assert_allclose(
-        irl.compute_expected_svf(table, one_hot(0, 3), [1], np.zeros(3)), [1.0, 1.0, 0.0]
-    )
+    np.testing.assert_allclose(irl.compute_expected_svf(table, one_hot(0, 3), [1], np.zeros(3)), [1.0, 1.0, 0.0])
 
 
 @pytest.mark.usefixtures("wrong_shapes")

@@ -28,9 +28,7 @@ def test_simulated_visits_agree_with_the_forward_pass():
 
 
 @pytest.mark.usefixtures("wrong_shapes")
-@pytest.mark.parametrize(
-    "broken", [np.zeros((0, 3), dtype=int), np.array([0, 1, 2]), np.array([(0, 0, 1), (2, 0, 1)])]
-)
+@pytest.mark.parametrize("broken", [np.zeros((0, 3), dtype=int), np.array([0, 1, 2]), np.array([(0, 0, 1), (2, 0, 1)])])
 def test_trajectories_that_are_none(broken):
     with pytest.raises(ValueError, match="step"):
         irl.Trajectory(broken)
@@ -38,6 +36,4 @@ def test_trajectories_that_are_none(broken):
 
 def test_demonstrations_that_would_start_where_they_end():
     with pytest.raises(ValueError, match="start in a terminal state"):
-        irl.generate_trajectories(
-            1, chain_table(), np.full((3, 2), 0.5), one_hot(2, 3), [2], np.random.default_rng(0)
-        )
+        irl.generate_trajectories(1, chain_table(), np.full((3, 2), 0.5), one_hot(2, 3), [2], np.random.default_rng(0))

@@ -14,9 +14,7 @@ def test_feature_expectations_of_two_toy_trajectories():
 
 
 def test_discounted_feature_expectations_start_anew_in_every_trajectory():
-    found = irl.feature_expectation_from_trajectories(
-        np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)], discount=0.5
-    )
+    found = irl.feature_expectation_from_trajectories(np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)], discount=0.5)
     np.testing.assert_allclose(found, [(1 + 1.5) / 2, (0.5 + 0.25) / 2, 0.125])
 
 
@@ -38,9 +36,7 @@ def test_demonstrations_of_another_world():
 def test_optimisers_step_up_the_gradient_and_slow_down():
     weights = np.array([1.0, 2.0])
     gradient = np.array([1.0, -1.0])
-    np.testing.assert_allclose(
-        irl.exponentiated_gradient(0.5)(weights, gradient, 7), [np.exp(0.5), 2 * np.exp(-0.5)]
-    )
+    np.testing.assert_allclose(irl.exponentiated_gradient(0.5)(weights, gradient, 7), [np.exp(0.5), 2 * np.exp(-0.5)])
     np.testing.assert_allclose(irl.gradient_ascent(0.5, decay=1.0)(weights, gradient, 1), [1.25, 1.75])
 
 
@@ -82,9 +78,7 @@ def test_what_limits_the_handouts_form_is_the_ice():
         world = irl.grid_world(5, slip)
         value = irl.value_iteration(world, one_hot(24, 25), discount=0.9)
         expert = irl.stochastic_policy_from_value(world, value, weighting=lambda v: v**20)
-        demonstrations = irl.generate_trajectories(
-            200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0)
-        )
+        demonstrations = irl.generate_trajectories(200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0))
         records = []
         irl.maxent_irl(
             world,
@@ -159,6 +153,4 @@ def test_a_large_world_takes_seconds():
 def test_a_learning_rate_far_too_large():
     """Without the check the reward comes back as nan, without a word."""
     with pytest.raises(ValueError, match="smaller learning rate"):
-        irl.maxent_irl(
-            irl.grid_world(2), np.eye(4), [3], [steps(0, 1, 3)], irl.exponentiated_gradient(1e4), 1.0
-        )
+        irl.maxent_irl(irl.grid_world(2), np.eye(4), [3], [steps(0, 1, 3)], irl.exponentiated_gradient(1e4), 1.0)

@@ -50,9 +50,7 @@ def test_the_same_as_the_loops(seed, size):
     start = rng.dirichlet(np.ones(size**2))
     terminal = [int(rng.integers(size**2))]
     expected = expected_svf_with_loops(world.table(), start, terminal, reward)
-    np.testing.assert_allclose(
-        irl.compute_expected_svf(world, start, terminal, reward, eps=0.0), expected, rtol=1e-6
-    )
+    np.testing.assert_allclose(irl.compute_expected_svf(world, start, terminal, reward, eps=0.0), expected, rtol=1e-6)
 
 
 def test_paths_have_the_probability_of_their_exponentiated_reward():
@@ -141,9 +139,7 @@ def test_policies_are_distributions_and_follow_a_renaming_of_the_states(seed):
     np.testing.assert_allclose(causal.sum(axis=1), 1.0)
     found = irl.local_action_probabilities(renamed, terminal, reward[order])
     np.testing.assert_allclose(found, local[order], rtol=1e-6)
-    np.testing.assert_allclose(
-        irl.causal_policy(renamed, terminal, reward[order], 0.9)[0], causal[order], rtol=1e-5
-    )
+    np.testing.assert_allclose(irl.causal_policy(renamed, terminal, reward[order], 0.9)[0], causal[order], rtol=1e-5)
     svf = irl.compute_expected_svf(table, start, [5], reward)
     renamed_svf = irl.compute_expected_svf(renamed, start[order], terminal, reward[order])
     np.testing.assert_allclose(renamed_svf, svf[order], rtol=1e-4)

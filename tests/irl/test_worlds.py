@@ -52,9 +52,7 @@ def test_successors_and_table_say_the_same(seed):
     policy = rng.dirichlet(np.ones(3), size=6)
     np.testing.assert_allclose(transitions.table(), table)
     np.testing.assert_allclose(transitions.expect(values), np.einsum("sta,t->sa", table, values))
-    np.testing.assert_allclose(
-        np.exp(transitions.log_expect(values)), np.einsum("sta,t->sa", table, np.exp(values))
-    )
+    np.testing.assert_allclose(np.exp(transitions.log_expect(values)), np.einsum("sta,t->sa", table, np.exp(values)))
     moved = transitions.push(values, transitions.under(policy))
     np.testing.assert_allclose(moved, np.einsum("s,sa,sta->t", values, policy, table))
 

@@ -1,6 +1,7 @@
 """Mutants that no caller could tell from the code: for each file a pattern (a regular expression) and the reason."""
 
 PADDING = "Padding has only to be finite here; it is masked again where the mean is taken."
+WORDING = "The wording of a sentence."
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -17,5 +18,21 @@ EQUIVALENT = {
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
         r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": "Only its truth is asked for.",
+    },
+    "shared/ppo.py": {
+        r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
+        r"^(collect|ppo_loss): .*per_token_kl\(.*, \), mask\)": "k3 is the default; it is named for the reader.",
+        r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
+        r"set_grad_enabled": "The entropy is multiplied by 0: its gradient is computed for nothing, and nothing moves.",
+    },
+    "shared/grpo.py": {
+        r"^policy_loss: .*(with_entropy=True, \)|entropy_coef >= 0)": "A gradient that is multiplied by 0 or not read.",
+    },
+    "shared/rloo.py": {
+        r"per_token_kl\(.*, \)$": "k3 is the default; it is named for the reader.",
+    },
+    "shared/experience.py": {
+        r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
+        r"verified = None": "Only its truth is asked for.",
     },
 }

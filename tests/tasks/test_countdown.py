@@ -29,9 +29,18 @@ def test_the_steps_of_a_solution_are_its_expression():
 @pytest.mark.parametrize(
     ("expression", "right"),
     [
-        ("3 * 8 - 2", True), ("(3*8)-2", True), ("8 * 3 - 2", True),
-        ("22", False), ("3 * 8 - 2 + 0", False), ("3 * 8 - 1 - 1", False), ("8 + 8 + 8 - 2", False), ("38 - 16", False),
-        ("3 * 8 - 2 = 22", False), ("it is 3 * 8 - 2", False), ("3 * 8 - 2 # 22", False), ("", False),
+        ("3 * 8 - 2", True),
+        ("(3*8)-2", True),
+        ("8 * 3 - 2", True),
+        ("22", False),
+        ("3 * 8 - 2 + 0", False),
+        ("3 * 8 - 1 - 1", False),
+        ("8 + 8 + 8 - 2", False),
+        ("38 - 16", False),
+        ("3 * 8 - 2 = 22", False),
+        ("it is 3 * 8 - 2", False),
+        ("3 * 8 - 2 # 22", False),
+        ("", False),
         ("3 + 8 * 2", False),
     ],
 )
@@ -42,7 +51,12 @@ def test_each_given_number_exactly_once_and_the_target(expression, right):
 
 
 def test_format_pays_half_when_the_answer_holds_more_than_an_expression():
-    completions = [tagged("so", "3 * 8 - 2"), tagged("so", "it is 3 * 8 - 2"), tagged("so", "3 * 8 - 2 = 22"), "3 * 8 - 2"]
+    completions = [
+        tagged("so", "3 * 8 - 2"),
+        tagged("so", "it is 3 * 8 - 2"),
+        tagged("so", "3 * 8 - 2 = 22"),
+        "3 * 8 - 2",
+    ]
     assert countdown.format_reward([""] * 4, completions) == [1.0, 0.5, 0.5, 0.0]
 
 
@@ -71,8 +85,12 @@ def test_what_a_solution_reaches_is_reachable(numbers, rng):
 @pytest.mark.parametrize(
     ("numbers", "target", "possible"),
     [
-        ([8, 3, 8, 3], 24, True), ([1, 1], 3, False), ([2, 2, 2], 23, False),
-        ([5], 5, True), ([5], 4, False), ([7, 7], 0, True),
+        ([8, 3, 8, 3], 24, True),
+        ([1, 1], 3, False),
+        ([2, 2, 2], 23, False),
+        ([5], 5, True),
+        ([5], 4, False),
+        ([7, 7], 0, True),
     ],
 )
 def test_reachable_tries_fractions_and_gives_up_on_the_impossible(numbers, target, possible):
@@ -91,7 +109,9 @@ def test_reachable_tries_fractions_and_gives_up_on_the_impossible(numbers, targe
         ("3 * 9 = 27\n27 - 5 = 22", 0),  # 9 was not given
         ("3 * 3 = 9\n9 + 8 = 17", 0),  # 3 was given once
         ("3 * 8 = 24\n3 - 2 = 1", 1),  # 3 is used up
-        ("so: 3 * 8 = 24", 0), ("3 * 8 = ٢٤", 0), ("3 / 0 = 3", 0),
+        ("so: 3 * 8 = 24", 0),
+        ("3 * 8 = ٢٤", 0),
+        ("3 / 0 = 3", 0),
     ],
 )
 def test_sound_lines_come_before_the_first_mistake(working, sound):

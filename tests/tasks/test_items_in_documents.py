@@ -28,7 +28,9 @@ def test_analogies_by_the_last_pair():
     """The held-out word is never in the place that is asked for, whatever the first pair."""
     held_out = {(relation.name, pair) for relation, pair in analogies.LAST_PAIRS["eval"]}
     asked = re.findall(r"(\w+) is to (\w+) as (\w+) is to(?: (\w+))?", "\n".join(documents(analogies)))
-    relations_of = {pair: [r.name for r in analogies.RELATIONS if pair in r.pairs] for r in analogies.RELATIONS for pair in r.pairs}
+    relations_of = {
+        pair: [r.name for r in analogies.RELATIONS if pair in r.pairs] for r in analogies.RELATIONS for pair in r.pairs
+    }
     assert len(asked) > 3000
     for a, b, c, d in asked:
         assert not [name for name in relations_of[a, b] if (name, (c, d)) in held_out and len(relations_of[a, b]) == 1]

@@ -10,8 +10,15 @@ from shared.tasks import poker
 
 # How many of the 2,598,960 hands are of each type, as every book on poker lists them.
 KNOWN_COUNTS = {
-    "high card": 1_302_540, "one pair": 1_098_240, "two pair": 123_552, "three of a kind": 54_912, "straight": 10_200,
-    "flush": 5_108, "full house": 3_744, "four of a kind": 624, "straight flush": 40,
+    "high card": 1_302_540,
+    "one pair": 1_098_240,
+    "two pair": 123_552,
+    "three of a kind": 54_912,
+    "straight": 10_200,
+    "flush": 5_108,
+    "full house": 3_744,
+    "four of a kind": 624,
+    "straight flush": 40,
 }
 
 

@@ -8,7 +8,11 @@ from shared.tasks import sentences
 
 
 def test_the_grammar_has_some_hundreds_of_words():
-    words = {word for text in islice(sentences.documents(random.Random(0)), 3000) for word in text.replace(".", "").replace(",", "").split()}
+    words = {
+        word
+        for text in islice(sentences.documents(random.Random(0)), 3000)
+        for word in text.replace(".", "").replace(",", "").split()
+    }
     assert 180 < len(words) < 400
     assert words <= sentences.VOCABULARY
 

@@ -43,9 +43,7 @@ def _is_centred(node: ast.AST) -> bool:
     """Whether it is rewards minus a mean."""
     pair = difference(node)
     return (
-        bool(pair)
-        and mentions(pair[0], REWARDS)
-        and mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
+        bool(pair) and mentions(pair[0], REWARDS) and mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
     )
 
 
@@ -80,9 +78,7 @@ def _is_guarded(code: Code, node: ast.BinOp) -> bool:
     scope = code.scope(node)
     divisors = {plain_name(part) for part in ast.walk(node.right)} - {""}
     for _, comparison in code.walk(ast.Compare):
-        if code.scope(comparison) is scope and any(
-            plain_name(part) in divisors for part in ast.walk(comparison)
-        ):
+        if code.scope(comparison) is scope and any(plain_name(part) in divisors for part in ast.walk(comparison)):
             return True
     return any(
         isinstance(parent, (ast.If, ast.IfExp)) and mentions(parent.test, r"std|sigma|spread|var")
@@ -110,9 +106,7 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             or _is_numpy(code, call, values)
         ):
             continue
-        over_a_group = (
-            keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
-        )
+        over_a_group = keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
         over_a_group |= number(call.args[-1]) is not None if call.args else False
         if over_a_group and mentions(values, r"reward|group") and not _is_said(code, call):
             yield (
@@ -136,17 +130,14 @@ def _is_said(code: Code, node: ast.AST) -> bool:
     """Whether the line, or the one above it, speaks of the choice."""
     tree, _ = code.place(node)
     near = code.trees[tree].lines[max(0, node.lineno - 2) : node.end_lineno]
-    return any(
-        re.search(r"#.*(unbiased|sample|bessel|correction|G\s*-\s*1)", line, re.IGNORECASE) for line in near
-    )
+    return any(re.search(r"#.*(unbiased|sample|bessel|correction|G\s*-\s*1)", line, re.IGNORECASE) for line in near)
 
 
 @rule(
     "M011",
     "warning",
     why=(
-        "Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right"
-        " or wrong."
+        "Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right or wrong."
     ),
     wrong="rewards = rewards.view(-1, G)\nadvantages = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
     right=(
@@ -191,17 +182,13 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
         return False
     made = code.resolve(node)
-    listed = (
-        subject(made) if called(made) in ("tensor", "as_tensor", "array", "FloatTensor", "stack") else node
-    )
+    listed = subject(made) if called(made) in ("tensor", "as_tensor", "array", "FloatTensor", "stack") else node
     if not isinstance(listed, ast.Name):
         return False
     if isinstance(code.resolve(listed), ast.ListComp):
         generators = code.resolve(listed).generators
         return (
-            len(generators) == 2
-            and called(generators[1].iter) == "range"
-            and mentions(generators[1].iter, GROUP_SIZE)
+            len(generators) == 2 and called(generators[1].iter) == "range" and mentions(generators[1].iter, GROUP_SIZE)
         )
     bindings = code._visible(listed)
     fills = [b.statement for b in bindings if isinstance(b.statement, ast.Call)]
@@ -211,9 +198,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
         if len(loops) < 2 or not (called(loops[0].iter) == "range" and mentions(loops[0].iter, GROUP_SIZE)):
             continue
         over_prompts = loops[1]
-        outside = [
-            not any(parent is over_prompts for parent in code.parents(start)) for start in [*starts, node]
-        ]
+        outside = [not any(parent is over_prompts for parent in code.parents(start)) for start in [*starts, node]]
         if mentions(over_prompts.iter, r"prompt|batch|row|question|example|problem") and all(outside):
             return True
     return False
@@ -222,9 +207,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
 @rule(
     "M012",
     "warning",
-    why=(
-        "With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned."
-    ),
+    why=("With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned."),
     wrong="num_generations = 1",
     right="num_generations = 8",
 )
@@ -262,9 +245,7 @@ def _settings(code: Code) -> Iterator[tuple[int, int, str, ast.expr]]:
             continue
         given = [*function.args.posonlyargs, *function.args.args]
         defaults = [*zip(given[len(given) - len(function.args.defaults) :], function.args.defaults)]
-        defaults += [
-            pair for pair in zip(function.args.kwonlyargs, function.args.kw_defaults) if pair[1] is not None
-        ]
+        defaults += [pair for pair in zip(function.args.kwonlyargs, function.args.kw_defaults) if pair[1] is not None]
         yield from ((cell, function.lineno, argument.arg, value) for argument, value in defaults)
     for cell, entries in code.walk(ast.Dict):
         for key, value in zip(entries.keys, entries.values):

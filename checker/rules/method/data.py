@@ -23,17 +23,11 @@ JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
 def model_output_executed(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     said = code.flow(
-        lambda node: (
-            isinstance(node, (ast.Name, ast.Attribute)) and any(re.search(SAID, n, re.I) for n in _own(node))
-        ),
+        lambda node: isinstance(node, (ast.Name, ast.Attribute)) and any(re.search(SAID, n, re.I) for n in _own(node)),
         lambda node: called(node) in ("literal_eval", "len", "float", "int"),
     )
     for cell, call in code.walk(ast.Call):
-        if (
-            plain_name(call.func) not in ("eval", "exec")
-            or not call.args
-            or isinstance(call.args[0], ast.Constant)
-        ):
+        if plain_name(call.func) not in ("eval", "exec") or not call.args or isinstance(call.args[0], ast.Constant):
             continue
         function = code.scope(call)
         if said(call.args[0]) or re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE):
@@ -103,9 +97,7 @@ def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
         "select",
         "shuffle",
     ):
-        value = (
-            subject(value) if not re.search(r"random|rng|copy", "".join(names(value.func))) else value.args[0]
-        )
+        value = subject(value) if not re.search(r"random|rng|copy", "".join(names(value.func))) else value.args[0]
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         value = value.value
     return plain_name(value) == train and len(code.values(train)) == 1
@@ -141,9 +133,7 @@ def _words(code: Code, call: ast.Call) -> list[str]:
 
 def _is_size(code: Code, value: ast.expr) -> bool:
     return number(code.resolve(value)) is not None or bool(
-        re.search(
-            r"^n_|^num_|_size$|_count$|^N_|_n$|^n$", plain_name(value) or getattr(value, "attr", ""), re.I
-        )
+        re.search(r"^n_|^num_|_size$|_count$|^N_|_n$|^n$", plain_name(value) or getattr(value, "attr", ""), re.I)
     )
 
 

@@ -76,11 +76,7 @@ def k3(code: Code, node: ast.AST) -> tuple[ast.expr, ast.expr] | bool:
     for term in positive:
         others = [pair for pair in rest if pair[1] is not term]
         stands_for = code.resolve(term)
-        if (
-            len(others) == 1
-            and others[0][0] == -1
-            and called(logarithm := code.resolve(others[0][1])) == "log"
-        ):
+        if len(others) == 1 and others[0][0] == -1 and called(logarithm := code.resolve(others[0][1])) == "log":
             if same(subject(logarithm), term):
                 return quotient(code, term) or True
         elif called(stands_for) == "exp" and subject(stands_for) is not None:

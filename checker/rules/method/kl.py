@@ -84,12 +84,8 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
                 )
     for cell, node in code.walk(ast.Assign):
         pair = difference(averaged(node.value))
-        if pair and re.fullmatch(
-            r"(approx_|per_token_|token_)?kl(_div|_loss|_penalty)?", plain_name(node.targets[0])
-        ):
-            backwards = (
-                is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY)
-            )
+        if pair and re.fullmatch(r"(approx_|per_token_|token_)?kl(_div|_loss|_penalty)?", plain_name(node.targets[0])):
+            backwards = is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY)
             if backwards and not _goes_on(code, plain_name(node.targets[0])):
                 yield (
                     cell,
@@ -106,9 +102,7 @@ def _weighs_by_the_reference(code: Code, node: ast.BinOp) -> bool:
         pair = difference(other)
         weight = code.resolve(weight)
         if pair and is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY):
-            if is_reference(weight) and (
-                called(weight) in ("exp", "softmax") or mentions(weight, r"prob(?!.*log)")
-            ):
+            if is_reference(weight) and (called(weight) in ("exp", "softmax") or mentions(weight, r"prob(?!.*log)")):
                 return True
     return False
 
@@ -121,9 +115,7 @@ def _goes_on(code: Code, name: str) -> bool:
     for _, node in code.walk(ast.BinOp):
         if isinstance(node.op, ast.Pow) and name in names(node.left):
             return True
-    return any(
-        isinstance(n.op, ast.USub) and plain_name(n.operand) == name for _, n in code.walk(ast.UnaryOp)
-    )
+    return any(isinstance(n.op, ast.USub) and plain_name(n.operand) == name for _, n in code.walk(ast.UnaryOp))
 
 
 @rule(
@@ -149,12 +141,7 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
             for _ in range(3):
                 term = averaged(code.resolve(term))
             pair = difference(term)
-            if (
-                pair
-                and is_reference(pair[1])
-                and mentions(pair[0], POLICY)
-                and not mentions(pair[0], REFERENCE)
-            ):
+            if pair and is_reference(pair[1]) and mentions(pair[0], POLICY) and not mentions(pair[0], REFERENCE):
                 yield (
                     cell,
                     f"line {node.lineno} uses logps - ref_logps as the KL term of a loss",
@@ -168,9 +155,7 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
     for parent in code.parents(node):
         if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            return any(
-                mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets
-            )
+            return any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
         if isinstance(parent, ast.Return):
             function = code.scope(parent)
             return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")

@@ -40,9 +40,7 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
         if temperature not in NO_CHANGE and not tempered:
             yield cell, *_other_temperature(call, temperature)
         kept = [
-            f"{name}={value}"
-            for name in ("top_k", "top_p")
-            if (value := _setting(code, call, name)) not in NO_CHANGE
+            f"{name}={value}" for name in ("top_k", "top_p") if (value := _setting(code, call, name)) not in NO_CHANGE
         ]
         if kept and not cut:
             yield (
@@ -57,10 +55,7 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
 
 def _other_temperature(node: ast.AST, temperature: float) -> tuple[str, str]:
     return (
-        (
-            f"line {node.lineno} samples at temperature {temperature}, and the log-probabilities are computed"
-            " at 1"
-        ),
+        (f"line {node.lineno} samples at temperature {temperature}, and the log-probabilities are computed at 1"),
         "Divide the logits by the temperature before `log_softmax`.",
     )
 
@@ -119,10 +114,7 @@ def _scores_tempered(code: Code) -> bool:
         "With dropout on, the same tokens get other probabilities each time: sampling with `eval()` and"
         " scoring with `train()` makes a ratio that is not 1 before the first update."
     ),
-    wrong=(
-        "model.eval(); out = model.generate(**inputs)\n"
-        "model.train(); logps = model(out).logits.log_softmax(-1)"
-    ),
+    wrong=("model.eval(); out = model.generate(**inputs)\nmodel.train(); logps = model(out).logits.log_softmax(-1)"),
     right=(
         "model.eval(); out = model.generate(**inputs)\n"
         "logps = model(out).logits.log_softmax(-1)  # gradients need no train()"
@@ -131,11 +123,7 @@ def _scores_tempered(code: Code) -> bool:
 def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     switches = any(_mode(call) == "train" for _, call in code.calls("train"))
-    if (
-        not switches
-        or _has_no_dropout(code)
-        or not any(is_generation(call) for _, call in code.calls("generate"))
-    ):
+    if not switches or _has_no_dropout(code) or not any(is_generation(call) for _, call in code.calls("generate")):
         return
     told = set()
     for tree in code.trees:
@@ -211,9 +199,7 @@ def _outside_functions(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_policy(node: ast.expr) -> bool:
-    return mentions(node, MODEL) and not mentions(
-        node, r"(^|_)(ref(erence)?|reward|value|critic|old|base)(_|$)"
-    )
+    return mentions(node, MODEL) and not mentions(node, r"(^|_)(ref(erence)?|reward|value|critic|old|base)(_|$)")
 
 
 RULES = [

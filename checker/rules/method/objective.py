@@ -46,12 +46,7 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
         for factor in map(code.resolve, factors):
             factor = code.resolve(unclipped(factor))
             pair = quotient(code, factor)
-            if (
-                pair
-                and is_reference(pair[1])
-                and not mentions(pair[0], REFERENCE)
-                and not mentions(pair[0], "reward")
-            ):
+            if pair and is_reference(pair[1]) and not mentions(pair[0], REFERENCE) and not mentions(pair[0], "reward"):
                 line = factor.lineno
                 if line not in told:
                     told.add(line)
@@ -102,9 +97,7 @@ def _made_of(code: Code, value: ast.expr) -> set[str]:
             used.add(node.attr)
         elif isinstance(node, ast.Name):
             stands_for = code.resolve(node)
-            hides_policy = not re.search(r"kl|value|entropy", node.id) and mentions(
-                stands_for, POLICY + "|ratio"
-            )
+            hides_policy = not re.search(r"kl|value|entropy", node.id) and mentions(stands_for, POLICY + "|ratio")
             used |= names(stands_for) if hides_policy else {node.id}
     return used - NEUTRAL
 

@@ -29,17 +29,12 @@ QUIET = r"^(no_grad|inference_mode)$"
 def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if any(
-        isinstance(code.parent(call), ast.Expr) and not _is_true(call)
-        for _, call in code.calls("set_grad_enabled")
+        isinstance(code.parent(call), ast.Expr) and not _is_true(call) for _, call in code.calls("set_grad_enabled")
     ):
         return
     for cell, function in code.walk(ast.FunctionDef):
         inside = [node for node in code.inside(function) if isinstance(node, ast.Call)]
-        draws = [
-            n
-            for n in inside
-            if called(n) in ("multinomial", "sample") and _draws(n) and not _is_quiet(code, n)
-        ]
+        draws = [n for n in inside if called(n) in ("multinomial", "sample") and _draws(n) and not _is_quiet(code, n)]
         draws = [n for n in draws if code.within(n, ast.For, ast.While) is not None]
         forward = [n for n in inside if _is_forward(n) and not _is_quiet(code, n)]
         scored = any(called(n) in (*SCORES, "log_prob") for n in inside)
@@ -76,10 +71,7 @@ def _is_quiet(code: Code, node: ast.AST) -> bool:
     for parent in code.parents(node):
         heads = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
         heads += parent.decorator_list if isinstance(parent, ast.FunctionDef) else []
-        if any(
-            mentions(head, QUIET) or (called(head) == "set_grad_enabled" and not _is_true(head))
-            for head in heads
-        ):
+        if any(mentions(head, QUIET) or (called(head) == "set_grad_enabled" and not _is_true(head)) for head in heads):
             return True
     return any(called(part) == "detach" for part in code.inside(node))
 
@@ -108,9 +100,7 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
         for target, iterable in generators:
             if called(iterable) != "range" or len(iterable.args) != 1:
                 continue
-            inside = [
-                n for n in code.inside(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop
-            ]
+            inside = [n for n in code.inside(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop]
             unused = inside and not any(plain_name(target) in names(call) for call in inside)
             if unused and (mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)):
                 yield (

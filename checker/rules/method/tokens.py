@@ -48,9 +48,7 @@ def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
     sampled = code.flow(is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
     for cell, ids, other in _unequal(code):
         stands_for = [other, code.resolve(other)]
-        if not any(mentions(n, PAD) or mentions(n, EOS) for n in stands_for) or mentions(
-            ids, r"prompt|question|query"
-        ):
+        if not any(mentions(n, PAD) or mentions(n, EOS) for n in stands_for) or mentions(ids, r"prompt|question|query"):
             continue
         if mentions(ids, COMPLETION) or sampled(ids):
             yield (
@@ -174,11 +172,7 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
         lower = node.slice.lower if isinstance(node.slice, ast.Slice) else None
         if lower is None or not whole_text(node.value):
             continue
-        if (
-            called(lower) == "len"
-            and lower.args
-            and not mentions(lower.args[0], r"_ids$|^ids$|tokens?$|input_ids")
-        ):
+        if called(lower) == "len" and lower.args and not mentions(lower.args[0], r"_ids$|^ids$|tokens?$|input_ids"):
             yield (
                 cell,
                 f"line {node.lineno} cuts decoded text at the length of the prompt's string",
@@ -218,8 +212,7 @@ def _cuts_text(node: ast.AST) -> bool:
     "M018",
     "warning",
     why=(
-        "-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from"
-        " the end."
+        "-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from the end."
     ),
     wrong="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels[..., None])",
     right="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels.clamp(min=0)[..., None]) * mask",

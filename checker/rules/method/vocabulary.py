@@ -20,11 +20,7 @@ SCORES = ("log_softmax", "cross_entropy", "logsumexp", "selective_log_softmax")
 
 def is_generation(node: ast.AST) -> bool:
     """A call of a model's own `generate`, whose result holds the prompt and what follows."""
-    return (
-        called(node) == "generate"
-        and isinstance(node.func, ast.Attribute)
-        and mentions(node.func.value, MODEL)
-    )
+    return called(node) == "generate" and isinstance(node.func, ast.Attribute) and mentions(node.func.value, MODEL)
 
 
 def is_reference(node: ast.AST) -> bool:

@@ -133,9 +133,7 @@ class Code:
             depth -= 1
         return node
 
-    def flow(
-        self, origin: Callable[[ast.AST], bool], stop: Callable[[ast.AST], bool]
-    ) -> Callable[[ast.AST], bool]:
+    def flow(self, origin: Callable[[ast.AST], bool], stop: Callable[[ast.AST], bool]) -> Callable[[ast.AST], bool]:
         """A test for expressions made of what `origin` recognises, and not of it only through what `stop`
         does.
 

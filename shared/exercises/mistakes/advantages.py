@@ -20,7 +20,9 @@ def _scaled(groups, std):
 )
 def sample_standard_deviation(rewards, num_generations):
     groups = _groups(rewards, num_generations)
-    return _scaled(groups, groups.std(dim=1, keepdim=True)).where(groups.std(dim=1, keepdim=True).expand_as(groups).reshape(-1) > 0, 0.0)
+    return _scaled(groups, groups.std(dim=1, keepdim=True)).where(
+        groups.std(dim=1, keepdim=True).expand_as(groups).reshape(-1) > 0, 0.0
+    )
 
 
 @MISTAKES.known(

@@ -21,7 +21,9 @@ def found_anywhere(prompts, responses, answers):
     return [float(any(a in r.casefold() for a in accepted)) for r, accepted in zip(responses, answers)]
 
 
-@MISTAKES.known("Any word of the response may be the right one: a list of guesses is paid. Compare the first word only.")
+@MISTAKES.known(
+    "Any word of the response may be the right one: a list of guesses is paid. Compare the first word only."
+)
 def any_word(prompts, responses, answers):
     return [
         float(any(w.strip(PUNCTUATION).casefold() in accepted for w in r.split()))
@@ -34,7 +36,8 @@ def any_word(prompts, responses, answers):
 )
 def prompt_read_as_well(prompts, responses, answers):
     return [
-        float(any(w in accepted for w in (p + r).casefold().split())) for p, r, accepted in zip(prompts, responses, answers)
+        float(any(w in accepted for w in (p + r).casefold().split()))
+        for p, r, accepted in zip(prompts, responses, answers)
     ]
 
 
@@ -51,7 +54,7 @@ def punctuation_stays(prompts, responses, answers):
 
 
 @MISTAKES.known(
-    "The whole response has to be the word: a right answer that goes on (\"puppy, of course\") gets nothing. The task "
+    'The whole response has to be the word: a right answer that goes on ("puppy, of course") gets nothing. The task '
     "asks for the first word."
 )
 def whole_response(prompts, responses, answers):
@@ -77,5 +80,6 @@ def beginning_is_enough(prompts, responses, answers):
 @MISTAKES.known("You compare the last word of the response. The task asks for the first: what follows may be chatter.")
 def last_word(prompts, responses, answers):
     return [
-        float((r.split() or [""])[-1].strip(PUNCTUATION).casefold() in accepted) for r, accepted in zip(responses, answers)
+        float((r.split() or [""])[-1].strip(PUNCTUATION).casefold() in accepted)
+        for r, accepted in zip(responses, answers)
     ]

@@ -54,7 +54,7 @@ def pairs_within_a_straight(cards):
     return hand_type(cards)
 
 
-@MISTAKES.known('A full house is called three of a kind: look for (3, 2) before you look for a 3.')
+@MISTAKES.known("A full house is called three of a kind: look for (3, 2) before you look for a 3.")
 def full_house_missed(cards):
     return "three of a kind" if _counts(cards) == [3, 2] else hand_type(cards)
 

@@ -63,6 +63,8 @@ def gradient_missing(logps, ref_logps):
     return torch.exp(ref_logps - logps.detach()) - (ref_logps - logps.detach()) - 1 + 0 * logps
 
 
-@MISTAKES.known("You return one number. Keep one value for each token, (B, C): the mask decides later which ones count.")
+@MISTAKES.known(
+    "You return one number. Keep one value for each token, (B, C): the mask decides later which ones count."
+)
 def already_averaged(logps, ref_logps):
     return (torch.exp(ref_logps - logps) - (ref_logps - logps) - 1).mean()

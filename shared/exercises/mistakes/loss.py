@@ -29,8 +29,16 @@ def _loss(logps, old_logps, advantages, mask, ref_logps, beta, epsilon, surrogat
     "training makes bad completions more likely."
 )
 def maximised_instead(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
-    return _loss(logps, old_logps, -advantages, completion_mask, ref_logps, beta, epsilon,
-                 lambda ratio, a, e: _surrogate(ratio, -a, e) * -1)
+    return _loss(
+        logps,
+        old_logps,
+        -advantages,
+        completion_mask,
+        ref_logps,
+        beta,
+        epsilon,
+        lambda ratio, a, e: _surrogate(ratio, -a, e) * -1,
+    )
 
 
 @MISTAKES.known("The sign of the KL term is flipped: `+ beta * kl` in a loss keeps the policy near the reference.")
@@ -38,7 +46,9 @@ def kl_rewarded(logps, old_logps, advantages, completion_mask, ref_logps, beta, 
     return _loss(logps, old_logps, advantages, completion_mask, ref_logps, -beta, epsilon)
 
 
-@MISTAKES.known("There is no KL term: beta changes nothing. Add `beta * per_token_kl(logps, ref_logps)` to every token.")
+@MISTAKES.known(
+    "There is no KL term: beta changes nothing. Add `beta * per_token_kl(logps, ref_logps)` to every token."
+)
 def kl_forgotten(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
     return _loss(logps, old_logps, advantages, completion_mask, ref_logps, 0.0, epsilon)
 
@@ -61,8 +71,16 @@ def ratio_against_the_reference(logps, old_logps, advantages, completion_mask, r
     "with the larger one, clipping never limits an update."
 )
 def maximum_of_the_two(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
-    return _loss(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon,
-                 lambda ratio, a, e: torch.maximum(ratio * a, ratio.clamp(1 - e, 1 + e) * a))
+    return _loss(
+        logps,
+        old_logps,
+        advantages,
+        completion_mask,
+        ref_logps,
+        beta,
+        epsilon,
+        lambda ratio, a, e: torch.maximum(ratio * a, ratio.clamp(1 - e, 1 + e) * a),
+    )
 
 
 @MISTAKES.known("There is no clipping: the ratio acts without bound. Take the minimum with the clipped term.")
@@ -75,14 +93,30 @@ def not_clipped(logps, old_logps, advantages, completion_mask, ref_logps, beta, 
     "gets no gradient to bring it back."
 )
 def clipped_without_minimum(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
-    return _loss(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon,
-                 lambda ratio, a, e: ratio.clamp(1 - e, 1 + e) * a)
+    return _loss(
+        logps,
+        old_logps,
+        advantages,
+        completion_mask,
+        ref_logps,
+        beta,
+        epsilon,
+        lambda ratio, a, e: ratio.clamp(1 - e, 1 + e) * a,
+    )
 
 
 @MISTAKES.known("You clip the ratio times the advantage. Clip the ratio alone, then multiply.")
 def product_clipped(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
-    return _loss(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon,
-                 lambda ratio, a, e: torch.minimum(ratio * a, (ratio * a).clamp(1 - e, 1 + e)))
+    return _loss(
+        logps,
+        old_logps,
+        advantages,
+        completion_mask,
+        ref_logps,
+        beta,
+        epsilon,
+        lambda ratio, a, e: torch.minimum(ratio * a, (ratio * a).clamp(1 - e, 1 + e)),
+    )
 
 
 @MISTAKES.known(

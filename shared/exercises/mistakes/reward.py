@@ -37,7 +37,7 @@ def beginning_is_enough(prompts, responses, answers):
 
 
 @MISTAKES.known(
-    'The test is the wrong way round: you ask whether the response is contained in the answer. The empty response is '
+    "The test is the wrong way round: you ask whether the response is contained in the answer. The empty response is "
     "contained in everything."
 )
 def contained_in_the_answer(prompts, responses, answers):

@@ -36,7 +36,9 @@ def half_forgotten(values, old_values, returns, completion_mask, epsilon):
     return _mean(torch.maximum(*_errors(values, old_values, returns, epsilon)), completion_mask)
 
 
-@MISTAKES.known("The value is clipped around the return, not around the old value: the target is then never missed by much.")
+@MISTAKES.known(
+    "The value is clipped around the return, not around the old value: the target is then never missed by much."
+)
 def clipped_around_the_return(values, old_values, returns, completion_mask, epsilon):
     clipped = returns + (values - returns).clamp(-epsilon, epsilon)
     return _mean((clipped - returns) ** 2, completion_mask) / 2
@@ -49,4 +51,7 @@ def mask_ignored(values, old_values, returns, completion_mask, epsilon):
 
 @MISTAKES.known("The gradient is missing: `values` is detached, so the critic never learns.")
 def gradient_missing(values, old_values, returns, completion_mask, epsilon):
-    return _mean(torch.maximum(*_errors(values.detach(), old_values, returns, epsilon)), completion_mask) / 2 + 0 * values.sum()
+    return (
+        _mean(torch.maximum(*_errors(values.detach(), old_values, returns, epsilon)), completion_mask) / 2
+        + 0 * values.sum()
+    )
