@@ -10,13 +10,12 @@ from torch import nn
 from shared import grpo, ppo, rloo, supervised, training
 from shared.algorithm import Algorithm, TrainingConfig
 from shared.constrain import answer_trie
-from shared.critic import ActorCritic
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
 from shared.models import frozen_copy
-from shared.ppo import PPOConfig
+from shared.ppo import ActorCritic, PPOConfig
 from shared.rloo import RLOOConfig
 from shared.rollout import sample
 from shared.training import NonFiniteTraining, rows_of_step, train
@@ -90,9 +89,9 @@ def parameters(model):
 def test_two_methods_are_enough_to_be_trained():
     """The loop knows no reward, group or rollout: a line is fitted."""
     line = Line()
-    history = train(line, ROWS, replace(CONFIG, steps=300, learning_rate=0.3), progress=False)
-    assert history[-1]["loss"] < 1e-2 < history[0]["loss"]
-    assert line.model.weight.item() == pytest.approx(3, abs=0.1)
+    history = train(line, ROWS, replace(CONFIG, steps=300), progress=False)
+    assert history[-1]["loss"] < 1e-4 < 100 < history[0]["loss"]
+    assert line.model.weight.item() == pytest.approx(3, abs=1e-3)
 
 
 def test_every_row_is_learned_from_in_each_iteration():
@@ -671,24 +670,6 @@ def test_a_spoiled_value_head_stops_training(tokenizer):
     config = PPOConfig(steps=6, prompts_per_step=2, max_new_tokens=3, log_every=0)
     with pytest.raises(NonFiniteTraining):
         ppo.train(policy, frozen_copy(policy.model), tokenizer, TEXTS, longer_is_better, config, progress=False)
-
-
-@pytest.mark.parametrize("name", ["GRPO", "PPO", "supervised"])
-def test_bf16_rounds_products_and_not_the_weights(name, tokenizer):
-    """Catches weights in bfloat16: a step of 1e-5 on a weight of 0.3 would be rounded away."""
-    model, run = start(name)
-    before = parameters(model)
-    settings = {"steps": 1, "bf16": True, "learning_rate": 1e-5, "warmup_steps": 0, "beta": 0.0}
-    if name == "supervised":
-        del settings["beta"]
-    history = run(tokenizer, settings=settings)
-    exact, run_exact = start(name)
-    run_exact(tokenizer, settings=settings | {"bf16": False})
-    assert math.isfinite(history[0]["loss"]) and history[0]["skipped"] == 0
-    assert all(p.dtype == torch.float32 for p in model.parameters())
-    moved = sum(not torch.equal(a, b) for a, b in zip(before, parameters(model)))
-    assert moved >= 0.9 * len(before)
-    assert any(not torch.equal(a, b) for a, b in zip(parameters(model), parameters(exact))), "autocast must act"
 
 
 @pytest.mark.parametrize("kind, config", [(grpo, GRPOConfig), (rloo, RLOOConfig)])
