@@ -31,11 +31,13 @@ def blank(content: dict, source: str) -> dict:
     notebook = copy.deepcopy(content)
     cells = []
     for number, cell in enumerate(notebook["cells"]):
-        where, lines = f"{source}, cell {number}", joined(cell["source"]).split("\n")
+        where = f"{source}, cell {number}"
+        lines = joined(cell["source"]).split("\n")
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
             expected = _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
-            cell["outputs"], cell["execution_count"] = [], None
+            cell["outputs"] = []
+            cell["execution_count"] = None
         else:
             expected = None
             if cell["cell_type"] == "markdown":

@@ -80,7 +80,8 @@ def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    everything, done = [*first, *found], 0
+    everything = [*first, *found]
+    done = 0
     try:
         with ProcessPoolExecutor(cores) as pool:
             for report in pool.map(one, everything, chunksize=8):

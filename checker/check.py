@@ -59,7 +59,8 @@ def check(
 
     Raises nothing: a file that cannot be read gets the status "unreadable" and a finding that says why.
     """
-    name, ignore = one_line(name or str(path)), frozenset(ignore)
+    name = one_line(name or str(path))
+    ignore = frozenset(ignore)
     try:
         if path.suffix.lower() in SUBMITTED_TEXT:
             return _check_text(path, name)

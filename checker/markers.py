@@ -9,8 +9,10 @@ never leak a solution.
 import re
 from collections.abc import Iterator
 
-BEGIN, END = "# student code here", "# end student code"
-ANSWER_BEGIN, ANSWER_END = "<!-- student answer -->", "<!-- end student answer -->"
+BEGIN = "# student code here"
+END = "# end student code"
+ANSWER_BEGIN = "<!-- student answer -->"
+ANSWER_END = "<!-- end student answer -->"
 BLANK_ANSWER = "Your answer here."
 RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE)
 
@@ -56,7 +58,8 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
 
     Markers themselves count as outside.
     """
-    opened, position = None, 0
+    opened = None
+    position = 0
     for number, line in enumerate(lines, 1):
         place = f"{where}, line {number}" if where else f"line {number}"
         text = line.strip()
@@ -65,7 +68,8 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
                 raise MarkerError(
                     f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."
                 )
-            opened, position = number, 0
+            opened = number
+            position = 0
             yield line, False, 0
         elif text == end:
             if opened is None:

@@ -21,7 +21,8 @@ TUNED = re.compile(
     re.IGNORECASE,
 )
 MEASURE = re.compile(r"reward|accura|score|success|correct|mean|average", re.IGNORECASE)
-REWARD, LOSS = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE), re.compile(r"loss", re.IGNORECASE)
+REWARD = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE)
+LOSS = re.compile(r"loss", re.IGNORECASE)
 LINE = 1_000  # characters of a line that are read
 DIGIT = re.compile(r"\d")
 

@@ -128,7 +128,8 @@ COMPLETION_LOGPS = Exercise(
 
 
 def _step_probes() -> list[Probe]:
-    G, mask = 2, torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
+    G = 2
+    mask = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
     rollout = Rollout(
         prompts=["a", "b", "c"],
         completions=["d", "e", "f", "g", "h", "i"],
@@ -199,7 +200,8 @@ REWARD = Exercise(
 
 
 def _first_word_probes() -> list[Probe]:
-    puppy, sad = ["puppy"], ["sad", "unhappy"]
+    puppy = ["puppy"]
+    sad = ["sad", "unhappy"]
     cases = [
         (" puppy", puppy),
         ("puppy", puppy),
@@ -243,7 +245,8 @@ HAND_TYPE = Exercise("poker hand", poker.hand_type, _hand_probes, hand_type_mist
 
 def _gae_probes() -> list[Probe]:
     generator = torch.Generator().manual_seed(1)
-    rewards, values = torch.rand(3, 4, generator=generator), torch.rand(3, 4, generator=generator)
+    rewards = torch.rand(3, 4, generator=generator)
+    values = torch.rand(3, 4, generator=generator)
     mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]])
     return [Probe((rewards, values, mask, lam), relevant=mask.float()) for lam in (0.7, 0.95)]
 

@@ -97,7 +97,8 @@ def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
         return report
     if llama_in(model) is not None:
         take_general_path(model)
-        fast, report = report, compare(model, rollout, pair)
+        fast = report
+        report = compare(model, rollout, pair)
         if report.scoring.within(report.limit):
             warnings.warn(fast_path_left(model, fast), stacklevel=3)  # past the decorator: the caller's line
             return replace(report, fell_back=True)

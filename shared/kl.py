@@ -68,7 +68,8 @@ def exact_kl(logits: Float[Tensor, "*shape V"], ref_logits: Float[Tensor, "*shap
     Tokens that both distributions forbid (logit -inf) contribute 0. Both the value and the gradient are exact,
     at the price of keeping (B, C, V) log-probabilities of two models.
     """
-    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
+    logps = logits.log_softmax(-1)
+    ref_logps = ref_logits.log_softmax(-1)
     forbidden = logps.isneginf()
     difference = (logps - ref_logps).masked_fill(forbidden, 0.0)
     return (logps.exp() * difference).sum(-1)

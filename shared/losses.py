@@ -122,7 +122,8 @@ def grpo_loss(
     token_advantages = advantages.detach() if advantages.ndim == 2 else advantages.detach()[:, None]
     padding = completion_mask == 0
     # Padding may hold any value, inf and nan included: exp of it must not reach the gradient.
-    logps, old_logps = logps.masked_fill(padding, 0.0), old_logps.masked_fill(padding, 0.0)
+    logps = logps.masked_fill(padding, 0.0)
+    old_logps = old_logps.masked_fill(padding, 0.0)
     per_token_loss, was_clipped = clipped_surrogate(logps, old_logps, token_advantages, epsilon, epsilon_high)
     metrics = {
         "clip_ratio": masked_mean(was_clipped, completion_mask),
@@ -187,7 +188,8 @@ def clipped_value_loss(
     padding = completion_mask == 0
     values, old_values, returns = (v.masked_fill(padding, 0.0) for v in (values, old_values.detach(), returns.detach()))
     clipped = old_values + (values - old_values).clamp(-epsilon, epsilon)
-    free_error, clipped_error = (values - returns) ** 2, (clipped - returns) ** 2
+    free_error = (values - returns) ** 2
+    clipped_error = (clipped - returns) ** 2
     loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
     ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
     return loss, {"value_loss": loss.detach(), "value_clip_ratio": ratio}

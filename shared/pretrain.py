@@ -46,7 +46,8 @@ TASKS = {task.__name__.split(".")[-1]: task for task in (dots, poker, analogies,
 # The share of each task among the documents.
 MIXTURE = {"dots": 0.08, "poker": 0.38, "analogies": 0.15, "addition": 0.15, "countdown": 0.16, "sentences": 0.08}
 
-PAD, EOS = "<pad>", "<eos>"
+PAD = "<pad>"
+EOS = "<eos>"
 CONTEXT = 512
 DOCUMENTS_IN_A_POOL = 8192  # documents drawn, sorted by length and cut into batches at a time
 POOLS = 110

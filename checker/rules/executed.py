@@ -22,9 +22,10 @@ def _has_code(source: str) -> bool:
 def not_run(submission: Submission) -> Iterator[Remark]:
     idle = [cell.number for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
     if idle:
-        others = (
-            f", nor were cells {', '.join(map(str, idle[1:9]))}{' ...' if len(idle) > 9 else ''}" if idle[1:] else ""
-        )
+        others = ""
+        if len(idle) > 1:
+            more = " ..." if len(idle) > 9 else ""
+            others = f", nor were cells {', '.join(map(str, idle[1:9]))}{more}"
         yield idle[0], f"the cell was not run{others}", RUN_AGAIN
 
 

@@ -49,7 +49,8 @@ def bars(submission: Submission, width: int = 40, most: int = 60) -> list[str]:
     longest = max((section.characters for section in largest), default=1) or 1
     lines = ["characters of each cell, source (=) and output (-):"]
     for section in sorted(largest, key=lambda section: section.cell.number):
-        source, output = len(section.source), len(section.output)
+        source = len(section.source)
+        output = len(section.output)
         bar = "=" * round(width * source / longest) + "-" * round(width * output / longest)
         lines.append(f"cell {section.cell.number:3d} {bar:<{width + 1}} {source:6,} + {output:6,}")
     if (rest := len(submission.converted) - len(largest)) > 0:

@@ -16,11 +16,14 @@ ELSEWHERE = re.compile(r"\w+:|//|#")
 
 def _outside_code(source: str) -> tuple[str, int | None]:
     """The text without fenced blocks, and the line of a fence that is never closed (None when all are)."""
-    kept, fence, opened = [], None, None
+    kept = []
+    fence = None
+    opened = None
     for number, line in enumerate(source.splitlines(), 1):
         match = FENCE.match(line)
         if fence is None and match and not (match[1][0] == "`" and "`" in match[2]):
-            fence, opened = match[1], number
+            fence = match[1]
+            opened = number
         elif (
             fence is not None
             and match
@@ -68,7 +71,8 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
         text = CODE_SPAN.sub("", text).replace(r"\$", "")
         for opening, closing in (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{")):
-            first, second = text.count(opening), text.count(closing)
+            first = text.count(opening)
+            second = text.count(closing)
             if (opening == closing and first % 2) or first != second:
                 yield (
                     cell.number,

@@ -123,7 +123,8 @@ def section_missing(submission: Submission) -> Iterator[Remark]:
     right="Cell 0, 1, 2, ..., 8.",
 )
 def out_of_order(submission: Submission) -> Iterator[Remark]:
-    highest, highest_at = -1, None
+    highest = -1
+    highest_at = None
     for cell in submission.notebook.cells:
         number = 0 if cell.number == 0 and is_header(cell) else label_of(cell)
         if number is None:
@@ -147,7 +148,8 @@ def out_of_order(submission: Submission) -> Iterator[Remark]:
                 "Label each part once; a further cell needs no label.",
             )
         if highest < number <= 8:
-            highest, highest_at = number, cell.number
+            highest = number
+            highest_at = cell.number
 
 
 @rule(

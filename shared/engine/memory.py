@@ -9,7 +9,9 @@ import ctypes
 import platform
 
 # From malloc.h: where freed memory is given back, how much is taken at a time, how many blocks bypass the heap.
-M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+M_TRIM_THRESHOLD = -1
+M_TOP_PAD = -2
+M_MMAP_MAX = -4
 
 
 def keep_freed_memory() -> bool:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shared.tasks.documents import ANSWER_KEY
-from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.split import Split, check_request, distinct, endless, split_of
 from shared.tasks.tags import parse, tagged
 
 SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
@@ -47,7 +47,8 @@ def prompt_of(a: int, b: int) -> str:
 
 def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
     while True:
-        a, b = rng.choice(OPERANDS), rng.choice(OPERANDS)
+        a = rng.choice(OPERANDS)
+        b = rng.choice(OPERANDS)
         if pair_split(a, b) == split:
             return a, b
 
@@ -60,7 +61,7 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     """
     check_request(split, n)
     rng = random.Random(f"addition {seed}")
-    pairs = distinct(iter(lambda: draw_pair(rng, split), None), n, key=lambda pair: str(sorted(pair)))
+    pairs = distinct(endless(lambda: draw_pair(rng, split)), n, key=lambda pair: str(sorted(pair)))
     return [row_of(question(a, b)) | {"answer": str(a + b)} for a, b in pairs]
 
 

@@ -34,7 +34,9 @@ def evaluate(text: str) -> tuple[Fraction, list[int]]:
 def _tokens(text: str) -> list[str]:
     if len(text) > MAX_CHARACTERS:
         raise NotAnExpression(f"The expression is longer than {MAX_CHARACTERS} characters.")
-    tokens, position, text = [], 0, text.strip()
+    tokens = []
+    position = 0
+    text = text.strip()
     while position < len(text):
         match = TOKEN.match(text, position)
         if match is None:
@@ -50,7 +52,8 @@ def _expression(tokens: list[str], position: int, depth: int) -> tuple[Fraction,
     value, position = _term(tokens, position, depth)
     while position < len(tokens) and tokens[position] in "+-":
         right, after = _term(tokens, position + 1, depth)
-        value, position = (value + right if tokens[position] == "+" else value - right), after
+        value = value + right if tokens[position] == "+" else value - right
+        position = after
     return value, position
 
 
@@ -60,7 +63,8 @@ def _term(tokens: list[str], position: int, depth: int) -> tuple[Fraction, int]:
         right, after = _factor(tokens, position + 1, depth)
         if tokens[position] == "/" and right == 0:
             raise NotAnExpression("It divides by zero.")
-        value, position = (value * right if tokens[position] == "*" else value / right), after
+        value = value * right if tokens[position] == "*" else value / right
+        position = after
     return value, position
 
 

@@ -23,7 +23,7 @@ from shared.tasks import addition
 from shared.tasks.addition import SYSTEM_PROMPT
 from shared.tasks.arithmetic import NotAnExpression, evaluate
 from shared.tasks.documents import ANSWER_KEY
-from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.split import Split, check_request, distinct, endless, split_of
 from shared.tasks.tags import parse, tagged
 
 NUMBERS = range(1, 11)
@@ -83,7 +83,8 @@ def combine(numbers: Sequence[int], rng: random.Random) -> Solution:
     parts = [(number, str(number), 3) for number in rng.sample(list(numbers), len(numbers))]
     steps = []
     while len(parts) > 1:
-        a, b = parts.pop(rng.randrange(len(parts))), parts.pop(rng.randrange(len(parts)))
+        a = parts.pop(rng.randrange(len(parts)))
+        b = parts.pop(rng.randrange(len(parts)))
         if a[0] < b[0]:
             a, b = b, a
         allowed = ["+", "*"] + ["-"] * (a[0] > b[0]) + ["/"] * (a[0] % b[0] == 0 and b[0] > 1)
@@ -121,7 +122,7 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     """
     check_request(split, n)
     rng = random.Random(f"countdown {seed}")
-    problems = distinct(iter(lambda: draw_problem(rng, split), None), n, key=lambda p: p.canonical)
+    problems = distinct(endless(lambda: draw_problem(rng, split)), n, key=lambda p: p.canonical)
     return [
         {
             "prompt": p.prompt,
@@ -148,7 +149,8 @@ def reachable(numbers: Sequence[int | Fraction], target: int) -> bool:
     if len(numbers) == 1:
         return numbers[0] == target
     for i, j in permutations(range(len(numbers)), 2):
-        a, b = Fraction(numbers[i]), Fraction(numbers[j])
+        a = Fraction(numbers[i])
+        b = Fraction(numbers[j])
         rest = [number for k, number in enumerate(numbers) if k not in (i, j)]
         results = [a + b, a - b, a * b] + ([a / b] if b else [])
         if any(reachable([*rest, result], target) for result in results):
@@ -197,8 +199,14 @@ def is_expression(text: str) -> bool:
 
 def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
     """1.0 for both blocks with an expression alone in the answer, 0.5 when the answer holds anything else, else 0.0."""
-    parsed = [parse(completion) for completion in completions]
-    return [0.0 if blocks is None else 1.0 if is_expression(blocks[1]) else 0.5 for blocks in parsed]
+    rewards = []
+    for completion in completions:
+        blocks = parse(completion)
+        if blocks is None:
+            rewards.append(0.0)
+        else:
+            rewards.append(1.0 if is_expression(blocks[1]) else 0.5)
+    return rewards
 
 
 def correctness_reward(
@@ -233,7 +241,8 @@ def documents(rng: random.Random) -> Iterator[str]:
     while True:
         problem = draw_problem(rng, "train")
         if rng.random() < 0.6:
-            attempt, style = problem.solution, tagged
+            attempt = problem.solution
+            style = tagged
             header = ANSWER_KEY
         else:
             attempt = problem.solution if rng.random() < 0.25 else combine(problem.numbers, rng)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.matching import exact_match
-from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.split import Split, check_request, distinct, endless, split_of
 
 SYMBOLS = ".*#-o+"
 LENGTHS = range(4, 11)
@@ -48,7 +48,7 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     """
     check_request(split, n)
     rng = random.Random(f"dots {seed}")
-    rows = distinct(iter(lambda: draw_row(rng, split), None), n, key=str)
+    rows = distinct(endless(lambda: draw_row(rng, split)), n, key=str)
     return [{"prompt": prompt_of(row), "answer": str(count_dots(row))} for row in rows]
 
 

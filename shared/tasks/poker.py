@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.matching import exact_match
-from shared.tasks.split import Split, check_request, distinct, split_of
+from shared.tasks.split import Split, check_request, distinct, endless, split_of
 
 RANKS = "23456789TJQKA"
 SUITS = "♠♥♦♣"
@@ -56,7 +56,9 @@ def hand_type(cards: Sequence[str]) -> str:
     straight = frozenset(card[0] for card in cards) in STRAIGHT_SETS
     if straight and flush:
         return STRAIGHT_FLUSH
-    return "straight" if straight else "flush" if flush else "high card"
+    if straight:
+        return "straight"
+    return "flush" if flush else "high card"
 
 
 def deal(label: str, rng: random.Random) -> list[str]:
@@ -123,7 +125,7 @@ def dataset(split: Split, n: int, seed: int = 0, *, balanced: bool = True) -> li
                 hands += distinct(_hands_of(label, rng, split), share, canonical)
         rng.shuffle(hands)
     else:
-        hands = distinct(iter(lambda: draw_hand(rng, split, balanced=False), None), n, canonical)
+        hands = distinct(endless(lambda: draw_hand(rng, split, balanced=False)), n, canonical)
     return [
         {
             "prompt": prompt_of(cards),

@@ -5,7 +5,7 @@ without talking to each other, in every process and for every seed.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 Split = Literal["train", "eval"]
@@ -26,13 +26,20 @@ def check_request(split: str, n: int) -> None:
         raise ValueError(f"{n} rows were asked for; ask for at least 1.")
 
 
+def endless(draw: Callable[[], object]) -> Iterator:
+    """One draw after another, without end."""
+    while True:
+        yield draw()
+
+
 def distinct(draws: Iterable, n: int, key: Callable[..., str], patience: int = 2000) -> list:
     """The first n draws that differ in `key`.
 
     Raises:
         ValueError: `patience` draws in a row brought nothing new, so there are hardly n different ones.
     """
-    found, idle = {}, 0
+    found = {}
+    idle = 0
     for draw in draws:
         if key(draw) in found:
             idle += 1

@@ -8,7 +8,8 @@ MISTAKES = Mistakes()
 
 
 def _accumulate(deltas, lam):
-    advantages, running = torch.zeros_like(deltas), torch.zeros_like(deltas[:, 0])
+    advantages = torch.zeros_like(deltas)
+    running = torch.zeros_like(deltas[:, 0])
     for t in reversed(range(deltas.size(1))):
         running = deltas[:, t] + lam * running
         advantages[:, t] = running
@@ -36,14 +37,16 @@ def mask_ignored(rewards, values, completion_mask, lam):
     "You accumulate from the first token to the last. An advantage is about what comes after: go backwards through time."
 )
 def accumulated_forwards(rewards, values, completion_mask, lam):
-    rewards, values = rewards * completion_mask, values * completion_mask
+    rewards = rewards * completion_mask
+    values = values * completion_mask
     deltas = (rewards + _following(values) - values) * completion_mask
     return _accumulate(deltas.flip(1), lam).flip(1) * completion_mask
 
 
 @MISTAKES.known("lam is ignored: you return the one-step differences. Add lam times the advantage of the next token.")
 def one_step_only(rewards, values, completion_mask, lam):
-    rewards, values = rewards * completion_mask, values * completion_mask
+    rewards = rewards * completion_mask
+    values = values * completion_mask
     return (rewards + _following(values) - values) * completion_mask
 
 
@@ -59,13 +62,15 @@ def next_value_forgotten(rewards, values, completion_mask, lam):
 
 @MISTAKES.known("The value of the state itself is not subtracted: these are returns, not advantages.")
 def value_not_subtracted(rewards, values, completion_mask, lam):
-    rewards, values = rewards * completion_mask, values * completion_mask
+    rewards = rewards * completion_mask
+    values = values * completion_mask
     return _accumulate((rewards + _following(values)) * completion_mask, lam) * completion_mask
 
 
 @MISTAKES.known("The sign is flipped: delta is reward + V(next) - V(now), not the other way round.")
 def sign_flipped(rewards, values, completion_mask, lam):
-    rewards, values = rewards * completion_mask, values * completion_mask
+    rewards = rewards * completion_mask
+    values = values * completion_mask
     return -_accumulate((rewards + _following(values) - values) * completion_mask, lam) * completion_mask
 
 

@@ -58,7 +58,8 @@ def models_exchanged(model, reference, rollout, rewards, beta, epsilon):
     "Most completions are then scored after somebody else's prompt. Use `repeat_interleave(G, dim=0)`."
 )
 def prompts_tiled(model, reference, rollout, rewards, beta, epsilon):
-    logps, ref_logps = _logps(model, rollout, _tiled), _logps(reference, rollout, _tiled)
+    logps = _logps(model, rollout, _tiled)
+    ref_logps = _logps(reference, rollout, _tiled)
     return _loss(rollout, logps, ref_logps, _advantages(rollout, rewards), beta, epsilon)
 
 
@@ -114,7 +115,8 @@ def ratio_against_the_reference(model, reference, rollout, rewards, beta, epsilo
     "completions weigh less. Pass `rollout.completion_mask`."
 )
 def padding_counted(model, reference, rollout, rewards, beta, epsilon):
-    logps, ref_logps = _logps(model, rollout), _logps(reference, rollout)
+    logps = _logps(model, rollout)
+    ref_logps = _logps(reference, rollout)
     mask = torch.ones_like(rollout.completion_mask)
     return _loss(rollout, logps, ref_logps, _advantages(rollout, rewards), beta, epsilon, mask=mask)
 
@@ -125,5 +127,6 @@ def padding_counted(model, reference, rollout, rewards, beta, epsilon):
 )
 def gradient_missing(model, reference, rollout, rewards, beta, epsilon):
     with torch.no_grad():
-        logps, ref_logps = _logps(model, rollout), _logps(reference, rollout)
+        logps = _logps(model, rollout)
+        ref_logps = _logps(reference, rollout)
         return _loss(rollout, logps, ref_logps, _advantages(rollout, rewards), beta, epsilon)
