@@ -119,14 +119,14 @@ def test_bootstrap_interval_has_the_width_of_theory():
 
 def test_the_interval_is_the_same_in_every_run():
     """Frozen: the intervals that notebooks show hang on the seed and the number of draws."""
-    values = torch.tensor([0.0, 1.0, 2.0, 5.0])
+    values = torch.arange(50.0) ** 2
     assert bootstrap_interval(values) == pytest.approx(FROZEN) and bootstrap_interval(values, 0.95, 2000, 0) == pytest.approx(FROZEN)
     assert bootstrap_interval(values, seed=1, draws=50) != bootstrap_interval(values, seed=2, draws=50)
     assert bootstrap_interval(torch.full((5,), 0.25)) == (0.25, 0.25)
-    assert bootstrap_interval(torch.tensor([0, 1, 2, 5])) == pytest.approx(FROZEN), "counts are numbers too"
+    assert bootstrap_interval(torch.arange(50) ** 2) == pytest.approx(FROZEN), "counts are numbers too"
 
 
-FROZEN = (0.5, 4.0)
+FROZEN = (600.3999633789062, 1024.71240234375)
 
 
 def test_a_higher_confidence_is_wider_on_both_sides():
@@ -182,6 +182,12 @@ def test_compare_prints_both_numbers_and_five_examples(capsys):
     assert printed.count("prompt  ") == 5 and "out\\nput" in printed
 
 
+def test_one_completion_a_prompt_is_the_rule():
+    rewards = torch.tensor([0.0, 1.0, 1.0])
+    evaluation = Evaluation("", ["p", "q", "r"], ["x"] * 3, rewards, rewards[:, None])
+    assert torch.equal(evaluation.per_prompt, rewards) and evaluation.frac_reward_zero_std == 1.0
+
+
 def test_compare_refuses_different_rows():
     with pytest.raises(ValueError, match="different prompts"):
         compare(made([0.0]), made([0.0], prompts=["another"]))
@@ -196,4 +202,5 @@ def test_one_line_is_one_line_of_the_width():
     assert one_line("a\nb") == "a\\nb"
     assert len(one_line("x" * 500, 40)) <= 40
     assert one_line("a" * 29 + "b" * 29) == "a" * 29 + "b" * 29
+    assert one_line("a" * 40 + "b" * 40, 59) == "a" * 27 + " ... " + "b" * 27
     assert one_line("a" * 29 + "b" * 30) == "a" * 26 + " ... " + "b" * 26

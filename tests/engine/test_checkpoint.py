@@ -77,6 +77,20 @@ def test_what_was_saved_is_what_is_loaded(path):
     assert os.listdir(path.parent) == ["run.pt"]
 
 
+def test_folders_that_are_missing_are_made(tmp_path):
+    """Catches a run that ends at its first checkpoint; the second finds the folders made."""
+    for name in ("run.pt", "again.pt"):
+        save(tmp_path / "saved" / "a folder" / name, {"a": 1})
+        with hold(tmp_path / "held" / "a folder" / name):
+            assert (tmp_path / "held" / "a folder").is_dir()
+
+
+def test_tensors_go_where_they_are_asked_to_and_to_the_cpu_by_default(path):
+    """Catches a checkpoint from a GPU that cannot be read where there is none."""
+    save(path, {"w": torch.ones(2)})
+    assert load(path, "meta")["w"].device.type == "meta" and load(path)["w"].device.type == "cpu"
+
+
 def test_the_state_dict_of_a_module_is_a_state(path):
     """The value head of PPO is saved like this: an OrderedDict with an attribute of its own."""
     head = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
