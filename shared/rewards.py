@@ -119,8 +119,8 @@ def text_embedder(
     def embed(texts: Sequence[str]) -> Float[Tensor, "B H"]:
         ids, mask = _right_padded(tokenizer, texts, model.device)
         hidden = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[-1].float()
-        mean = (hidden * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
-        return torch.nn.functional.normalize(mean, dim=-1)
+        total = (hidden * mask[..., None]).sum(dim=1)  # (B, H), in the direction of the mean
+        return torch.nn.functional.normalize(total)
 
     return embed
 

@@ -107,6 +107,12 @@ def test_what_could_not_be_loaded_is_not_saved(value, place, path):
     assert load(path) == {"old": 1}
 
 
+def test_a_key_that_could_not_be_loaded_is_not_saved(path):
+    """Catches a count of words under numpy's numbers."""
+    with pytest.raises(TypeError, match=r"state\['counts'\]\[np.int64\(3\)\], a numpy.int64"):
+        save(path, {"counts": {np.int64(3): 1.0}})
+
+
 def test_a_link_stays_a_link(path, tmp_path):
     """Catches a checkpoint that moves from the large disk, to which its name was linked, to the small one."""
     target = tmp_path / "large disk" / "run.pt"
@@ -128,7 +134,7 @@ def test_every_flipped_byte_is_noticed(path):
         for place, byte in enumerate(content):
             for flip in (0xFF, 1 << place % 8):
                 os.pwrite(file.fileno(), bytes([byte ^ flip]), place)
-                with pytest.raises(ValueError):
+                with pytest.raises(ValueError, match="^The checkpoint|^/.* is not a checkpoint"):
                     load(path)
             os.pwrite(file.fileno(), bytes([byte]), place)
     assert same(load(path), state)
@@ -188,7 +194,7 @@ def zip_archive(path):
 
 FOREIGN = {
     "empty": (lambda path: path.touch(), "not a checkpoint of this course"),
-    "text": (lambda path: path.write_text("step,reward\n1,0.5\n"), "not a checkpoint of this course"),
+    "text": (lambda path: path.write_text("step,reward\n1,0.5\n"), r"its first bytes are b'step,reward\\n1,0\.'\."),
     "short": (lambda path: path.write_bytes(b"tiny-grpo"), "not a checkpoint of this course"),
     "folder": (lambda path: path.mkdir(), "cannot be read"),
     "pickle": (lambda path: path.write_bytes(pickle.dumps(STATE["history"])), "not a checkpoint of this course"),
@@ -412,6 +418,13 @@ with hold(sys.argv[1]):
         print(child, flush=True)
     time.sleep(60)
 """
+
+
+def test_a_path_behind_a_file_is_a_sentence(path):
+    path.touch()
+    with pytest.raises(OSError, match="run.pt/a.pt cannot be kept for this run .*Choose a path in a folder"):
+        with hold(path / "a.pt"):
+            pass
 
 
 @posix
