@@ -181,9 +181,9 @@ def model_as_judge(
                 text = in_chat_template(tokenizer, text)
             texts.append(text)
         ids, mask = _right_padded(tokenizer, texts, model.device)
-        logits = model(input_ids=ids, attention_mask=mask).logits  # (B, L, V)
+        logits = model(input_ids=ids).logits  # (B, L, V); a causal model does not see the padding behind
         last = logits[torch.arange(len(texts)), mask.sum(dim=1) - 1]  # (B, V)
-        return last[:, choice].softmax(dim=-1)[:, 0].tolist()
+        return last[:, choice].softmax(dim=1)[:, 0].tolist()
 
     return judge
 

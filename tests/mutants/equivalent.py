@@ -40,4 +40,7 @@ EQUIVALENT = {
         r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
         r"(weights_only=None|map_location=map_location, )\)": "torch's default; said because no pickle may run.",
     },
+    "shared/rewards.py": {
+        r"pad_token_id or 1": "Any token will do as padding.",
+    },
 }
