@@ -14,7 +14,7 @@ from tests.mutants.report import result_name, write_report
 from tests.mutants.running import fails, prepare, trace
 
 RESULTS = Path("build/mutants")
-# Seconds of the CPU. Tests that take longer train a model to the end; whatever only they notice has no test that names it.
+# Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
 TESTS = {
@@ -25,7 +25,9 @@ TESTS = {
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
     "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
     "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
-    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", "tests/test_training.py"],
+    "shared/experience.py": [
+        "tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", "tests/test_training.py",
+    ],
     "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
     "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
     "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
