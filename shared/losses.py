@@ -74,7 +74,7 @@ def clipped_surrogate(
         the loss and a 0/1 tensor of where clipping stopped the gradient, both of the broadcast shape.
     """
     epsilon_high = epsilon if epsilon_high is None else epsilon_high
-    ratio = torch.exp(logps - old_logps.detach())
+    ratio = torch.exp(logps - old_logps)
     free = ratio * advantages
     clipped = ratio.clamp(1 - epsilon, 1 + epsilon_high) * advantages
     return -torch.minimum(free, clipped), (clipped < free).float()

@@ -121,8 +121,8 @@ def text_embedder(
     def embed(texts: Sequence[str]) -> Float[Tensor, "B H"]:
         ids, mask = _right_padded(tokenizer, texts, model.device)
         hidden = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[-1].float()
-        mean = (hidden * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
-        return torch.nn.functional.normalize(mean, dim=-1)
+        total = (hidden * mask[..., None]).sum(dim=1)  # (B, H), in the direction of the mean
+        return torch.nn.functional.normalize(total)
 
     return embed
 
@@ -183,9 +183,9 @@ def model_as_judge(
                 text = in_chat_template(tokenizer, text)
             texts.append(text)
         ids, mask = _right_padded(tokenizer, texts, model.device)
-        logits = model(input_ids=ids, attention_mask=mask).logits  # (B, L, V)
+        logits = model(input_ids=ids).logits  # (B, L, V); a causal model does not see the padding behind
         last = logits[torch.arange(len(texts)), mask.sum(dim=1) - 1]  # (B, V)
-        return last[:, choice].softmax(dim=-1)[:, 0].tolist()
+        return last[:, choice].softmax(dim=1)[:, 0].tolist()
 
     return judge
 

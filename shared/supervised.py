@@ -15,9 +15,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
+from shared.engine.logits import entropy_of, token_logps
 from shared.engine.recompute import scoring_mode
-from shared.engine.sampling import position_ids
-from shared.logps import entropy_of, token_logps
 from shared.losses import masked_mean
 
 
@@ -25,12 +24,11 @@ from shared.losses import masked_mean
 class Batch:
     """N documents, padded on the right: prompt, completion, EOS.
 
-    ids, mask: (N, L).    learned: (N, L), 1 for the tokens of the completion and its EOS.
+    ids: (N, L).    learned: (N, L), 1 for the tokens of the completion and its EOS.
     row_tokens: (N,), on the CPU, the length of each document; learned_tokens: (N,), of its completion.
     """
 
     ids: Int[Tensor, "N L"]
-    mask: Int[Tensor, "N L"]
     learned: Int[Tensor, "N L"]
     row_tokens: Int[Tensor, "N"]
     learned_tokens: Int[Tensor, "N"]
@@ -49,11 +47,10 @@ class Batch:
 
     def take(self, rows: Sequence[int]) -> "Batch":
         """The part that belongs to these documents."""
-        chosen = torch.as_tensor(rows, dtype=torch.long)
+        chosen = torch.as_tensor(rows)
         width = int(self.row_tokens[chosen].max())
         return Batch(
             ids=self.ids[chosen, :width],
-            mask=self.mask[chosen, :width],
             learned=self.learned[chosen, :width],
             row_tokens=self.row_tokens[chosen],
             learned_tokens=self.learned_tokens[chosen],
@@ -74,13 +71,9 @@ class Supervised(Algorithm):
         return encode_documents(self.tokenizer, rows, training.device_of(self.model))
 
     def loss(self, experience: Batch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+        """-mean over the learned tokens of log pi(token). Padding stands behind what sees it, so it needs no mask."""
         with scoring_mode(self.model):
-            logits = self.model(
-                input_ids=experience.ids,
-                attention_mask=experience.mask,
-                position_ids=position_ids(experience.mask),
-                use_cache=False,
-            ).logits[:, :-1]  # (N, L - 1, V): position t predicts token t + 1
+            logits = self.model(experience.ids, use_cache=False).logits[:, :-1]  # (N, L - 1, V): t predicts t + 1
         learned = experience.learned[:, 1:]
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         loss = -masked_mean(token_logps(logits, experience.ids[:, 1:]), learned)
@@ -111,13 +104,11 @@ def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], d
     lengths = torch.tensor([len(ids) for ids in documents])
     learned_lengths = torch.tensor(learned_tokens)
     place = torch.arange(int(lengths.max()))
-    mask = place < lengths[:, None]
-    learned = mask & (place >= (lengths - learned_lengths)[:, None])
+    learned = (place < lengths[:, None]) & (place >= (lengths - learned_lengths)[:, None])
     pad = tokenizer.pad_token_id or 0
     ids = torch.tensor([row + [pad] * (len(place) - len(row)) for row in documents])
     return Batch(
         ids=ids.to(device),
-        mask=mask.long().to(device),
         learned=learned.long().to(device),
         row_tokens=lengths,
         learned_tokens=learned_lengths,

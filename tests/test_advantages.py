@@ -62,9 +62,8 @@ def test_a_completion_may_be_one_token_long():
 
 
 def test_whitening_divides_by_the_spread_and_eps():
-    torch.testing.assert_close(
-        whiten(torch.tensor([[1.0, 3.0]]), torch.ones(1, 2), eps=1.0), torch.tensor([[-0.5, 0.5]])
-    )
+    white = whiten(torch.tensor([[1.0, 3.0]]), torch.ones(1, 2), eps=1.0)
+    torch.testing.assert_close(white, torch.tensor([[-0.5, 0.5]]))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_rewarded_rollout_is_the_step_of_its_seed_with_its_rewards(tokenizer):
             alone = sample(
                 model, tokenizer, prompts, 3, Sampling(6), constraint=constraint, seed=3, step=step, places=places
             )
-            assert rollout.completions == alone.completions
+            assert rollout.completions == alone.completions and not rollout.old_logps.requires_grad
             assert per_func.tolist() == [[len(c), c.count("a")] for c in rollout.completions]
             assert rewards.tolist() == [len(c) + 0.5 * c.count("a") for c in rollout.completions]
     by_default, *_ = rewarded_rollout(model, tokenizer, ROWS, [length, count_a], CONFIG)

@@ -3,7 +3,7 @@ import functools
 import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
-from transformers import PreTrainedModel
+from transformers import BertConfig, BertModel, PreTrainedModel
 
 from shared.rewards import (
     JUDGE_PROMPT,
@@ -18,6 +18,7 @@ from shared.rewards import (
 )
 from shared.tasks.matching import exact_match
 from tests.conftest import tiny_gpt2, tiny_llama
+from tests.second_device import DEVICE, second_device
 
 
 def length(prompts, completions, **columns):
@@ -79,6 +80,7 @@ def test_a_broken_reward_is_named(returned, words):
 
 def test_columns_of_a_data_set():
     assert columns_of([{"prompt": "p", "answer": 1}, {"prompt": "q", "answer": 2}]) == {"answer": [1, 2]}
+    assert columns_of([{"prompt": "p", "answer": 1}]) == {"answer": [1]}
     with pytest.raises(ValueError, match="Row 1.*'answer'"):
         columns_of([{"prompt": "p", "answer": 1}, {"prompt": "q"}])
 
@@ -178,6 +180,23 @@ def test_an_embedding_is_the_mean_of_the_last_hidden_states(model, tokenizer):
     embedded = text_embedder(model, tokenizer)(["abc"])[0]
     torch.testing.assert_close(embedded, hidden / hidden.norm(), rtol=1e-4, atol=1e-5)
     assert not embedded.requires_grad
+
+
+def test_an_embedding_model_that_looks_both_ways_does_not_see_the_padding(tokenizer):
+    """Catches a mask that is not passed on: a causal model never sees what stands behind, and hides the mistake."""
+    torch.manual_seed(0)
+    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    embed = text_embedder(BertModel(BertConfig(vocab_size=12, initializer_range=0.5, **size)).eval(), tokenizer)
+    torch.testing.assert_close(embed(["ab", "abcdefghij"])[0], embed(["ab"])[0], rtol=1e-4, atol=1e-5)
+
+
+def test_texts_are_read_where_the_model_is(tokenizer):
+    """Catches ids that stay on the CPU, which only a second device shows."""
+    with second_device():
+        model = tiny_llama().eval().to(DEVICE)
+        assert text_embedder(model, tokenizer)(["ab", "c"]).device == DEVICE
+        (reward,) = model_as_judge(model, tokenizer, "{completion}", yes="a", no="b")(["p"], ["ab"])
+        assert 0 < reward < 1
 
 
 def test_an_embedding_model_by_name_does_not_drop_out(tokenizer, tmp_path):

@@ -1,5 +1,7 @@
 """Oracle: transformers' own cross-entropy, one document at a time, with the prompt's labels set to -100."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
@@ -7,6 +9,7 @@ from tokenizers.processors import TemplateProcessing
 from shared.algorithm import TrainingConfig
 from shared.supervised import Supervised, encode_documents, train
 from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.second_device import DEVICE, second_device
 
 ROWS = [{"prompt": p, "completion": c} for p, c in [("abc", "de"), ("d", "bbbb"), ("efg", ""), ("hij", "a")]]
 CPU = torch.device("cpu")
@@ -49,7 +52,7 @@ def test_the_record_tells_the_entropy_of_what_is_learned_and_its_length(model, t
 
 
 def test_documents_are_padded_on_the_right_by_hand():
-    """a is 2, b is 3; catches a BOS between prompt and completion, and padding that is attended to."""
+    """a is 2, b is 3; catches a BOS between prompt and completion, and padding that is learned."""
     tokenizer = letter_tokenizer()
     single = TemplateProcessing(single="<eos> $A", special_tokens=[("<eos>", 1)])
     tokenizer.backend_tokenizer.post_processor = single
@@ -60,7 +63,6 @@ def test_documents_are_padded_on_the_right_by_hand():
             tokenizer, [{"prompt": "a", "completion": "bb"}, {"prompt": "b", "completion": ""}], CPU
         )
         assert batch.ids.tolist() == [[1, 2, 3, 3, 1], [1, 3, 1, filler, filler]]
-        assert batch.mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
         assert batch.learned.tolist() == [[0, 0, 1, 1, 1], [0, 0, 1, 0, 0]]
         assert batch.row_tokens.tolist() == [5, 3] and batch.learned_tokens.tolist() == [3, 1]
         assert batch.num_places == 10 and batch.num_tokens == 4 and len(batch) == 2
@@ -71,10 +73,25 @@ def test_documents_are_padded_on_the_right_by_hand():
 
 def test_all_of_a_batch_goes_to_the_device(tokenizer):
     """What the model reads; lengths stay on the CPU, so that nobody waits for a GPU."""
-    batch = encode_documents(tokenizer, ROWS, torch.device("meta"))
-    assert {batch.ids.device.type, batch.mask.device.type, batch.learned.device.type} == {"meta"}
-    assert {batch.row_tokens.device.type, batch.learned_tokens.device.type} == {"cpu"}
-    assert batch.mask.dtype == batch.learned.dtype == torch.long
+    with second_device():
+        batch = Supervised(tiny_llama().to(DEVICE), tokenizer).experience(ROWS, step=0)
+        assert batch.ids.device == batch.learned.device == DEVICE
+        assert {batch.row_tokens.device.type, batch.learned_tokens.device.type} == {"cpu"}
+
+
+def test_padding_behind_a_document_is_not_seen(tokenizer, model):
+    """No mask is given: catches a batch that is padded on the left. Other padding gives the same loss."""
+    algorithm = Supervised(model, tokenizer)
+    batch = algorithm.experience(ROWS, step=0)
+    behind = torch.arange(batch.ids.size(1)) >= batch.row_tokens[:, None]
+    assert behind.any()
+    poisoned = replace(batch, ids=batch.ids.masked_fill(behind, 7))
+    assert torch.equal(algorithm.loss(poisoned)[0], algorithm.loss(batch)[0])
+
+
+def test_a_run_shows_its_name(tokenizer, capsys):
+    train(tiny_llama(), tokenizer, ROWS, TrainingConfig(steps=1, prompts_per_step=2))
+    assert "supervised:" in capsys.readouterr().err
 
 
 def test_dropout_is_off_and_no_cache_is_kept(tokenizer):
@@ -100,7 +117,7 @@ def test_half_precision_is_scored_in_single(tokenizer):
 def test_parts_keep_what_belongs_to_them(tokenizer):
     whole = encode_documents(tokenizer, ROWS, CPU)
     part = whole.take([3, 2])
-    assert torch.equal(part.ids, whole.ids[[3, 2], :5]) and torch.equal(part.mask, whole.mask[[3, 2], :5])
+    assert torch.equal(part.ids, whole.ids[[3, 2], :5])
     assert torch.equal(part.learned, whole.learned[[3, 2], :5]) and part.metrics == whole.metrics
     assert part.row_tokens.tolist() == [5, 4] and part.learned_tokens.tolist() == [2, 1]
 

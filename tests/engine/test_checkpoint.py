@@ -244,7 +244,7 @@ def test_no_pickle_runs_in_a_zip_of_torch(path, tmp_path):
     spied = tmp_path / "it ran"
     torch.save({"model": Spy(spied)}, path)
     path.write_bytes(with_head(path.read_bytes()))
-    with pytest.raises(ValueError, match="whole but cannot be read"):
+    with pytest.raises(ValueError, match="run.pt is whole but cannot be read"):
         load(path)
     assert not spied.exists()
 
@@ -252,7 +252,7 @@ def test_no_pickle_runs_in_a_zip_of_torch(path, tmp_path):
 def test_a_list_behind_our_head_is_refused(path):
     torch.save([1, 2], path)
     path.write_bytes(with_head(path.read_bytes()))
-    with pytest.raises(ValueError, match="holds a list, not a dict"):
+    with pytest.raises(ValueError, match="run.pt holds a list, not a dict"):
         load(path)
 
 

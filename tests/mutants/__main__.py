@@ -14,7 +14,7 @@ from tests.mutants.report import result_name, write_report
 from tests.mutants.running import fails, prepare, trace
 
 RESULTS = Path("build/mutants")
-# Seconds of the CPU. Tests that take longer train a model to the end; whatever only they notice has no test that names it.
+# Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
 TESTS = {

@@ -5,9 +5,9 @@ one name, which cannot be done to a decorated function, a property, a dataclass'
 leaves them out. With that PPO's `collect` (under `torch.no_grad`) and the default of every setting would have no mutant.
 Here a mutant is the whole file with one change, and is imported in place of the file.
 
-Left out, as in mutmut: annotations, types, decorators, docstrings, the arguments of `len` and `isinstance`, and default values
-that are expressions. Left out beside: the texts inside a `raise`, for a sentence's wording is not behaviour. That it is
-raised, when, and what is put into its f-strings is.
+Left out, as in mutmut: annotations, types, decorators, docstrings, the arguments of `len` and `isinstance`, and default
+values that are expressions. Left out beside: the texts inside a `raise`, for a sentence's wording is not behaviour. That
+it is raised, when, and what is put into its f-strings is.
 """
 
 from collections.abc import Iterator

@@ -35,4 +35,12 @@ EQUIVALENT = {
         r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
         r"verified = None": "Only its truth is asked for.",
     },
+    "shared/engine/checkpoint.py": {
+        r"SHA256": "Another spelling of the same algorithm.",
+        r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
+        r"(weights_only=None|map_location=map_location, )\)": "torch's default; said because no pickle may run.",
+    },
+    "shared/rewards.py": {
+        r"pad_token_id or 1": "Any token will do as padding.",
+    },
 }

@@ -8,6 +8,7 @@ import importlib.abc
 import importlib.util
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -29,7 +30,9 @@ PRELOAD = (
     "trl",
     "trl.trainer.grpo_trainer",
 )
-LONGEST = 60  # seconds; a mutant that runs on for ever is caught, and no test takes that long
+# Seconds, and bytes of address space: a mutant that runs on or collects for ever is caught, and harms nobody else.
+LONGEST = 60
+LARGEST = 8 * 2**30
 # Bare assertions and no plugins: a mutant's tests shall take longer than pytest's own start.
 QUIET = ["-q", "-x", "--tb=no", "--assert=plain", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
 PASSED = 0
@@ -94,10 +97,11 @@ def prepare() -> None:
 
 
 def in_child(work: Callable[[], int]) -> int:
-    """What `work` returns in a forked process; minus the signal's number when it was killed, by its alarm for instance."""
+    """What `work` returns in a forked process; minus the signal's number when it was killed, as by its alarm."""
     child = os.fork()
     if child == 0:
         signal.setitimer(signal.ITIMER_REAL, LONGEST)
+        resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)

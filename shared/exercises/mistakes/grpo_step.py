@@ -97,11 +97,7 @@ def old_logps_are_new(model, reference, rollout, rewards, beta, epsilon):
 def ratio_with_itself(model, reference, rollout, rewards, beta, epsilon):
     logps = _logps(model, rollout)
     advantages = _advantages(rollout, rewards)
-    ref_logps = _logps(reference, rollout)
-    now = logps.detach()
-    ratio_of_one = _loss(rollout, now, ref_logps, advantages, 0.0, epsilon, old_logps=now)  # a number, no gradient
-    kl_alone = _loss(rollout, logps, ref_logps, torch.zeros_like(advantages), beta, epsilon, old_logps=now)
-    return ratio_of_one + kl_alone
+    return _loss(rollout, logps, _logps(reference, rollout), advantages, beta, epsilon, old_logps=logps)
 
 
 @MISTAKES.known(
