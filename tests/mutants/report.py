@@ -11,7 +11,8 @@ HEAD = """# What the tests notice
 The result of `make mutants`, written by it. Each mutant is a file with one small change (an operator, a number, a text,
 an argument, an assignment; `tests/mutants/changes.py` says what is left out). A mutant is caught when a test of its file
 fails. It is equivalent when no caller could tell, for the reason given in `tests/mutants/equivalent.py`. The share is of
-those that are not equivalent. All files together took half an hour, one process at low priority on two busy cores.
+those that are not equivalent. The table joins a pass over each file with later runs of what survived it; all files
+together took half an hour, one process at low priority on two busy cores.
 
 | file | mutants | caught | equivalent | survived | share caught |
 |---|--:|--:|--:|--:|--:|
