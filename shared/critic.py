@@ -8,7 +8,7 @@ from transformers import PreTrainedModel
 
 from shared.engine import checkpoint
 from shared.engine.sampling import distribution
-from shared.engine.scoring import real_tokens
+from shared.engine.scoring import in_padding, real_tokens
 from shared.logps import context_logits_and_hidden, contexts_of
 from shared.rollout import Rollout
 
@@ -29,13 +29,10 @@ def logits_and_hidden(
     row = contexts.of_token.to(device)  # (L,), of each token among the contexts
     logits, hidden = context_logits_and_hidden(model, rollout, contexts)
 
-    def padded(values: Float[Tensor, "L X"]) -> Float[Tensor, "B C X"]:
-        return values.new_zeros(B * C, values.size(-1)).index_copy(0, real, values).unflatten(0, (B, C))
-
     choice = rollout.choices.flatten().index_select(0, real)
     state = None if rollout.constraint is None else rollout.states.flatten().index_select(0, real)
     logits = distribution(logits.index_select(0, row), rollout.sampling, rollout.constraint, state, choice)
-    return padded(logits), padded(hidden.index_select(0, row))
+    return in_padding(logits, real, B, C), in_padding(hidden.index_select(0, row), real, B, C)
 
 
 class ActorCritic(nn.Module):

@@ -15,6 +15,7 @@ from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.sampling import Sampling
 from shared.guard import verify
+from shared.kl import k1
 from shared.logps import completion_logps
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
@@ -215,6 +216,11 @@ def reference_logps(
     """The rollout's log-probabilities under the frozen reference, or under the policy with its adapters off, (B, C)."""
     with reference_model(model, reference) as frozen:
         return completion_logps(frozen, rollout)[0]
+
+
+def sequence_kl(rollout: Rollout, ref_logps: Float[Tensor, "B C"]) -> Float[Tensor, "B"]:
+    """k1 of the policy that sampled to the reference, summed over each completion, on the CPU where rewards are, (B,)."""
+    return k1(rollout.old_logps, ref_logps).sum(dim=1).cpu()  # the padding is 0 in both
 
 
 def refuse_the_policy_as_reference(model: torch.nn.Module, reference: torch.nn.Module | None) -> None:

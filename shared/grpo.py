@@ -24,8 +24,9 @@ from shared.experience import (
     reference_logps,
     refuse_the_policy_as_reference,
     rewarded_rollout,
+    sequence_kl,
 )
-from shared.kl import ESTIMATORS, KLEstimator, k1
+from shared.kl import ESTIMATORS, KLEstimator
 from shared.logps import completion_logps
 from shared.losses import LossType, grpo_loss
 from shared.rewards import RewardFunction
@@ -121,9 +122,9 @@ def collect(
     if config.beta:
         ref_logps = reference_logps(model, reference, rollout)  # (B, C)
     if config.beta and config.kl_in == "reward":
-        sequence_kl = k1(rollout.old_logps, ref_logps).sum(dim=1).cpu()  # (B,), the padding is 0 in both
-        returns = rewards - config.beta * sequence_kl
-        metrics["kl"] = (sequence_kl.sum() / rollout.lengths.sum()).item()
+        kl = sequence_kl(rollout, ref_logps)  # (B,)
+        returns = rewards - config.beta * kl
+        metrics["kl"] = (kl.sum() / rollout.lengths.sum()).item()
     advantages, group_metrics = group_advantages(
         returns, config.num_generations, config.scale_rewards, config.advantage_eps
     )

@@ -16,7 +16,7 @@ from shared.engine.llama import llama_in
 from shared.engine.logits import entropy_of, in_chunks, token_logps
 from shared.engine.recompute import recomputes, scoring_mode
 from shared.engine.sampling import distribution, position_ids
-from shared.engine.scoring import context_states, real_tokens
+from shared.engine.scoring import context_states, in_padding, real_tokens
 from shared.models import eval_mode
 from shared.rollout import Rollout
 
@@ -85,15 +85,12 @@ def completion_logps(
     choice = rollout.choices.flatten().index_select(0, real)  # (L,)
     logits, row = distributions(model, rollout, real, choice)  # (R, K), (L,)
 
-    def padded(values: Float[Tensor, "L"]) -> Float[Tensor, "B C"]:
-        return values.new_zeros(B * C).index_copy(0, real, values).view(B, C)
-
-    logps = padded(token_logps(logits, choice, row))
+    logps = in_padding(token_logps(logits, choice, row), real, B, C)
     if not with_entropy:
         return logps, None
     with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
         entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
-        return logps, padded(entropy.index_select(0, row))
+        return logps, in_padding(entropy.index_select(0, row), real, B, C)
 
 
 def distributions(

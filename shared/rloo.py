@@ -18,8 +18,15 @@ from shared import training
 from shared.advantages import leave_one_out_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice
 from shared.constrain import AnswerTrie
-from shared.experience import Experience, RolloutAlgorithm, RolloutConfig, reference_logps, rewarded_rollout
-from shared.kl import k1, per_token_kl
+from shared.experience import (
+    Experience,
+    RolloutAlgorithm,
+    RolloutConfig,
+    reference_logps,
+    rewarded_rollout,
+    sequence_kl,
+)
+from shared.kl import per_token_kl
 from shared.logps import completion_logps
 from shared.losses import masked_mean
 from shared.rewards import RewardFunction
@@ -62,7 +69,7 @@ class RLOO(RolloutAlgorithm):
         ref_logps = None
         if config.beta:
             ref_logps = reference_logps(self.model, self.reference, rollout)  # (B, C)
-            returns = rewards - config.beta * k1(rollout.old_logps, ref_logps).sum(dim=1).cpu()  # (B,)
+            returns = rewards - config.beta * sequence_kl(rollout, ref_logps)  # (B,)
         advantages = returns
         if config.baseline == "leave_one_out":
             advantages, group_metrics = leave_one_out_advantages(returns, config.num_generations)

@@ -9,6 +9,7 @@ beams, repetition penalties, streaming.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -66,12 +67,12 @@ class Rollout:
     def __len__(self) -> int:
         return len(self.completion_ids)
 
-    @property
+    @cached_property
     def states(self) -> Int[Tensor, "B C"] | None:
         """The constraint's state in which each token was chosen; None without one."""
         return None if self.constraint is None else self.constraint.states(self.completion_ids)
 
-    @property
+    @cached_property
     def choices(self) -> Int[Tensor, "B C"]:
         """Where each token stands among those that could be chosen: its id, or its column in the constraint's row."""
         if self.constraint is None:

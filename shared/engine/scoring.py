@@ -135,6 +135,11 @@ def visible_keys(prompt_lengths: Int[Tensor, "S"], P: int, queries: int) -> Bool
     return torch.cat([prompt[:, None].expand(S, queries, P), so_far.expand(S, queries, queries)], dim=2)[:, None]
 
 
+def in_padding(values: Float[Tensor, "L *rest"], real: Int[Tensor, "L"], B: int, C: int) -> Float[Tensor, "B C *rest"]:
+    """What belongs to the real tokens at their places in (B, C), zeros in the padding; `real` as `real_tokens` gives."""
+    return values.new_zeros(B * C, *values.shape[1:]).index_copy(0, real, values).unflatten(0, (B, C))
+
+
 def real_tokens(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "L"]:
     """Where the real tokens stand in a flattened (B, width) tensor padded on the right; where the lengths are."""
     return first_places(lengths, width).flatten().nonzero().flatten()
