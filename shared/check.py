@@ -2,7 +2,7 @@
 
     check.group_advantages(group_advantages)
 
-Each prints one verdict and never raises; `shared/judge.py` tells how the verdict comes about.
+Each prints one verdict and never raises; `shared/exercises/judge.py` tells how the verdict comes about.
 Here are the exercises: what is the reference, on which probes are the two compared, which mistakes are known.
 """
 
