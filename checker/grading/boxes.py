@@ -117,6 +117,9 @@ def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
     arguments = [box.isolation.program, *alone, "--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
     for name, value in environment(COURSE, "/tmp").items():
         arguments += ["--setenv", name, value]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    for size, folder in ((SHARED_MEMORY, "/dev/shm"), (box.limits.folder, "/tmp")):
+        arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
     for path in SYSTEM:
         if os.path.islink(path):
             arguments += ["--symlink", os.readlink(path), path]
@@ -125,9 +128,6 @@ def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
         arguments += ["--perms", "0755", "--dir", folder]  # else for root alone
     for outside, inside in mounts:
         arguments += ["--ro-bind", outside, inside]
-    arguments += ["--proc", "/proc", "--dev", "/dev"]
-    for size, folder in ((SHARED_MEMORY, "/dev/shm"), (box.limits.folder, "/tmp")):
-        arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
     arguments += ["--perms", "0777", "--dir", WORK, "--chdir", WORK]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]  # both are in memory too, without a limit
     if seccomp is not None:

@@ -91,5 +91,5 @@ def _why_not(outcome: Outcome) -> str:
     for name, (refusing, advice) in REFUSALS.items():
         setting = Path("/proc/sys", name)
         if setting.is_file() and setting.read_text().strip() == refusing and os.geteuid() != 0:
-            return f"{words.splitlines()[-1]}. {advice}."
-    return f"{words.splitlines()[-1]}."
+            return f"{words.splitlines()[0]}. {advice}."
+    return f"{words.splitlines()[0]}."
