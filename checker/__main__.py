@@ -28,6 +28,7 @@ from checker.check import Report
 from checker.convert import MAX_OUTPUT
 from checker.findings import one_line
 from checker.formats import as_gradescope, as_json
+from checker.grading.command import add_grading
 from checker.notebook import Unreadable
 from checker.settings import silenced
 from checker.terminal import FAIL, MARKS, UNREADABLE, complain, show
@@ -213,18 +214,23 @@ def grades_command(
 ) -> None:
     """Collect the rubric forms that were filled in on the pages into one CSV."""
     from checker.files import write_beside
-    from checker.rubric import collect
+    from checker.forms import read_forms, table
 
     try:
-        table = collect(folder)
+        forms, chosen, damaged = read_forms(folder)
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
+    for sentence in chosen:
+        print(sentence, file=sys.stderr)
+    for sentence in damaged:
+        complain(sentence)
     if output is None:
-        sys.stdout.write(table)
+        sys.stdout.write(table(forms))
     else:
-        write_beside(output, table)
-        print(f"{output}: {table.count(chr(10)) - 1} notebooks")
+        write_beside(output, table(forms))
+        print(f"{output}: {len(forms)} notebooks")
+    raise typer.Exit(UNREADABLE if damaged else 0)
 
 
 @app.command("assign")
@@ -276,6 +282,9 @@ def explain_command(
         raise typer.Exit(UNREADABLE)
     console.print(f"[bold]{rule.code}[/bold]  {rule.name}  ({rule.level})\n\n{escape(rule.why)}\n")
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")
+
+
+add_grading(app)
 
 
 def handed_on(context: typer.Context) -> None:

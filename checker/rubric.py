@@ -1,13 +1,8 @@
-"""The rubric: criteria from `rubric.yml`, the evidence the checker found for each, and collecting filled
-forms.
+"""The rubric: criteria from `rubric.yml`, and the evidence the checker found for each.
 
-The checker never gives points. A page's form is filled by a person and saved from the browser as a small JSON
-file; `checker grades` puts the files of a folder into one table.
+Its points are a person's to give: a page's form is filled in and saved from the browser (`checker/forms.py`).
 """
 
-import csv
-import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +15,6 @@ from checker.notebook import Cell, Notebook, Unreadable
 from checker.results import cases, log_lines
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
-GRADES = ".grades.json"
 QUOTED = 5  # lines of an output that are shown as evidence
 WIDTH = 120  # characters of such a line
 
@@ -111,34 +105,7 @@ def _of_step(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.search("shape|advantage|loss", line, re.IGNORECASE)]
 
 
-def collect(folder: Path) -> str:
-    """One line for each filled form below a folder, as CSV: notebook, one score for each criterion, comment.
-
-    Raises:
-        Unreadable: no form is there, or one is damaged; the message names it.
-    """
-    forms = []
-    for path in sorted(folder.rglob(f"*{GRADES}")):
-        try:
-            form = json.loads(path.read_text(encoding="utf-8"))
-            scores = {str(name): score for name, score in form["scores"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Unreadable(f"{path} is not a saved form ({error!r}). Save it again from its page.") from error
-        forms.append((str(form.get("notebook", path.name)), scores, str(form.get("comment", ""))))
-    if not forms:
-        raise Unreadable(
-            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there."
-        )
-    names = list(dict.fromkeys(name for _, scores, _ in forms for name in scores))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["notebook", *names, "comment"])
-    for notebook, scores, comment in forms:
-        writer.writerow([_cell(notebook), *[_cell(scores.get(name, "")) for name in names], _cell(comment)])
-    return out.getvalue()
-
-
-def _cell(value: object) -> str:
+def for_a_cell(value: object) -> str:
     """Text that a spreadsheet does not take for a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
