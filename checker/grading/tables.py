@@ -64,7 +64,11 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         remarks = [*line.remarks, *(result["stopped"] for result in line.results.values() if result["stopped"])]
         cells = [_points(line, notebook, key) for notebook, key, _ in columns]
         cells += [_short(line.earned), _short(rubric) if line.rubric else "", _short(total), findings, round(seconds)]
-        writer.writerow([for_a_cell(cell) for cell in (line.student, *cells, " ".join(remarks), *correction)])
+        points, who, when = correction
+        texts = [
+            for_a_cell(text) for text in (line.student, " ".join(remarks), who, when)
+        ]  # numbers may begin with "-"
+        writer.writerow([texts[0], *cells, texts[1], points, *texts[2:]])
     return out.getvalue()
 
 
