@@ -17,24 +17,20 @@ RESULTS = Path("build/mutants")
 # Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
+LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
 TESTS = {
-    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_ppo.py", "tests/test_rloo.py"],
+    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
     "shared/kl.py": ["tests/test_kl.py"],
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
-    "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
-    "shared/experience.py": [
-        "tests/test_settings.py",
-        "tests/test_experience.py",
-        "tests/test_grpo.py",
-        "tests/test_training.py",
-    ],
-    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
-    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
-    "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
-    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_training.py"],
+    "shared/training.py": [*LOOP, "tests/test_grpo.py"],
+    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, "tests/test_grpo.py"],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", *LOOP],
+    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", *LOOP],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
+    "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
     "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
     "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
