@@ -11,6 +11,7 @@ learning-rate schedules other than a linear warm-up.
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
 from shared.engine.runfile import RunFile
+from shared.interrupt import forget, until_interrupted
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -71,7 +73,8 @@ def train(
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
 
     Raises:
-        ValueError: no rows, no parameters to train, or a checkpoint of another run.
+        ValueError: no rows, no parameters to train, a checkpoint of another run, or a model that an interrupted run
+            left half-trained.
         NonFiniteTraining: three such steps in a row.
     """
     # 1. What is trained, and where it goes on
@@ -96,8 +99,10 @@ def train(
 
     with run_file:
         history = run_file.resume()
+        if history:
+            forget(algorithm.model)  # the checkpoint's weights took the place of those that were there
         bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=not progress)
-        try:
+        with until_interrupted(algorithm.model, history, config.steps), closing(bar):
             for step in range(len(history), config.steps):
                 started = time.perf_counter()
                 # 2. The step's learning rate, its rows, what there is to learn from them, the updates
@@ -124,11 +129,7 @@ def train(
                 if config.checkpoint_every and (step + 1) % config.checkpoint_every == 0:
                     run_file.save(history)
                 stop_when_nothing_is_finite(history)
-        except KeyboardInterrupt:
-            tqdm.write(f"Interrupted after {len(history)} of {config.steps} steps; what was learned so far is kept.")
-        finally:
-            bar.close()
-            optimizer.zero_grad()
+        optimizer.zero_grad()
     return history
 
 
