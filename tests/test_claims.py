@@ -10,11 +10,19 @@ from tests.claims import origins as at
 from tests.claims.reading import claims
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
-names = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+NOT_YET = {"analogies", "countdown", "dots", "maxent_irl", "poker", "ppo", "reasoning_format"}
+WITH_ORIGINS = [path for path in NOTEBOOKS if path.stem not in NOT_YET]
+names = pytest.mark.parametrize("path", WITH_ORIGINS, ids=lambda path: path.stem)
 
 
 def cells_of(path: Path) -> list[dict]:
     return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def test_a_new_notebook_is_held_against_its_outputs():
+    """A notebook whose numbers nobody looked up; the list of those that wait only shrinks."""
+    described = {path.stem for path in at.FOLDER.glob("*.yml")}
+    assert described == {path.stem for path in NOTEBOOKS} - NOT_YET
 
 
 @names
