@@ -175,23 +175,49 @@ def minibatches(experience: Experience, config: TrainingConfig, step: int) -> It
 def update(
     algorithm: Algorithm, experience: Experience, config: TrainingConfig, optimizer: torch.optim.Optimizer
 ) -> Metrics:
-    """One optimiser step on an experience, with the gradient added up over its `pieces`; the metrics of the whole.
+    """One optimiser step on an experience; the metrics of the whole.
 
     Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is not), or when the algorithm
     says that the policy has moved far enough. The metrics come to the host once.
     """
     optimizer.zero_grad()
+    metrics = add_up_gradient(algorithm, experience, config)
+    return guarded_step(algorithm.model, optimizer, config.max_grad_norm, metrics, algorithm.enough)
+
+
+def add_up_gradient(algorithm: Algorithm, experience: Experience, config: TrainingConfig) -> dict[str, Tensor]:
+    """The gradient of the experience's loss, added up over its `pieces`; the loss and its metrics, on the device.
+
+    Rows that have no gradient are in no piece. They count in the loss, as a share of 0, and not in the metrics, which
+    are means over the tokens of the others.
+    """
+    rows = algorithm.rows_with_gradient(experience)
+    if not len(rows):
+        return no_gradient(algorithm)
+    working = experience if len(rows) == len(experience) else experience.take(rows)
     totals: dict[str, Tensor] = {}
     whole_weight = algorithm.weight(experience)
-    for piece in pieces(experience, algorithm.vocab_size):
+    for piece in pieces(working, algorithm.vocab_size):
         with autocast(device_of(algorithm.model), config.bf16):
             loss, metrics = algorithm.loss(piece)
         share = algorithm.weight(piece) / whole_weight  # of what the loss is a mean over
-        token_share = piece.num_tokens / experience.num_tokens  # of what the metrics are means over
+        token_share = piece.num_tokens / working.num_tokens  # of what the metrics are means over
         (loss * share).backward()
         for name, value in (metrics | {"loss": loss.detach()}).items():
             totals[name] = totals.get(name, 0.0) + value * (share if name == "loss" else token_share)
-    return guarded_step(algorithm.model, optimizer, config.max_grad_norm, totals, algorithm.enough)
+    return totals
+
+
+def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
+    """What `add_up_gradient` leaves where there is nothing to learn from: zeros, a loss of 0 and the idle metrics.
+
+    Not None as a gradient: the optimiser passes over a parameter that has none, with its momentum and weight decay.
+    """
+    for parameter in trained_parameters(algorithm.model):
+        parameter.grad = torch.zeros_like(parameter)
+    metrics = algorithm.idle_metrics | {"loss": 0.0}
+    device = device_of(algorithm.model)
+    return {name: torch.tensor(value, device=device) for name, value in metrics.items()}
 
 
 def pieces(experience: Experience, vocab_size: int) -> list[Experience]:
