@@ -54,6 +54,7 @@ def test_documents_are_words_not_bytes(tokenizer):
     assert sum(token.startswith("<0x") for token in tokens) < 0.001 * len(tokens)
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("name", pretrain.TASKS)
 def test_a_prompts_tokens_begin_the_tokens_of_prompt_and_completion(tokenizer, name):
     """Otherwise the prompt that is sampled from is not the prompt that was pretrained on."""
@@ -94,6 +95,7 @@ def test_the_loss_of_a_batch_does_not_depend_on_its_parts(tokenizer):
     assert torch.allclose(results[0][1], results[1][1], atol=1e-6)
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_resumed_run_ends_where_an_uninterrupted_one_ends(tmp_path, monkeypatch):
     """Catches optimiser, learning rate, losses or pools that start over; on few documents and two batches, so quickly."""
     monkeypatch.setattr(pretrain, "DOCUMENTS_OF_THE_TOKENIZER", 300)
