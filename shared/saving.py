@@ -47,7 +47,7 @@ def save_policy(
         ValueError: the folder holds something that `save_policy` did not write; nothing is changed then.
     """
     folder = Path(folder).expanduser().absolute()
-    _refuse_to_overwrite(folder)
+    refuse_to_overwrite(folder)
     record = {
         "task": task,
         "base": asdict(base_of(model)),
@@ -86,8 +86,11 @@ def _as_dict(settings: object) -> dict:
     return asdict(settings) if is_dataclass(settings) else dict(settings)
 
 
-def _refuse_to_overwrite(folder: Path) -> None:
-    """ValueError unless there is nothing in the folder, or nothing but what `save_policy` once wrote."""
+def refuse_to_overwrite(folder: Path) -> None:
+    """ValueError unless there is nothing in the folder, or nothing but what `save_policy` once wrote.
+
+    A long run asks before it begins.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():

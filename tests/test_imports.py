@@ -15,7 +15,7 @@ LAYERS = [
     {"tasks", "constrain"},
     {"engine", "models", "prompts", "saving"},
     {"rollout"},
-    {"rewards", "advantages"},
+    {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
