@@ -1,5 +1,6 @@
 """The command line of `python -m shared.run`."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,13 +11,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from shared.recipes import RECIPES
+from shared.run import session
 from shared.run.algorithms import ALGORITHMS
 from shared.run.options import Setting, settings_of_all, with_settings
-from shared.run.session import Plan, run
+from shared.run.plan import Plan
 from shared.training import NonFiniteTraining
 
 Task = StrEnum("Task", list(RECIPES))
 AlgorithmName = StrEnum("AlgorithmName", list(ALGORITHMS))
+Engine = StrEnum("Engine", ["course", "trl"])
 # Exit codes: the run could not go on, or it was asked for something that cannot be.
 FAILED = 1
 MISTAKE = 2
@@ -26,7 +29,11 @@ HELP = (
     "[bold]python -m shared.run dots[/bold] trains the embedded model with the settings of the task; each setting is an"
     " option, so that you can change one thing at a time:"
     "  [bold]python -m shared.run dots --steps 80 --beta 0 --log csv:run.csv[/bold]\n\n"
-    "A long run is given a file:  [bold]--checkpoint runs/poker.pt[/bold].  The same command goes on from it."
+    "Several processes, each with a share of every batch:"
+    "  [bold]torchrun --nproc_per_node 2 -m shared.run dots[/bold]\n\n"
+    "A long run is given a file:  [bold]--checkpoint runs/poker.pt[/bold].  The same command goes on from it.\n\n"
+    "A model that does not fit one device:  [bold]--engine trl[/bold].  What follows  [bold]--[/bold]  goes to"
+    " trl.GRPOConfig as it is:  [bold]... --engine trl -- --gradient_checkpointing false[/bold]"
 )
 
 
@@ -48,9 +55,10 @@ FOR_THE_TASK = {
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP, no_args_is_help=True, context_settings={"allow_extra_args": True})
 @with_settings(FOR_THE_TASK, panel_of)
 def command(
+    context: typer.Context,
     task: Annotated[Task, typer.Argument(help="The task, each explained in its notebook.")],
     algorithm: Annotated[
         AlgorithmName | None, typer.Option(help="How it is trained; default: as in the task's notebook.")
@@ -85,8 +93,21 @@ def command(
         list[str] | None,
         typer.Option(help="csv:FILE, tensorboard:FOLDER or trackio:PROJECT, written as it trains. Repeatable."),
     ] = None,
+    engine: Annotated[
+        Engine,
+        typer.Option(help="course, or trl: the same in trl.GRPOTrainer, for models that do not fit one device."),
+    ] = Engine.course,
+    use_vllm: Annotated[
+        bool, typer.Option("--use-vllm", help="With --engine trl: sample with vLLM beside the training processes.")
+    ] = False,
+    vllm_server: Annotated[
+        str | None, typer.Option(help="With --engine trl: sample with the vLLM server at this address.")
+    ] = None,
     **settings,
 ) -> None:
+    if engine is Engine.course and (use_vllm or vllm_server or context.args):
+        complain(f"{' '.join(context.args) or '--use-vllm'} is for TRL alone: add --engine trl, or leave it out.")
+        raise typer.Exit(MISTAKE)
     recipe = RECIPES[task]
     changes = {"train_rows": train_rows, "eval_rows": eval_rows, "constrained": constrained}
     changes = {name: value for name, value in changes.items() if value is not None}
@@ -101,15 +122,33 @@ def command(
         save=save,
         result=result,
         logs=tuple(log or ()),
+        engine=str(engine),
+        use_vllm=use_vllm,
+        vllm_server=vllm_server,
+        trl_options=tuple(context.args),
     )
     try:
-        run(plan)
+        run_with(engine)(plan)
     except (ValueError, OSError) as error:
         complain(str(error))
         raise typer.Exit(MISTAKE) from error
     except NonFiniteTraining as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
+
+
+def run_with(engine: Engine) -> Callable[[Plan], dict]:
+    """What carries out a plan. TRL takes seconds to import, so only who asks for it waits.
+
+    Raises ValueError when it is not installed.
+    """
+    if engine is Engine.course:
+        return session.run
+    try:
+        from shared.run import hand_over
+    except ImportError as error:
+        raise ValueError(f'TRL is not installed ({error}); `pip install -e ".[scale]"` installs it.') from error
+    return hand_over.run
 
 
 def complain(sentence: str) -> None:
