@@ -38,6 +38,8 @@ class Algorithm:
 
     name = "training"
     model: nn.Module
+    # What `loss` tells beside the loss, which is 0, where no row has a gradient and it is not asked.
+    idle_metrics: Metrics = {}
 
     def experience(self, rows: Sequence[dict], step: int) -> Experience:
         """What there is to learn from in these rows; chance depends on the step (`shared.engine.chance`)."""
@@ -50,6 +52,10 @@ class Algorithm:
     def weight(self, experience: Experience) -> float:
         """What the loss is a mean over; losses of pieces are added up in these proportions. Tokens by default."""
         return experience.num_tokens
+
+    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+        """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
+        return range(len(experience))
 
     def parameter_groups(self, config: "TrainingConfig") -> list[dict]:
         """The parameters to train, as the optimiser takes them, with a learning rate `lr` each."""

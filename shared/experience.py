@@ -98,6 +98,12 @@ class Experience:
     def num_places(self) -> int:
         return self.rollout.completion_ids.numel()
 
+    @property
+    def rows_with_advantages(self) -> list[int]:
+        """The prompts with a completion that is better or worse than expected: the others teach no policy gradient."""
+        differ = self.advantages.reshape(len(self), -1).any(dim=1).tolist()  # N of them, in one transfer to the host
+        return [row for row, it_differs in enumerate(differ) if it_differs]
+
     def take(self, prompts: Sequence[int]) -> "Experience":
         """The part that belongs to these prompts."""
         rollout = self.rollout.take(prompts)
@@ -190,7 +196,8 @@ def rewarded_rollout(
 ) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
     """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
 
-    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, and those of the completions' lengths.
+    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
+    `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
     """
     rollout = sample(
         model,
@@ -206,6 +213,7 @@ def rewarded_rollout(
     rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
     metrics = {"reward": rewards.mean().item()} | rollout.length_metrics
+    metrics["entropy"] = (rollout.entropy.sum() / rollout.lengths.sum()).item()
     for function, column in zip(functions_of(reward_funcs), rewards_per_func.unbind(dim=1)):
         metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
         metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()

@@ -210,8 +210,8 @@ def ppo_loss(
         policy_coef x clipped surrogate + value_coef x clipped value loss + beta x KL - entropy_coef x entropy
 
     Returns:
-        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `entropy`, `clip_ratio`, and `moved`, the k3
-        distance of the policy from the one that sampled.
+        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `clip_ratio`, and `moved`, the k3 distance of the
+        policy from the one that sampled.
     """
     rollout = experience.rollout
     mask = rollout.completion_mask
@@ -221,15 +221,13 @@ def ppo_loss(
     value_loss, metrics = clipped_value_loss(
         values, experience.old_values, experience.returns, mask, config.value_epsilon
     )
-    with torch.set_grad_enabled(config.entropy_coef > 0 and torch.is_grad_enabled()):
-        entropy = masked_mean(entropy_of(logits), mask)
-    loss = config.policy_coef * masked_mean(surrogate, mask)
-    loss = loss + config.value_coef * value_loss - config.entropy_coef * entropy
+    loss = config.policy_coef * masked_mean(surrogate, mask) + config.value_coef * value_loss
+    if config.entropy_coef:
+        loss = loss - config.entropy_coef * masked_mean(entropy_of(logits), mask)
     if experience.ref_logits is not None:
         loss = loss + config.beta * masked_mean(exact_kl(logits, experience.ref_logits), mask)
     return loss, metrics | {
         "loss": loss.detach(),
-        "entropy": entropy.detach(),
         "clip_ratio": masked_mean(was_clipped, mask),
         "moved": masked_mean(per_token_kl(logps.detach(), rollout.old_logps, "k3"), mask),
     }

@@ -33,8 +33,10 @@ PRELOAD = (
 # Seconds, and bytes of address space: a mutant that runs on or collects for ever is caught, and harms nobody else.
 LONGEST = 60
 LARGEST = 8 * 2**30
-# Bare assertions and no plugins: a mutant's tests shall take longer than pytest's own start.
+# Bare assertions, no plugins and so no checks of shapes: a mutant's tests shall take longer than pytest's own start, and
+# what catches it shall be a test of what is computed. `addopts` has the options of a plugin that is not loaded.
 QUIET = ["-q", "-x", "--tb=no", "--assert=plain", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
+QUIET += ["-o", "addopts=", "-m", "not slow"]
 PASSED = 0
 
 
