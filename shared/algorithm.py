@@ -83,11 +83,14 @@ class TrainingConfig:
     prompts_per_step: N, rows of the data set in a batch.
     num_iterations: update epochs over one batch.
     minibatches: parts, by rows, into which an epoch is split, with an update after each.
-    learning_rate, weight_decay, warmup_steps, max_grad_norm: AdamW, linear warm-up, gradient-norm clipping.
+    learning_rate: of AdamW; 1e-4 to 1e-3 for the embedded model, 1e-6 to 1e-5 for all weights of a real one.
+    weight_decay: of AdamW; 0 leaves the weights their size.
+    warmup_steps: steps over which the learning rate rises to its value; then it stays.
+    max_grad_norm: a gradient longer than this is shortened to it.
     bf16: matrix products in bfloat16, the weights stay float32; None does so on a GPU that can.
     log_every: print a line of averages so often; 0 prints nothing.
-    eval_every: call `evaluate` of `train` so often; 0 never.
-    checkpoint_every: save so often when `train` has a path; 0 never.
+    eval_every: measure so often on the way, where `train` is told how; 0 never.
+    checkpoint_every: save so often, where `train` has a path; 0 never.
     seed: of the order of rows and of sampling.
     """
 

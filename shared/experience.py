@@ -36,7 +36,10 @@ class RolloutConfig(TrainingConfig):
     """Settings of any algorithm that samples and rewards completions.
 
     num_generations: G, completions for each prompt.
-    max_new_tokens, temperature, top_k, top_p: see `shared.engine.sampling.Sampling`; temperature must be positive.
+    max_new_tokens: tokens a completion may have; it ends there or with an EOS.
+    temperature: 1 samples from the model as it is, below 1 nearer to its likeliest answer; must be positive.
+    top_k: sample among the k likeliest tokens; 0 among all.
+    top_p: sample among the likeliest tokens that make up this probability; 1 among all.
     beta: coefficient of the KL penalty; 0 needs no reference.
     kl_in: "loss" or "reward", where the penalty acts; each algorithm says how.
     reward_weights: one weight for each reward function; None weighs all 1.

@@ -40,8 +40,12 @@ class GRPOConfig(RolloutConfig):
     kl_estimator: k1, k2 or k3, of the penalty in the loss.
     kl_in: "loss" adds beta x KL to each token's loss; "reward" subtracts beta x the completion's summed k1 from
         its reward before the group is normalised.
-    epsilon, epsilon_high: clipping range below and above 1; epsilon_high None means the same.
-    loss_type, scale_rewards, advantage_eps, entropy_coef: see `shared.losses` and `shared.advantages`.
+    epsilon: how far below 1 the ratio may go before it is clipped.
+    epsilon_high: the same above 1; None means the same.
+    loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
+    scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
+    advantage_eps: added to that standard deviation.
+    entropy_coef: weight of an entropy bonus; 0 gives none.
     """
 
     kl_estimator: KLEstimator = "k3"

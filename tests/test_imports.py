@@ -15,7 +15,7 @@ LAYERS = [
     {"tasks", "constrain", "statistics", "interrupt"},
     {"engine", "models", "prompts", "saving"},
     {"rollout"},
-    {"rewards", "advantages"},
+    {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
