@@ -79,6 +79,8 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
             continue
         for binding in group:
             used = _made_of(code, binding.value)
+            if any(_may_hold_the_policy(code, part) for part in ast.walk(binding.value)):
+                continue
             without_policy = used and all(re.fullmatch(NOT_POLICY, n, re.IGNORECASE) for n in used)
             if without_policy and any(re.search(r"kl|reward|adv", n, re.IGNORECASE) for n in used):
                 tree, line = code.place(binding.statement)
@@ -87,6 +89,20 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
                     f"line {line}: the loss has no policy-gradient term",
                     "Add the surrogate: minus advantage times ratio (or log-probability).",
                 )
+
+
+def _may_hold_the_policy(code: Code, node: ast.AST) -> bool:
+    """Whether a name that says reward or advantage is made of log-probabilities, or of what cannot be seen.
+
+    A loss called `reward_loss` or `advantage_term` is often the surrogate.
+    """
+    name = plain_name(node)
+    if not re.search(r"reward|adv", name, re.IGNORECASE) or code.resolve(node) is not node:
+        return False
+    bindings = code.visible(node)
+    if re.search(r"loss|term|obj", name, re.IGNORECASE) and not any(b.plain for b in bindings):
+        return True
+    return any(mentions(b.value, POLICY + r"|ratio|loss") for b in bindings)
 
 
 def _made_of(code: Code, value: ast.expr) -> set[str]:

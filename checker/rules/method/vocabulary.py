@@ -14,6 +14,8 @@ GROUP_SIZE = (
     r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
     r"|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
 )
+EOS = r"^eos(_token)?(_id)?$"
+PAD = r"^pad(_token|_tok)?(_id|_idx)?$"
 MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
 SCORES = ("log_softmax", "cross_entropy", "logsumexp", "selective_log_softmax")
 
