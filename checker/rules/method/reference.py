@@ -8,10 +8,9 @@ from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, names, plain_name
+from checker.rules.syntax.expressions import called, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
-LOADS = ("from_pretrained", "deepcopy", "copy", "create_reference_model", "load", "load_state_dict")
 
 
 def _is_reference_model(node: ast.AST) -> bool:
@@ -39,16 +38,41 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
     if not any(True for _ in code.calls("backward")) or _is_frozen(code):
         return
     for cell, call in code.walk(ast.Call):
-        if not _is_reference_model(call.func) or is_quiet(code, call) or _is_let_go(code, call):
+        if not _scores_with_the_reference(code, call) or is_quiet(code, call) or _is_let_go(code, call):
             continue
-        function = code.scope(call)
-        if not (call.args or call.keywords) or re.search("eval|test|generat|sampl", getattr(function, "name", "")):
+        if re.search("eval|test|generat|sampl", getattr(code.scope(call), "name", "")) or _is_tried_out(code, call):
             continue
         yield (
             cell,
             f"line {call.lineno} scores with the reference while gradients are on",
             "Put it under `with torch.no_grad():`.",
         )
+
+
+def _is_tried_out(code: Code, call: ast.Call) -> bool:
+    """Whether a call stands outside of functions, in a cell that trains nothing."""
+    tree, _ = code.place(call)
+    trained = (code.place(backward)[0] for _, backward in code.calls("backward"))
+    return code.scope(call) is None and tree not in trained
+
+
+def _scores_with_the_reference(code: Code, call: ast.Call) -> bool:
+    """`ref_model(ids)`, `ref_model.forward(ids)`, or `logps(ref_model, ids)` with a function that keeps gradients."""
+    if _is_reference_model(call.func):
+        return bool(call.args or call.keywords)
+    if called(call) == "forward" and isinstance(call.func, ast.Attribute):
+        return _is_reference_model(call.func.value)
+    function = code.procedure(call)
+    if function is None or not any(_is_reference_model(value) for value in call.args):
+        return False
+    own = parameters(function)
+    passes = [inner for inner in code.calls_in(function) if plain_name(inner.func) in own]
+    return bool(passes) and not any(is_quiet(code, inner) for inner in passes) and not _returns_numbers(code, function)
+
+
+def _returns_numbers(code: Code, function: ast.AST) -> bool:
+    """Whether a function lets go of the graph before it returns: `.item()`, `.detach()`, `.tolist()`."""
+    return any(called(inner) in ("item", "detach", "tolist", "numpy") for inner in code.calls_in(function))
 
 
 def _is_frozen(code: Code) -> bool:
@@ -60,7 +84,8 @@ def _is_frozen(code: Code) -> bool:
         asked = [call.func, *call.args]
         if re.search("freeze|requires_grad_", called(call)) and any(is_reference(node) for node in asked):
             return True
-    return False
+    forwards = [node for _, node in code.walk(ast.FunctionDef) if node.name == "forward"]
+    return any(is_quiet(code, inner) for forward in forwards for inner in code.calls_in(forward))
 
 
 def _is_let_go(code: Code, call: ast.Call) -> bool:
@@ -88,7 +113,10 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
     trains = any(True for _ in code.calls("backward", "train"))
     if not trains or any(True for _ in code.calls("disable_adapter")):
         return
+    trained = _optimised(code)
     for cell, node in code.walk(ast.Assign):
+        if trained and not names(node.value) & trained:
+            continue
         if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
@@ -99,6 +127,16 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
             continue
         if plain_name(reference) and plain_name(reference) == plain_name(policy):
             yield cell, *_one_model(reference.lineno, reference)
+
+
+def _optimised(code: Code) -> set[str]:
+    """The names of the models whose parameters an optimiser is given; empty where none is seen."""
+    found: set[str] = set()
+    for _, call in code.calls("parameters"):
+        makers = [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
+        if any(re.search("Adam|SGD|RMSprop|Optim|Adafactor|Lion", maker) for maker in makers):
+            found |= names(call.func) - {"parameters", "self"}
+    return found
 
 
 def _is_the_policy(node: ast.expr) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet, is_true
-from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES
+from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import LOOPS, called, mentions, names, number, plain_name
 
@@ -83,7 +83,7 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
         for target, iterable in generators:
             if called(iterable) != "range" or len(iterable.args) != 1:
                 continue
-            inside = [n for n in code.inside(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop]
+            inside = [n for n in code.inside(loop) if _generates(code, n) and _nearest_loop(code, n) is loop]
             unused = inside and not any(plain_name(target) in names(call) for call in inside)
             if unused and (mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)):
                 yield (
@@ -91,6 +91,14 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
                     f"line {loop.lineno} calls `generate` once for each completion",
                     "Ask for all completions of a prompt in one call.",
                 )
+
+
+def _generates(code: Code, node: ast.AST) -> bool:
+    """A call of `generate`, or of a function of the notebook's own that calls a model's."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = code.procedure(node)
+    return called(node) == "generate" or (function is not None and any(map(is_generation, code.calls_in(function))))
 
 
 def _nearest_loop(code: Code, node: ast.AST) -> ast.AST | None:

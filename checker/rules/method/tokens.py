@@ -11,7 +11,7 @@ from checker.rules.syntax.expressions import called, keyword, mentions, names, n
 
 # In an encoder and decoder the completion is a sequence of its own: `generate` does not repeat the prompt.
 APART = re.compile(r"seq2seq|conditionalgeneration|(^|/|-)(flan-?)?t5|bart|pegasus", re.IGNORECASE)
-SCORES_TEXT = r"reward_?model|reward_?net|(^|_)rm(_|$)|classifi|pipe|sentiment|toxicity"
+SCORES_TEXT = r"reward_?(model|net|tok|pipe|head)|(^|_)rm(_|$)|classifi|pipe|sentiment|toxicity"
 
 
 @rule(
