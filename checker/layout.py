@@ -6,11 +6,13 @@ Data`, `Cell 5. Step`. A cell without a label belongs to the section before it.
 
 import re
 from dataclasses import dataclass
+from textwrap import shorten
 
 from checker.findings import one_line
 from checker.notebook import Cell, Notebook
 
 LONGEST_LABEL = 300  # characters of a line that are looked at
+LONGEST_FIRST_LINE = 60  # characters of a line that names a cell
 MARKUP = re.compile(r"<[^>]*>|[*_`~]")
 LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d{1,9})\b(.*)", re.IGNORECASE)
 SEPARATED = re.compile(r"\s*(?:[:.)\]\-–—|=,]|$)|\s+[A-Z(]")
@@ -64,6 +66,31 @@ def label_of(cell: Cell) -> int | None:
 def heading_of(cell: Cell) -> str:
     """A code cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
     return "" if label_of(cell) is None else label_line(cell).strip("#=-%[]\"' \t")
+
+
+def named(cell: Cell) -> str:
+    """A labelled cell's label as people say it, "Cell 4: Reward function"."""
+    return MARKUP.sub("", label_line(cell)).strip("#=-%[]\"' \t")
+
+
+def place_of(cell: Cell, sections: dict[int, list[Cell]]) -> str:
+    """Where a cell stands, as a person would say it: its section's label, and of a further cell its first line before.
+
+    "Cell 5: One GRPO step"; "ratio = torch.exp(...)" in Cell 5: One GRPO step; where there are no labels the line alone.
+    """
+    first = shorten(label_line(cell), LONGEST_FIRST_LINE, placeholder=" ...")
+    own = f'"{first}"' if first else f"the empty cell at place {cell.number + 1} of the file"
+    for number, cells in sections.items():
+        if not any(cell is one for one in cells):
+            continue
+        if number == 0 and is_header(cells[0]):
+            heading = "Cell 0: the header"
+        elif number < 0 or label_of(cells[0]) is None:
+            return own
+        else:
+            heading = shorten(named(cells[0]), LONGEST_FIRST_LINE, placeholder=" ...")
+        return heading if cell is cells[0] else f"{own} in {heading}"
+    return own
 
 
 def title_of(notebook: Notebook) -> str:

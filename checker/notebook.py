@@ -13,6 +13,7 @@ from pathlib import Path
 MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
+CHECK_RECORD = "application/vnd.tiny-grpo.check+json"  # what a check writes beside the line that it prints
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
 
@@ -217,8 +218,13 @@ def _output(output: object) -> Output:
         lines = [line for line in traceback if isinstance(line, str)] if isinstance(traceback, list) else []
         text = joined("\n".join(lines)) or f"{joined(output.get('ename'))}: {joined(output.get('evalue'))}"
         return Output("error", text)
-    data = output.get("data")
-    data = (
-        {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)} if isinstance(data, dict) else {}
-    )
+    shown = output.get("data")
+    if not isinstance(shown, dict):
+        return Output("result")
+    data = {joined(mime): _content(mime, value) for mime, value in shown.items()}
     return Output("result", data.get("text/plain", ""), data)
+
+
+def _content(mime: str, value: object) -> str:
+    """What an output holds under a MIME type: text, and of a check's record its JSON."""
+    return json.dumps(value) if mime == CHECK_RECORD and isinstance(value, dict) else joined(value)

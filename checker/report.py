@@ -114,6 +114,8 @@ def summary(done: Run, console: Console) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
     table.add_row("characters", f"{report.characters:,} of {report.limit:,}")
     table.add_row("structure", f"{report.sections_present} of 9 cells, {order}")
+    if report.checks:
+        table.add_row("checks", f"{report.checks_passed} of {report.checks}")
     table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
     table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
     table.add_row("time", f"{done.seconds:.0f} s")

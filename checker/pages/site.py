@@ -1,12 +1,14 @@
 """Pages as files: one for each notebook, in the same tree, and the index that lists them."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from checker.batch import Entry, check_all
+from checker.batch import check_all
 from checker.check import Report, check, unreadable
 from checker.files import write_beside
 from checker.findings import one_line
+from checker.inventory import Entry
 from checker.layout import title_of
 from checker.notebook import Unreadable, read
 from checker.pages import builtin, quarto
@@ -45,7 +47,7 @@ def render_all(
     `check`.
     """
     criteria = load(rubric)
-    taken = {folder / INDEX}
+    taken = {_folded(folder / INDEX)}
     found = list(found)
     for entry, report in zip(found, check_all(found, **options), strict=True):
         target = None
@@ -70,15 +72,20 @@ def _page_name(inside: Path) -> Path:
     return Path(*short[:-1], f"{short[-1]}.html")
 
 
-def _free(target: Path, taken: set[Path]) -> Path:
+def _free(target: Path, taken: set[str]) -> Path:
     """The path, or the next like it that is not taken; it is taken then."""
     stem = target.stem
     number = 1
-    while target in taken:
+    while _folded(target) in taken:
         number += 1
         target = target.with_name(f"{stem}-{number}.html")
-    taken.add(target)
+    taken.add(_folded(target))
     return target
+
+
+def _folded(path: Path) -> str:
+    """A path as a disk compares it that knows neither capitals nor ways to write an accent: macOS's and Windows's."""
+    return unicodedata.normalize("NFC", str(path)).casefold()
 
 
 def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> str:
