@@ -12,6 +12,7 @@ if __name__ == "__main__":  # what follows imports packages that may not be inst
     bootstrap.before_packages(sys.argv[1:])
 
 import io
+import subprocess
 import tempfile
 from enum import StrEnum
 from importlib.util import find_spec
@@ -30,7 +31,7 @@ from checker.findings import one_line
 from checker.formats import as_gradescope, as_json
 from checker.notebook import Unreadable
 from checker.settings import silenced
-from checker.terminal import FAIL, MARKS, UNREADABLE, complain, show
+from checker.terminal import FAIL, MARKS, UNREADABLE, complain, remark, show
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -98,6 +99,17 @@ def exit_status(reports: list[Report]) -> int:
     return FAIL if "fail" in statuses else 0
 
 
+class Engine(StrEnum):
+    auto = "auto"
+    quarto = "quarto"
+    builtin = "builtin"
+
+
+Engines = Annotated[
+    Engine, typer.Option(help="auto: Quarto, where it is installed, for the notebooks of this course; else built in.")
+]
+
+
 REPORT_HELP = (
     "Run notebooks from top to bottom in a fresh kernel, check them and make their pages.\n\n"
     "What works for you may stop there: a cell was run out of order, or deleted after it was run. So, before you"
@@ -121,6 +133,7 @@ def report_command(
     require_learning: Annotated[
         bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
     ] = False,
+    engine: Engines = Engine.auto,
 ) -> None:
     missing = [name for name in TO_RUN if find_spec(name) is None]
     if missing:
@@ -132,7 +145,8 @@ def report_command(
     from checker.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
-    status = run_all(notebooks, output, console, in_place=in_place, require_learning=require_learning)
+    asked = {"in_place": in_place, "require_learning": require_learning, "engine": engine.value}
+    status = run_all(notebooks, output, console, **asked)
     raise typer.Exit(status)
 
 
@@ -162,19 +176,11 @@ def convert_command(
     print(f"{output}: {len(text):,} characters")
 
 
-class Engine(StrEnum):
-    auto = "auto"
-    quarto = "quarto"
-    builtin = "builtin"
-
-
 @app.command("render")
 def render_command(
     paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
-    engine: Annotated[
-        Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
-    ] = Engine.auto,
+    engine: Engines = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
     ignore: Ignored = (),
 ) -> None:
@@ -188,7 +194,8 @@ def render_command(
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = entries(paths, Path(scratch))
-            for report, page in render_all(found, output, engine.value, rubric or RUBRIC, ignore=left_out):
+            pages = render_all(found, output, engine.value, rubric or RUBRIC, say=remark, ignore=left_out)
+            for report, page in pages:
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))
                 if page is None:
@@ -202,6 +209,26 @@ def render_command(
         write_beside(output / INDEX, index(rows))
         print(one_line(str(output / INDEX)))
     raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report, _ in rows) else 0)
+
+
+@app.command("site")
+def site_command(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the site made without Quarto.")] = Path(
+        "_site"
+    ),
+) -> None:
+    """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
+    from checker.pages import course, quarto
+
+    program = quarto.program()
+    if program is not None:
+        raise typer.Exit(subprocess.run([program, "render"]).returncode)
+    try:
+        for page in course.build(Path(), output):
+            print(one_line(str(page)))
+    except Unreadable as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
 
 
 @app.command("grades")

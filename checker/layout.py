@@ -11,6 +11,7 @@ from checker.findings import one_line
 from checker.notebook import Cell, Notebook
 
 LONGEST_LABEL = 300  # characters of a line that are looked at
+MOST_OF_A_TITLE = 10_000  # characters of a cell in which its notebook's title is looked for
 MARKUP = re.compile(r"<[^>]*>|[*_`~]")
 LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d{1,9})\b(.*)", re.IGNORECASE)
 SEPARATED = re.compile(r"\s*(?:[:.)\]\-–—|=,]|$)|\s+[A-Z(]")
@@ -62,17 +63,23 @@ def label_of(cell: Cell) -> int | None:
 
 
 def heading_of(cell: Cell) -> str:
-    """A code cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
-    return "" if label_of(cell) is None else label_line(cell).strip("#=-%[]\"' \t")
+    """A cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
+    number = label_of(cell)
+    if number is None:
+        return ""
+    said = LABEL.match(MARKUP.sub("", label_line(cell)).lstrip("\"'"))[2].strip(" \t#=-–—.:)]*%\"'")
+    return f"Cell {number}: {said}" if said else f"Cell {number}"
 
 
 def title_of(notebook: Notebook) -> str:
     """The header's title, else the first heading, else the file's name."""
-    sources = [cell.source for cell in notebook.cells if not cell.is_code]
-    for pattern in (r"^title:\s*[\"']?(.+?)[\"']?\s*$", r"^#\s+(.+)$"):
-        for source in sources[:3]:
-            if match := re.search(pattern, source, re.MULTILINE):
-                return match[1]
+    sources = [cell.source[:MOST_OF_A_TITLE] for cell in notebook.cells if not cell.is_code]
+    lines = [line.strip() for source in sources[:3] for line in source.splitlines()]
+    for beginning in ("title:", "# "):
+        for line in lines:
+            title = line.removeprefix(beginning).strip().strip("\"'").strip()
+            if line.startswith(beginning) and title:
+                return title[:LONGEST_LABEL]
     return one_line(notebook.path.stem)
 
 

@@ -5,17 +5,25 @@
 -- as what it is. A picture without an alternative text gets the
 -- words of its cell.
 
-local DETERMINERS = { a = true, an = true, the = true, one = true, two = true, three = true, both = true, some = true,
-                      each = true, every = true, what = true, how = true, why = true, where = true }
+-- Words before which no "the" fits, as it does not before an acronym.
+local WITHOUT_THE = {}
+for word in ("a an the one two three both some each every what how why where on in by with"):gmatch("%a+") do
+  WITHOUT_THE[word] = true
+end
+local LONGEST = 70 -- letters of what a fold says it holds
 
--- "Reward function" to "the reward function"; an acronym keeps its capitals.
-local function in_a_sentence(title)
+-- What a fold says, of "Reward function": "Show the reward function". As `fold` in checker/pages/cells.py.
+local function fold(title)
   title = title:gsub("%s*[:(].*$", "")
+  if title == "" or utf8.len(title) > LONGEST then
+    return "Show the code"
+  end
   local word = title:match("^%w+") or ""
   if word:match("^%u%l*$") then
     title = title:sub(1, 1):lower() .. title:sub(2)
   end
-  return (DETERMINERS[word:lower()] and "" or "the ") .. title
+  local alone = WITHOUT_THE[word:lower()] or word:match("^%u%u+$")
+  return (alone and "Show " or "Show the ") .. title
 end
 
 local function first_line(code)
@@ -58,7 +66,7 @@ local function cell(div)
   local number, title = line:match("^#+%s*[Cc]ell%s+(%d+)%s*[:.%-]*%s*(.-)%s*$")
   local words = title or line:match("^#+%s*(.-)%s*$")
   if words and words ~= "" and not code.attributes["code-summary"] then
-    code.attributes["code-summary"] = "Show " .. in_a_sentence(words)
+    code.attributes["code-summary"] = fold(words)
   end
   div = with_texts(div, words or "output of a cell")
   if not number then
