@@ -25,7 +25,9 @@ from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one notebook. `error` says in a sentence why it did not run to its end, "" when it did."""
+    """What came of one notebook. `error` says in a sentence why it did not run to its end, `note` why Quarto
+    did not make its page; "" for nothing to say.
+    """
 
     source: Path
     executed: Path
@@ -33,6 +35,7 @@ class Run:
     report: Report
     seconds: float
     error: str = ""
+    note: str = ""
 
     @property
     def learned(self) -> bool:
@@ -42,7 +45,7 @@ class Run:
         return self.report.tuned > self.report.baseline
 
 
-def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -> Run:
+def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
     """Execute, save the copy, check it and render it.
 
     Raises:
@@ -67,8 +70,10 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -
     write_beside(target, executed)
     report = check(target)
     write_beside(folder / f"{path.stem}.md", to_markdown(read(target)))
-    page = render(target, folder, report=report)
-    return Run(path, target, page, replace(report, name=str(path)), time.perf_counter() - started, error)
+    notes: list[str] = []
+    page = render(target, folder, engine, report=report, origin=path, say=notes.append)
+    seconds = time.perf_counter() - started
+    return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes))
 
 
 def _target(path: Path, folder: Path, in_place: bool) -> Path:
@@ -81,12 +86,20 @@ def _target(path: Path, folder: Path, in_place: bool) -> Path:
     return target
 
 
-def run_all(paths: Iterable[Path], folder: Path, console: Console, *, in_place: bool, require_learning: bool) -> int:
+def run_all(
+    paths: Iterable[Path],
+    folder: Path,
+    console: Console,
+    *,
+    in_place: bool,
+    require_learning: bool,
+    engine: str = "auto",
+) -> int:
     """Run one notebook after the other and say of each what it came to; the exit status of them all."""
     status = 0
     for path in paths:
         try:
-            done = run(path, folder, console, in_place=in_place)
+            done = run(path, folder, console, in_place=in_place, engine=engine)
         except Unreadable as error:
             console.print(f"[red]error[/red]  {escape(str(path))}: {escape(str(error))}")
             status = UNREADABLE
@@ -121,6 +134,8 @@ def summary(done: Run, console: Console) -> None:
     table.add_row("time", f"{done.seconds:.0f} s")
     table.add_row("page", escape(str(done.page)))
     console.print(table)
+    if done.note:
+        console.print(f"  [yellow]note[/yellow]  {escape(done.note)}")
     if report.findings:
         show(report, console)
     console.print()

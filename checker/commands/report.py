@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from checker.commands.options import Engine, Engines
 from checker.terminal import UNREADABLE, complain
 
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
@@ -32,6 +33,7 @@ def report_command(
     require_learning: Annotated[
         bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
     ] = False,
+    engine: Engines = Engine.auto,
 ) -> None:
     missing = [name for name in TO_RUN if find_spec(name) is None]
     if missing:
@@ -43,5 +45,6 @@ def report_command(
     from checker.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
-    status = run_all(notebooks, output, console, in_place=in_place, require_learning=require_learning)
+    asked = {"in_place": in_place, "require_learning": require_learning, "engine": engine.value}
+    status = run_all(notebooks, output, console, **asked)
     raise typer.Exit(status)
