@@ -141,4 +141,3 @@ def enumerate_policy(
     flat = scores.flatten(0, 1)  # (N K, D)
     gram = (flat @ flat.T).double().cpu()
     return Enumeration(logps.double().cpu(), gram.view(*shape, *shape))
-

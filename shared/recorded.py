@@ -45,7 +45,7 @@ class Recorded:
         """Where the figures come from, in one line."""
         seconds = sum(run["seconds"] for run in self.runs)
         return (
-            f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} s in all, {self.date}, "
+            f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
             f"code {self.code}: {self.command}"
         )
 
