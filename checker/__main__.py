@@ -118,8 +118,14 @@ def report_command(
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Save the fresh outputs in the notebook when it ran to its end.")
     ] = False,
-    require_learning: Annotated[
-        bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
+    require_claim: Annotated[
+        bool,
+        typer.Option(
+            "--require-claim",
+            "--require-learning",
+            help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
+            "with `course: claim: measures`, a held-out comparison of methods.",
+        ),
     ] = False,
 ) -> None:
     missing = [name for name in TO_RUN if find_spec(name) is None]
@@ -132,7 +138,7 @@ def report_command(
     from checker.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
-    status = run_all(notebooks, output, console, in_place=in_place, require_learning=require_learning)
+    status = run_all(notebooks, output, console, in_place=in_place, require_claim=require_claim)
     raise typer.Exit(status)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
+from checker.claims import LEARNS
 from checker.findings import Finding, one_line, printable
 from checker.layout import SPECS
 from checker.notebook import Unreadable, read, read_bytes
@@ -20,6 +21,7 @@ class Report:
     name: the file as it was asked for.     status: "pass", "fail" (a finding of level error) or "unreadable".
     characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not
         found.
+    claim, shows_its_claim: what the header declares, and whether the outputs show it.
     """
 
     name: str
@@ -30,6 +32,8 @@ class Report:
     sections_present: int = 0
     baseline: float | None = None
     tuned: float | None = None
+    claim: str = LEARNS
+    shows_its_claim: bool = False
     where_they_went: tuple[str, ...] = field(default=(), compare=False)
 
     def as_dict(self) -> dict:
@@ -41,6 +45,8 @@ class Report:
             "sections_present": self.sections_present,
             "baseline": self.baseline,
             "fine_tuned": self.tuned,
+            "claim": self.claim,
+            "shows_its_claim": self.shows_its_claim,
             "findings": [finding.as_dict() for finding in self.findings],
         }
 
@@ -78,6 +84,8 @@ def check(
         sections_present=sum(spec.number in submission.sections for spec in SPECS),
         baseline=baseline,
         tuned=tuned,
+        claim=submission.claim,
+        shows_its_claim=submission.shows_its_claim,
         where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
     )
 

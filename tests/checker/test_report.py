@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -138,3 +139,19 @@ def test_no_kernel_is_left_when_it_was_never_talked_to(tmp_path):
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_what_is_required_is_what_the_header_claims(notebook, tmp_path):
+    """Catches a measuring notebook that fails for want of a rising reward, and one that passes without measuring."""
+    table = "print('held-out reward\\n  RLOO   0.8\\n  GRPO   0.7')"
+    for printed, status in ((table, 0), ("print('baseline reward 0.2\\nfine-tuned reward 0.9')", 1)):
+        path = notebook({7: f"# Cell 7: Evaluation\n{printed}"})
+        content = json.loads(path.read_text())
+        content["cells"][0] = GOOD["cells"][0] | {
+            "source": GOOD["cells"][0]["source"].replace("jupyter:", "course:\n  claim: measures\njupyter:")
+        }
+        path.write_text(json.dumps(content))
+        done = report(path, "--out", tmp_path / "build", "--require-claim")
+        assert done.exit_code == status
+        assert (bool(re.search(r"methods compared +yes", done.output))) == (status == 0)
+        assert ("does not show the held-out comparison" in done.output) == (status == 1)
