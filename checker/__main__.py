@@ -122,7 +122,6 @@ def report_command(
         bool,
         typer.Option(
             "--require-claim",
-            "--require-learning",
             help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
             "with `course: claim: measures`, a held-out comparison of methods.",
         ),

@@ -55,7 +55,7 @@ def executed(folder, name="my notebook.ipynb"):
 def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp_path):
     path = notebook()
     before = path.read_bytes()
-    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    done = report(path, "--out", tmp_path / "build", "--require-claim")
     assert done.exit_code == 0
     assert path.read_bytes() == before
     out = done.output
@@ -87,7 +87,7 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
 def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path):
     path = notebook({7: CELLS[7].replace("0.9", "0.1")})
     assert report(path, "--out", tmp_path / "build").exit_code == 0
-    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    done = report(path, "--out", tmp_path / "build", "--require-claim")
     assert done.exit_code == 1
     assert "does not show a fine-tuned reward above its baseline" in done.output
 
