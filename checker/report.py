@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from checker.check import Report, check
+from checker.claims import MEASURES, NOT_SHOWN
 from checker.convert import to_markdown
 from checker.files import write_beside
 from checker.kernel import fresh_kernel
@@ -36,13 +37,6 @@ class Run:
     seconds: float
     error: str = ""
     note: str = ""
-
-    @property
-    def learned(self) -> bool:
-        """Whether the notebook prints a fine-tuned reward above its baseline."""
-        if self.report.baseline is None or self.report.tuned is None:
-            return False
-        return self.report.tuned > self.report.baseline
 
 
 def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
@@ -92,7 +86,7 @@ def run_all(
     console: Console,
     *,
     in_place: bool,
-    require_learning: bool,
+    require_claim: bool,
     engine: str = "auto",
 ) -> int:
     """Run one notebook after the other and say of each what it came to; the exit status of them all."""
@@ -108,11 +102,10 @@ def run_all(
             console.print(f"\nStopped. {escape(str(path))} is as it was.")
             return INTERRUPTED
         summary(done, console)
-        if require_learning and not done.learned and not done.error:
-            console.print(
-                f"[red]error[/red]  {escape(str(path))} does not show a fine-tuned reward above its baseline.\n"
-            )
-        if failed(done, require_learning):
+        if require_claim and not done.report.shows_its_claim and not done.error:
+            missing = NOT_SHOWN.get(done.report.claim, f"claims {done.report.claim}, which nobody can test")
+            console.print(f"[red]error[/red]  {escape(str(path))} {escape(missing)}.\n")
+        if failed(done, require_claim):
             status = max(status, FAIL)
     return status
 
@@ -129,8 +122,11 @@ def summary(done: Run, console: Console) -> None:
     table.add_row("structure", f"{report.sections_present} of 9 cells, {order}")
     if report.checks:
         table.add_row("checks", f"{report.checks_passed} of {report.checks}")
-    table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
-    table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
+    if report.claim == MEASURES:
+        table.add_row("methods compared", "yes" if report.shows_its_claim else "not found")
+    else:
+        table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
+        table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
     table.add_row("time", f"{done.seconds:.0f} s")
     table.add_row("page", escape(str(done.page)))
     console.print(table)
@@ -141,6 +137,6 @@ def summary(done: Run, console: Console) -> None:
     console.print()
 
 
-def failed(done: Run, require_learning: bool) -> bool:
-    """Whether this run makes the command fail: it stopped, the checker found an error, or it did not learn."""
-    return bool(done.error) or done.report.status != "pass" or (require_learning and not done.learned)
+def failed(done: Run, require_claim: bool) -> bool:
+    """Whether this run makes the command fail: it stopped, the checker found an error, or its claim is not shown."""
+    return bool(done.error) or done.report.status != "pass" or (require_claim and not done.report.shows_its_claim)

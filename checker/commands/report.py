@@ -30,8 +30,13 @@ def report_command(
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Save the fresh outputs in the notebook when it ran to its end.")
     ] = False,
-    require_learning: Annotated[
-        bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
+    require_claim: Annotated[
+        bool,
+        typer.Option(
+            "--require-claim",
+            help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
+            "with `course: claim: measures`, a held-out comparison of methods.",
+        ),
     ] = False,
     engine: Engines = Engine.auto,
 ) -> None:
@@ -45,6 +50,6 @@ def report_command(
     from checker.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
-    asked = {"in_place": in_place, "require_learning": require_learning, "engine": engine.value}
+    asked = {"in_place": in_place, "require_claim": require_claim, "engine": engine.value}
     status = run_all(notebooks, output, console, **asked)
     raise typer.Exit(status)
