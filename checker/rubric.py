@@ -12,10 +12,13 @@ from checker.check import Report
 from checker.convert import plain
 from checker.layout import SPECS, sections
 from checker.notebook import Cell, Notebook, Unreadable
-from checker.results import cases, log_lines
+from checker.points import exercises
+from checker.results import VERDICT, cases, log_lines
+from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
+MOST_POINTS = 100  # of a question; more is a slip, or somebody's joke
 WIDTH = 120  # characters of such a line
 
 
@@ -60,8 +63,9 @@ class Evidence:
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
     """What was found for a criterion: what its sections print, the rewards, the findings that bear on it."""
     present = sections(notebook)
+    checked = verdicts(notebook)
     for number in criterion.sections:
-        yield _of_section(number, present.get(number, []))
+        yield _of_section(number, present.get(number, []), checked)
     if 7 in criterion.sections and report.baseline is not None and report.tuned is not None:
         yield Evidence(
             f"Reward {report.baseline:.3f} before, {report.tuned:.3f} after",
@@ -76,11 +80,21 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
 def with_evidence(
     criteria: list[Criterion], notebook: Notebook, report: Report
 ) -> list[tuple[Criterion, list[Evidence]]]:
-    """Each criterion with what was found for it, as the form shows them."""
-    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
+    """Each criterion with what was found for it, as the form shows them, and then the written questions."""
+    found = [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
+    return [*found, *((question, []) for question in _questions(notebook))]
 
 
-def _of_section(number: int, cells: list[Cell]) -> Evidence:
+def _questions(notebook: Notebook) -> Iterator[Criterion]:
+    """The questions that are answered in words and worth points, each from 0 to its points."""
+    cells = [{"cell_type": cell.kind, "source": cell.source} for cell in notebook.cells]
+    for exercise in exercises(cells):
+        if exercise.written and exercise.points <= MOST_POINTS:
+            levels = dict.fromkeys(range(int(exercise.points) + 1), "")
+            yield Criterion(f"Question: {exercise.what}", (), (), levels)
+
+
+def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:
     if not cells:
         return Evidence(f"Cell {number} is missing")
     anchor = f"cell-{cells[0].number}"
@@ -96,8 +110,13 @@ def _of_section(number: int, cells: list[Cell]) -> Evidence:
     said = f"Cell {number}: {count} {named}{'s' if count != 1 else ''}"
     if pictures:
         said += f", {pictures} picture{'s' if pictures != 1 else ''}"
+    said_by_checks = [verdict for verdict in checked if verdict.cell in {cell.number for cell in cells}]
+    if said_by_checks:
+        said += f", checks {sum(verdict.passed for verdict in said_by_checks)} of {len(said_by_checks)}"
+    telling = [line for line in telling if not VERDICT.match(line)]
     few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
-    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in few))
+    quoted = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
+    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in quoted))
 
 
 def _of_step(text: str) -> list[str]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
 
-from checker.batch import entries
+from checker.check import RENAMED
 from checker.findings import one_line
-from checker.grading.layouts import Sender, metadata, sender
+from checker.grading.layouts import METADATA, Sender, metadata, sender
 from checker.grading.roster import Roster
+from checker.inventory import take
 from checker.notebook import Unreadable
 
 NOTEBOOK = ".ipynb"
@@ -70,12 +71,16 @@ def collect(
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[tuple[tuple[int, ...], Handed]]] = {}
-    for entry in entries(paths, scratch):
+    inventory = take(paths, scratch)
+    for skipped in inventory.skipped:
+        if PurePath(skipped.name.rpartition(":")[2]).name != METADATA:
+            found.aside.append(Aside(one_line(skipped.name), f"It is {skipped.reason}."))
+    for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
             found.aside.append(Aside(place, str(entry.error)))
             continue
-        if entry.file.suffix.lower() != NOTEBOOK:
+        if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
             found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
             continue
         says = sender(entry.inside, submissions)

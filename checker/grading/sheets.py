@@ -1,6 +1,6 @@
 """What can be earned in a notebook: the exercises of a worked notebook, their points, and the checks that earn them.
 
-The points stand in the TODOs, "(3 points, 10 minutes)". An exercise is earned by the `check.` calls whose function it
+An exercise is earned by the `check.` calls whose function it
 fills in, or that use it; one without a check is the instructor's to grade.
 """
 
@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from checker import points
 from checker.assign import blank
 from checker.editions import HASH_LENGTH, exercises, recorded
 from checker.grading.functions import Definitions, definitions, take
 from checker.layout import heading_of, sections
 from checker.markers import BEGIN
-from checker.notebook import Notebook, Unreadable, joined, parse, read
+from checker.notebook import Notebook, Unreadable, parse, read
 from checker.rules.syntax.trees import Tree, read_trees
-
-POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\b")
-TODO = re.compile(r"^\s*# TODO: (.*)$")
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,8 @@ class Check:
 class Item:
     """One exercise.
 
-    key: as `checker.editions` has it, "cell-05/2".     function: the one at top level that holds it, "" for none.
-    wanted: the TODO.       points: what it is worth.   section: where it stands, "Cell 5: One GRPO step".
+    key: as `checker.points` has it, "cell-05/2".       function: the one at top level that holds it, "" for none.
+    wanted: what it asks.   points: what it is worth.   section: where it stands, "Cell 5: One GRPO step".
     checks: those that earn it; none for one that the instructor grades.
     """
 
@@ -50,7 +48,7 @@ class Item:
     @property
     def name(self) -> str:
         """What a person calls it, and a column of the table."""
-        return self.function or self.key
+        return self.function or self.wanted or self.key
 
 
 @dataclass(frozen=True)
@@ -137,24 +135,14 @@ def _items(notebook: Notebook, content: dict, known: Definitions) -> Iterator[It
     checks = _checks(notebook, known)
     trees = {tree.cell: tree for tree in read_trees(notebook)}
     headings = _headings(notebook)
-    for number, cell in enumerate(content["cells"]):
-        if cell["cell_type"] != "code":
-            continue
-        lines = joined(cell["source"]).split("\n")
-        begins = [place for place, line in enumerate(lines, 1) if line.strip() == BEGIN]
-        for position, begin in enumerate(begins, 1):
-            function = _function_around(trees.get(number), begin)
-            todo = TODO.match(lines[begin])  # the line below the marker
-            wanted = todo[1] if todo else ""
-            points = POINTS.search(wanted)
-            yield Item(
-                f"{cell.get('id', '')}/{position}",
-                function,
-                wanted,
-                float(points[1]) if points else 0.0,
-                headings.get(number, f"cell {number}"),
-                tuple(check for check, uses in checks if function in uses),
-            )
+    numbers = {cell.get("id", ""): number for number, cell in enumerate(content["cells"])}
+    for exercise in points.exercises(content["cells"]):
+        name, _, position = exercise.key.rpartition("/")
+        number = numbers[name]
+        function = "" if exercise.written else _function_around(trees.get(number), int(position))
+        earned_by = tuple(check for check, uses in checks if function in uses)
+        section = headings.get(number, f"cell {number}")
+        yield Item(exercise.key, function, exercise.what, exercise.points, section, earned_by)
 
 
 def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozenset[str]]]:
@@ -185,9 +173,13 @@ def _about(function: str, known: Definitions) -> frozenset[str]:
     return frozenset(defined & known.filled)
 
 
-def _function_around(tree: Tree | None, line: int) -> str:
-    """The function at top level that holds a line, "" for none."""
-    for node in tree.module.body if tree else []:
+def _function_around(tree: Tree | None, position: int) -> str:
+    """The function at top level that holds the exercise at this position in a cell, from 1; "" for none."""
+    if tree is None:
+        return ""
+    begins = [number for number, line in enumerate(tree.lines, 1) if line.strip() == BEGIN]
+    line = begins[position - 1]
+    for node in tree.module.body:
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno:
             return node.name
     return ""

@@ -22,7 +22,7 @@ class IsolationKind(StrEnum):
     none = "none"
 
 
-GRADE_HELP = (
+HELP = (
     "Grade what a class handed in: run each notebook in isolation, check it with cases that nobody has seen, give points."
     "\n\nSubmissions are folders or zips as Canvas, Moodle and Gradescope export them. A second call grades only what is"
     " new or changed; corrections that you wrote into grades.csv stay.\n\nIn the output folder you find grades.csv,"
@@ -152,9 +152,3 @@ def forget_command(
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
-
-
-def add_grading(app: typer.Typer) -> None:
-    """Add the commands of grading to the checker's."""
-    app.command("grade", help=GRADE_HELP)(grade_command)
-    app.command("forget")(forget_command)

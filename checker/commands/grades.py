@@ -1,0 +1,37 @@
+"""`checker grades`: the filled forms of a class as one table."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.notebook import Unreadable
+from checker.terminal import UNREADABLE, complain
+
+
+def grades_command(
+    folder: Annotated[Path, typer.Argument(help="Where the forms (*.grades.json) were saved.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write the CSV; default: print.")
+    ] = None,
+) -> None:
+    """Collect the rubric forms that were filled in on the pages into one CSV."""
+    from checker.files import write_beside
+    from checker.forms import read_forms, table
+
+    try:
+        forms, chosen, damaged = read_forms(folder)
+    except Unreadable as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    for sentence in chosen:
+        print(sentence, file=sys.stderr)
+    for sentence in damaged:
+        complain(sentence)
+    if output is None:
+        sys.stdout.write(table(forms))
+    else:
+        write_beside(output, table(forms))
+        print(f"{output}: {len(forms)} notebooks")
+    raise typer.Exit(UNREADABLE if damaged else 0)
