@@ -7,7 +7,7 @@ long to import is imported by the command that needs it, when it is called.
 import typer
 
 from checker import bootstrap
-from checker.commands import assign, check, convert, explain, grade, grades, render, report, site
+from checker.commands import assign, check, convert, explain, grade, grades, release, render, report, site
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,7 +25,9 @@ app.command("report", help=report.HELP)(report.report_command)
 app.command("convert")(convert.convert_command)
 app.command("render")(render.render_command)
 app.command("site")(site.site_command)
+app.command("release")(release.release_command)
 app.command("grade", help=grade.HELP)(grade.grade_command)
+app.command("autograder")(grade.autograder_command)
 app.command("forget")(grade.forget_command)
 app.command("grades")(grades.grades_command)
 app.command("assign")(assign.assign_command)

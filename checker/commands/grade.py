@@ -42,6 +42,7 @@ def grade_command(
     pattern: Annotated[
         str, typer.Option(help="Where in a file's place the student stands: '(?P<student>\\w+)_dots'.")
     ] = "",
+    student: Annotated[str, typer.Option(help="All of it is this student's, whatever its place says.")] = "",
     due: Annotated[
         datetime | None, typer.Option(help="When it was due; what is dated later is marked as late.")
     ] = None,
@@ -60,15 +61,18 @@ def grade_command(
     seconds: Annotated[float, typer.Option(help="For a whole notebook, at most.")] = 240.0,
     megabytes: Annotated[int, typer.Option(help="Of memory for a notebook's processes together.")] = 3_000,
     workers: Annotated[int, typer.Option(help="Notebooks at once on this machine; default: one a core.")] = 0,
+    gradescope: Annotated[Path | None, typer.Option(help="Write Gradescope's results.json there as well.")] = None,
     scheduler: Annotated[str, typer.Option(help="A dask scheduler whose workers grade: tls://host:8786.")] = "",
     tls_ca: Annotated[Path | None, typer.Option(help="The authority's certificate, for tls://.")] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="This machine's certificate.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
 ) -> None:
+    from checker.files import write_beside
     from checker.grading.boxes import Isolation
     from checker.grading.choosing import NoIsolation, choose
     from checker.grading.classes import Class
     from checker.grading.collecting import BadPattern
+    from checker.grading.gradescope import results as gradescope_results
     from checker.grading.limits import MEGABYTE, Limits
     from checker.grading.one import Settings
     from checker.grading.roster import Roster, read_roster
@@ -90,10 +94,12 @@ def grade_command(
             folder.seed(seed), chosen, Limits(wall=seconds, memory=megabytes * MEGABYTE), not functions_only
         )
         students = read_roster(roster) if roster else Roster()
-        of = Class(sheets, settings, students, pattern, due, anonymous)
+        of = Class(sheets, settings, students, pattern, due, student, anonymous)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
         grader = partial(_grader, workers=workers or len(os.sched_getaffinity(0)), scheduler=scheduler, tls=tls)
-        _grade(submissions, of, folder, grader, again, forms)
+        results = _grade(submissions, of, folder, grader, again, forms)
+        if gradescope is not None:
+            write_beside(gradescope, gradescope_results(results))
     except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
@@ -110,7 +116,7 @@ def _grader(jobs, workers: int, scheduler: str, tls: dict):
     return on_workers(jobs, workers, scheduler, tls)
 
 
-def _grade(submissions, of, folder, grader, again, forms_folder) -> None:
+def _grade(submissions, of, folder, grader, again, forms_folder) -> list[dict]:
     from checker.forms import read_forms
     from checker.grading.classes import graded, plan, write_class, write_similar
 
@@ -136,6 +142,20 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> None:
     if alike:
         print(f"{alike} pairs of notebooks are alike: {folder.path / 'similar.html'}. Read them before you judge.")
     print(folder.path / "grades.csv")
+    return [result for _, result in results]
+
+
+def autograder_command(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The zip.")] = Path("autograder.zip"),
+    seed: Annotated[int | None, typer.Option(help="Of the hidden cases; default: a new one.")] = None,
+) -> None:
+    """Make the zip that Gradescope's autograder asks for: the course, its key included, and how to run it there."""
+    import secrets
+
+    from checker.grading.gradescope import autograder
+
+    output.write_bytes(autograder(secrets.randbelow(2**31) if seed is None else seed))
+    print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
 
 
 def forget_command(

@@ -8,6 +8,7 @@ docker and podman from an image, of which only the C library is used.
 import os
 import shutil
 import sys
+import sysconfig
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -110,6 +111,13 @@ def visible(box: Box) -> list[tuple[str, str]]:
     return found
 
 
+def covered() -> list[str]:
+    """Folders inside that are covered by empty ones: the project, where it was installed as a package as well."""
+    packages = [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
+    folders = [folder / name for folder in packages for name in ("shared", "checker")]
+    return list(dict.fromkeys(str(folder) for folder in folders if folder.is_dir()))
+
+
 def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
     alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if not box.isolation.own_uid:
@@ -128,6 +136,8 @@ def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
         arguments += ["--perms", "0755", "--dir", folder]  # else for root alone
     for outside, inside in mounts:
         arguments += ["--ro-bind", outside, inside]
+    for folder in covered():
+        arguments += ["--size", "4096", "--tmpfs", folder]
     arguments += ["--perms", "0777", "--dir", WORK, "--chdir", WORK]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]  # both are in memory too, without a limit
     if seccomp is not None:
@@ -150,6 +160,8 @@ def _container(box: Box) -> list[str]:
     arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}", "--workdir", "/tmp"]
     for name, value in environment(COURSE, "/tmp").items():
         arguments += ["--env", f"{name}={value}"]
+    for folder in covered():
+        arguments += ["--tmpfs", folder]
     for outside, inside in visible(box):
         if outside not in SYSTEM:
             arguments += ["--volume", f"{outside}:{inside}:ro"]

@@ -27,13 +27,17 @@ Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 @dataclass(frozen=True)
 class Class:
-    """What is known of a class: keys, roster, how to tell whose a notebook is, and whether pages go without names."""
+    """What is known of a class: keys, roster, how to tell whose a notebook is, and whether pages go without names.
+
+    whose: the one student whose everything is; "" for a class.
+    """
 
     sheets: list[Sheet]
     settings: Settings
     roster: Roster = Roster()
     pattern: str = ""
     due: datetime | None = None
+    whose: str = ""
     anonymous: bool = False
 
     def shown(self, student: str) -> str:
@@ -58,7 +62,7 @@ class Work:
 
 def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     """The jobs for what was handed in, one for each student and notebook, by the digests of their results."""
-    found = collect(paths, scratch, of.roster, of.pattern, of.due)
+    found = collect(paths, scratch, of.roster, of.pattern, of.due, of.whose)
     work = Work(aside=found.aside, missing=found.missing)
     taken: dict[tuple[str, str], Handed] = {}
     for handed, sheet, text in _with_sheets(found, of.sheets):

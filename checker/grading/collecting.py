@@ -57,11 +57,13 @@ def collect(
     roster: Roster = Roster(),
     pattern: str = "",
     due: datetime | None = None,
+    whose: str = "",
 ) -> Collected:
     """The notebooks of folders and of zips, which are unpacked into `scratch`.
 
     Args:
         pattern: a regular expression with a group named `student`, looked for in a file's place.
+        whose: the student whose all of it is; "" for a class.
 
     Raises:
         BadPattern: it is no such expression.
@@ -84,7 +86,7 @@ def collect(
             found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
             continue
         says = sender(entry.inside, submissions)
-        student = _student(entry.inside, says, roster, asks)
+        student = whose or _student(entry.inside, says, roster, asks)
         if isinstance(student, Unreadable):
             found.aside.append(Aside(place, str(student)))
             continue
