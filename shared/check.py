@@ -16,7 +16,12 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from shared import advantages, losses
 from shared import kl as kl_module
 from shared.engine.sampling import Sampling
-from shared.exercises.judge import Exercise, Probe, run
+from shared.exercises.catalogue import hand_type as hand_type_exercise
+from shared.exercises.catalogue import kl as kl_exercise
+from shared.exercises.catalogue import loss as loss_exercise
+from shared.exercises.exercise import Exercise as DeclaredExercise
+from shared.exercises.judge import Exercise, Probe
+from shared.exercises.judge import run as run_probes
 from shared.exercises.mistakes import advantages as advantage_mistakes
 from shared.exercises.mistakes import first_word as first_word_mistakes
 from shared.exercises.mistakes import gae as gae_mistakes
@@ -27,6 +32,8 @@ from shared.exercises.mistakes import logps as logps_mistakes
 from shared.exercises.mistakes import loss as loss_mistakes
 from shared.exercises.mistakes import reward as reward_mistakes
 from shared.exercises.mistakes import value_loss as value_mistakes
+from shared.exercises.process import verdict_on
+from shared.exercises.record import show
 from shared.logps import completion_logps as scored
 from shared.rollout import Rollout
 from shared.tasks import analogies, poker
@@ -273,51 +280,56 @@ VALUE_LOSS = Exercise(
 EXERCISES = (GROUP_ADVANTAGES, KL, LOSS, COMPLETION_LOGPS, GRPO_STEP, REWARD, FIRST_WORD, HAND_TYPE, GAE, VALUE_LOSS)
 
 
+def run(exercise: DeclaredExercise, function: Callable) -> None:
+    """Judge a function and show the verdict."""
+    show(verdict_on(exercise, function))
+
+
 def gae(function: Callable) -> None:
     """Check `f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
-    run(GAE, function)
+    run_probes(GAE, function)
 
 
 def value_loss(function: Callable) -> None:
     """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
-    run(VALUE_LOSS, function)
+    run_probes(VALUE_LOSS, function)
 
 
 def group_advantages(function: Callable) -> None:
     """Check `f(rewards (B,), num_generations) -> advantages (B,)`."""
-    run(GROUP_ADVANTAGES, function)
+    run_probes(GROUP_ADVANTAGES, function)
 
 
 def kl(function: Callable) -> None:
     """Check `f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`."""
-    run(KL, function)
+    run(kl_exercise.EXERCISE, function)
 
 
 def loss(function: Callable) -> None:
     """Check `f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`."""
-    run(LOSS, function)
+    run(loss_exercise.EXERCISE, function)
 
 
 def completion_logps(function: Callable) -> None:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P) and (B, C)."""
-    run(COMPLETION_LOGPS, function)
+    run_probes(COMPLETION_LOGPS, function)
 
 
 def grpo_step(function: Callable) -> None:
     """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
-    run(GRPO_STEP, function)
+    run_probes(GRPO_STEP, function)
 
 
 def reward(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
-    run(REWARD, function)
+    run_probes(REWARD, function)
 
 
 def first_word(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
-    run(FIRST_WORD, function)
+    run_probes(FIRST_WORD, function)
 
 
 def hand_type(function: Callable) -> None:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
-    run(HAND_TYPE, function)
+    run(hand_type_exercise.EXERCISE, function)
