@@ -15,6 +15,7 @@ from shared.exercises.results import NotAResult, clipped
 from shared.exercises.state import changed_settings, restore, settings_now
 
 HERE = str(Path(__file__).parent)
+COPIES = {}  # of modules: the module and its copy by the module's id
 TORCH = str(Path(torch.__file__).parent)
 
 
@@ -26,7 +27,8 @@ class Unfinished(BaseException):
 class Outcome:
     """What a call came to.
 
-    raised: what it raised, as a sentence; None when it returned.
+    raised: what it raised, as a sentence without its end; None when it returned.
+    where: the student's line that raised it, ", in line 3: `...`"; "" when it is not known.
     harm: what it did besides, such as changing an argument; "" for nothing.
     complaint: what is wrong with the type of its result; "" for nothing.
     value: the result as a tensor of float64 or a text; None when it raised or gave something else.
@@ -35,6 +37,7 @@ class Outcome:
     """
 
     raised: str | None = None
+    where: str = ""
     harm: str = ""
     complaint: str = ""
     value: Tensor | str | None = None
@@ -61,18 +64,37 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     except NotAResult as problem:
         return Outcome(complaint=str(problem))
     except NotImplementedError as error:
-        return Outcome(raised=f"it is not filled in yet ({_message(error)}).", blank=True)
+        return Outcome(raised=f"it is not filled in yet ({_message(error)})", blank=True)
     except BaseException as error:
-        return Outcome(raised=_where_it_raised(error))
+        return Outcome(f"it raised {clipped(type(error).__name__, 60)}: {_message(error)}", _where_it_raised(error))
     finally:
         restore(settings)
     if isinstance(value, Tensor):
         value = _relevant(exercise, value.detach(), case)
-    return Outcome(None, harm, complaint, value, gradient)
+    if harm:
+        _forget_copies()
+    return Outcome(harm=harm, complaint=complaint, value=value, gradient=gradient)
 
 
 def _copied(value):
-    return value.clone() if isinstance(value, Tensor) else copy.deepcopy(value)
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, torch.nn.Module):
+        return _copied_module(value)
+    return copy.deepcopy(value)
+
+
+def _copied_module(module: torch.nn.Module) -> torch.nn.Module:
+    """A copy of a module that is used again and again as long as nobody changes it: a copy takes longer than a pass."""
+    known, copied = COPIES.get(id(module), (None, None))
+    if known is not module or not _same_module(copied, module) or any(p.grad is not None for p in copied.parameters()):
+        copied = copy.deepcopy(module)
+        COPIES[id(module)] = (module, copied)
+    return copied
+
+
+def _forget_copies() -> None:
+    COPIES.clear()
 
 
 def _relevant(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
@@ -146,13 +168,12 @@ def _same_module(now: torch.nn.Module, before: torch.nn.Module) -> bool:
 
 
 def _where_it_raised(error: BaseException) -> str:
-    """The error in a sentence, with the innermost line of the student's own code, which stands in no library."""
+    """The innermost line of the student's own code, which stands in no library, as the end of a sentence."""
     try:
         frames = [f for f in traceback.extract_tb(error.__traceback__, limit=-50) if _own(f.filename)]
     except Exception:
         frames = []
-    where = f", in line {frames[-1].lineno}: `{clipped(frames[-1].line, 80)}`" if frames and frames[-1].line else ""
-    return f"it raised {clipped(type(error).__name__, 60)}: {_message(error)}{where}."
+    return f", in line {frames[-1].lineno}: `{clipped(frames[-1].line, 80)}`" if frames and frames[-1].line else ""
 
 
 def _own(filename: str) -> bool:

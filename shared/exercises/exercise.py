@@ -32,7 +32,7 @@ class Exercise:
     valid: whether a smaller case is still one that the function has to bear.
     smaller: further smaller cases of a case, for arguments that are no arrays and no lists.
     call: how the function is used in a case, and what is looked at: `result` is about what this returns.
-    needs: exercises whose functions the student may call in this one.
+    needs: exercises whose functions the student may call in this one, also through each other, the innermost first.
     draws: how many cases are drawn besides the boundary ones; fewer where a model runs.
     """
 

@@ -17,7 +17,7 @@ from shared.exercises.shrinking import shrunk
 from shared.exercises.wording import told
 
 RECORD_VERSION = 1
-TIME_TO_EXPLAIN = 1.5  # seconds of computing for the slips, and again for the smallest case
+TIME_TO_EXPLAIN = 1.2  # seconds of computing for the slips, and again for the smallest case
 LONGEST_EXPLANATION = 2.5  # seconds of waiting for the same: a function may sleep
 
 
@@ -54,20 +54,18 @@ def judge(exercise: Exercise, function: Callable, begun: Callable[[int], None] =
         return verdict
     wrong = []
     for need, helper in helpers_of(exercise, function):
-        of_helper = judge(need, helper)
-        if not of_helper.passed:
-            wrong.append((need, of_helper))
+        with with_references(function, wrong):
+            if not judge_alone(need, helper, begun=lambda case: None).passed:
+                wrong.append(need)
     if not wrong:
         return verdict
-    needs = [need for need, _ in wrong]
-    with with_references(function, needs):
+    with with_references(function, wrong):
         verdict = judge_alone(exercise, function, begun)
-    names = " and ".join(f"`{need.function}`" for need in needs)
-    rest = "it is right" if verdict.passed else f"it is wrong too: {verdict.text}"
-    text = f"first mend {names}, which this one calls. With the right one in its place {rest}"
-    return replace(
-        verdict, passed=False, text=text + ("." if verdict.passed else ""), first=tuple(n.function for n in needs)
-    )
+    names = tuple(need.function for need in wrong)
+    called = " and ".join(f"`{name}`" for name in names)
+    rest = "it is right." if verdict.passed else f"it is wrong too: {verdict.text}"
+    text = f"first mend {called}, which this one calls. With a right one in its place {rest}"
+    return replace(verdict, passed=False, text=text, first=names)
 
 
 def judge_alone(exercise: Exercise, function: Callable, begun: Callable[[int], None]) -> Verdict:
@@ -80,7 +78,7 @@ def judge_alone(exercise: Exercise, function: Callable, begun: Callable[[int], N
         way, found, expected = judged(exercise, function, case)
         outcomes.append(found)
         if found.blank:
-            return Verdict(exercise.name, False, found.raised, number)
+            return Verdict(exercise.name, False, f"{found.raised}.", number)
         if way:
             failures.setdefault(way, []).append(number)
     if not failures:

@@ -16,11 +16,12 @@ def recognised(
 
     cases, found: those in which the function differs from the reference first, for they tell most.
     """
-    if all(outcome.raised is not None for outcome in found):
-        return ()  # every slip that raises would explain it
+    raises = all(outcome.raised is not None for outcome in found)
     for slips in exercise.steps.combinations():
         if not time_left():
             return ()
+        if raises and call(exercise, exercise.reference(slips), cases[0]).raised != found[0].raised:
+            continue  # every slip that always raises would explain it
         if _explains(exercise, slips, cases, found):
             return slips
     return ()

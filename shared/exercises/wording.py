@@ -21,7 +21,8 @@ def told(exercise: Exercise, way: str, slips: tuple[Slip, ...], case: Case, foun
     """What is wrong: sentences, the first of which stands behind the name of the exercise."""
     lines = _slips(slips)
     if way == "raised":
-        lines.append(found.raised if not slips else _capital(found.raised))
+        sentence = f"{found.raised}{found.where}."
+        lines.append(_capital(sentence) if slips else sentence)
         lines += _with_case(exercise, case, "")
     elif way == "result":
         lines.append(found.complaint)
