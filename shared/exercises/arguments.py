@@ -77,6 +77,8 @@ class Numbers(Kind):
     def simpler(self, value) -> Iterator:
         simple = [v for v in (0.0, 1.0, -1.0, 0.5, -0.5) if self.least <= v <= self.most]
         for number in simple:
+            if bool((value == number).all()):
+                break  # what follows is less simple than what stands there
             yield value * 0 + number
         yield from self._rounded(value, simple)
 

@@ -66,8 +66,12 @@ def arguments_in_words(exercise: Exercise, case: Case) -> str:
 def _argument(name: str, value) -> str:
     """One argument; of a list of one thing that thing, under the name of one."""
     if isinstance(value, list) and len(value) == 1 and name.endswith("s"):
-        return f"{name.removesuffix('s')} {shown(value[0])}"
+        return f"{_singular(name)} {shown(value[0])}"
     return f"{name} {shown(value)}"
+
+
+def _singular(name: str) -> str:
+    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def shown(value) -> str:
