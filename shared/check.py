@@ -67,3 +67,38 @@ def first_word(function: Callable) -> None:
 def hand_type(function: Callable) -> None:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
     run(catalogue.hand_type.EXERCISE, function)
+
+
+def feature_expectation(function: Callable) -> None:
+    """Check `f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories."""
+    run(catalogue.irl.features.EXERCISE, function)
+
+
+def initial_probabilities(function: Callable) -> None:
+    """Check `f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start."""
+    run(catalogue.irl.starts.EXERCISE, function)
+
+
+def walk_reward(function: Callable) -> None:
+    """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
+    run(catalogue.irl.walk_reward.EXERCISE, function)
+
+
+def local_action_probabilities(function: Callable) -> None:
+    """Check `f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass."""
+    run(catalogue.irl.policy.EXERCISE, function)
+
+
+def expected_visits(function: Callable) -> None:
+    """Check `f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass."""
+    run(catalogue.irl.visits.EXERCISE, function)
+
+
+def next_weights(function: Callable) -> None:
+    """Check `f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`."""
+    run(catalogue.irl.weights.EXERCISE, function)
+
+
+def causal_policy(function: Callable) -> None:
+    """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
+    run(catalogue.irl.causal.EXERCISE, function)
