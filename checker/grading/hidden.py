@@ -60,12 +60,15 @@ class Key:
         return Verdict(answer["passed"], answer["text"])
 
     def _ask(self, request: dict) -> dict:
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"The process that knows the references ended with status {self.process.wait()}.")
-        return json.loads(line)
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise RuntimeError(f"The process that knows the references ended ({self.process.poll()}).") from error
+        if "error" in answer:
+            raise RuntimeError(f"The process that knows the references failed:\n{answer['error']}")
+        return answer
 
     def close(self) -> None:
         self.process.kill()  # it has nothing to save

@@ -14,6 +14,7 @@ import os
 import pickletools
 import sys
 import time
+import traceback
 from functools import cache
 from types import ModuleType
 
@@ -30,12 +31,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
     for line in sys.stdin:
-        request = json.loads(line)
-        answer = (
-            cases(request["cases"], seed) if "cases" in request else judged(request["judge"], request["outcomes"], seed)
-        )
+        try:
+            answer = _answer(json.loads(line), seed)
+        except Exception:  # one submission's values must not end the judge of all
+            answer = {"error": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+
+def _answer(request: dict, seed: int) -> dict:
+    if "cases" in request:
+        return cases(request["cases"], seed)
+    return judged(request["judge"], request["outcomes"], seed)
 
 
 @cache
