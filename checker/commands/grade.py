@@ -96,7 +96,7 @@ def grade_command(
         students = read_roster(roster) if roster else Roster()
         of = Class(sheets, settings, students, pattern, due, student, anonymous)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
-        grader = partial(_grader, workers=workers or len(os.sched_getaffinity(0)), scheduler=scheduler, tls=tls)
+        grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
         results = _grade(submissions, of, folder, grader, again, forms)
         if gradescope is not None:
             write_beside(gradescope, gradescope_results(results))
@@ -106,6 +106,11 @@ def grade_command(
     except KeyboardInterrupt:
         print("\nStopped. What is graded is kept; the same command goes on.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _grader(jobs, workers: int, scheduler: str, tls: dict):

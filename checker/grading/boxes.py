@@ -5,6 +5,7 @@ but the box's own loopback, and nothing is left of the grader's environment. bub
 docker and podman from an image, of which only the C library is used.
 """
 
+import itertools
 import os
 import shutil
 import sys
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COURSE = "/course"
 WORK = "/tmp/work"
 FIRST_UID = 2_000_000  # far above those that a system gives away
+USERS = 100  # for the boxes of one process, in turns
+NUMBERS = itertools.count()
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/etc/alternatives")
 SHARED_MEMORY = 64_000_000  # bytes of /dev/shm
 IMAGE = "docker.io/library/python:3.11-slim"
@@ -50,25 +53,32 @@ class Isolation:
 
 @dataclass(frozen=True)
 class Box:
-    """One box: the isolation, what of the project it shows, how much it may take, and its name where it needs one.
+    """One box: the isolation, what of the project it shows, how much it may take.
 
     shown: pairs (file or folder outside, where it stands below the project inside).
+    name: of its container.     number: counts the boxes of this process.
     """
 
     isolation: Isolation
     shown: tuple[tuple[Path, str], ...]
     limits: Limits
     name: str = ""
+    number: int = 0
 
     @property
     def uid(self) -> int | None:
-        """The user that the box runs as; None for the one that starts it."""
-        return FIRST_UID + os.getpid() if self.isolation.own_uid else None
+        """The user that the box runs as; None for the one that starts it.
+
+        Another one for each box: what is left of a fork bomb for a moment counts against the limit of its user.
+        """
+        if not self.isolation.own_uid:
+            return None
+        return FIRST_UID + os.getpid() * USERS + self.number % USERS
 
 
 def box(isolation: Isolation, shown: Iterable[tuple[Path, str]], limits: Limits) -> Box:
     """A box with a name of its own."""
-    return Box(isolation, tuple(shown), limits, f"checker-{uuid.uuid4().hex[:12]}")
+    return Box(isolation, tuple(shown), limits, f"checker-{uuid.uuid4().hex[:12]}", next(NUMBERS))
 
 
 def environment(course: str, home: str) -> dict[str, str]:

@@ -31,7 +31,9 @@ def judged(key, isolation):
     """The verdicts on a notebook against the worked one of this name."""
 
     def judge(path, name):
-        return verdicts(definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key, isolation, Limits(wall=200))
+        return verdicts(
+            definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key, isolation, Limits(wall=200)
+        )
 
     return judge
 
@@ -39,7 +41,9 @@ def judged(key, isolation):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_worked_notebook_is_right_in_every_hidden_case(name, judged):
     """Catches cases that the worked solution itself cannot bear, and a box that lacks what it needs."""
-    wrong = {check.name: found.text for check, found in judged(ROOT / "notebooks" / name, name).items() if not found.passed}
+    wrong = {
+        check.name: found.text for check, found in judged(ROOT / "notebooks" / name, name).items() if not found.passed
+    }
     assert wrong == {}
 
 
