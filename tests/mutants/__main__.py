@@ -40,7 +40,7 @@ TESTS = {
     "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
     "shared/rollout.py": ["tests/test_rollout_record.py", *SAMPLED, "tests/test_experience.py", "tests/test_critic.py"],
     "shared/logps.py": ["tests/test_logps.py", "tests/test_rollout.py", "tests/engine/test_tree.py"],
-    "shared/guard.py": ["tests/test_guard.py", "tests/test_algorithms.py"],
+    "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
     "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
     "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
     "shared/saving.py": ["tests/test_saving.py", "tests/engine/test_hub.py"],
