@@ -26,7 +26,9 @@ from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one notebook. `error` says in a sentence why it did not run to its end, "" when it did."""
+    """What came of one notebook. `error` says in a sentence why it did not run to its end, `note` why Quarto
+    did not make its page; "" for nothing to say.
+    """
 
     source: Path
     executed: Path
@@ -34,9 +36,10 @@ class Run:
     report: Report
     seconds: float
     error: str = ""
+    note: str = ""
 
 
-def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -> Run:
+def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
     """Execute, save the copy, check it and render it.
 
     Raises:
@@ -61,8 +64,10 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -
     write_beside(target, executed)
     report = check(target)
     write_beside(folder / f"{path.stem}.md", to_markdown(read(target)))
-    page = render(target, folder, report=report)
-    return Run(path, target, page, replace(report, name=str(path)), time.perf_counter() - started, error)
+    notes: list[str] = []
+    page = render(target, folder, engine, report=report, origin=path, say=notes.append)
+    seconds = time.perf_counter() - started
+    return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes))
 
 
 def _target(path: Path, folder: Path, in_place: bool) -> Path:
@@ -75,12 +80,20 @@ def _target(path: Path, folder: Path, in_place: bool) -> Path:
     return target
 
 
-def run_all(paths: Iterable[Path], folder: Path, console: Console, *, in_place: bool, require_claim: bool) -> int:
+def run_all(
+    paths: Iterable[Path],
+    folder: Path,
+    console: Console,
+    *,
+    in_place: bool,
+    require_claim: bool,
+    engine: str = "auto",
+) -> int:
     """Run one notebook after the other and say of each what it came to; the exit status of them all."""
     status = 0
     for path in paths:
         try:
-            done = run(path, folder, console, in_place=in_place)
+            done = run(path, folder, console, in_place=in_place, engine=engine)
         except Unreadable as error:
             console.print(f"[red]error[/red]  {escape(str(path))}: {escape(str(error))}")
             status = UNREADABLE
@@ -107,6 +120,8 @@ def summary(done: Run, console: Console) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
     table.add_row("characters", f"{report.characters:,} of {report.limit:,}")
     table.add_row("structure", f"{report.sections_present} of 9 cells, {order}")
+    if report.checks:
+        table.add_row("checks", f"{report.checks_passed} of {report.checks}")
     if report.claim == MEASURES:
         table.add_row("methods compared", "yes" if report.shows_its_claim else "not found")
     else:
@@ -115,6 +130,8 @@ def summary(done: Run, console: Console) -> None:
     table.add_row("time", f"{done.seconds:.0f} s")
     table.add_row("page", escape(str(done.page)))
     console.print(table)
+    if done.note:
+        console.print(f"  [yellow]note[/yellow]  {escape(done.note)}")
     if report.findings:
         show(report, console)
     console.print()

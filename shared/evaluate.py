@@ -4,10 +4,9 @@
 reads alike in a notebook, in a terminal and in the converted Markdown. Every notebook's Cell 7 uses both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 from tqdm.auto import tqdm
@@ -15,9 +14,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie
 from shared.engine.chance import EVALUATION
+from shared.engine.processes import ALONE, Processes
 from shared.engine.sampling import Sampling
 from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
+from shared.statistics import Interval, gain_interval, mean_interval
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Evaluation:
         """The average reward of each prompt."""
         return self.rewards.view(-1, self.num_generations).mean(dim=1)
 
+    def interval(self, confidence: float = 0.95, clusters: Sequence[Hashable] | None = None) -> Interval:
+        """The interval of the average reward, each prompt one piece of evidence, or each cluster of prompts."""
+        return mean_interval(self.per_prompt, confidence, clusters)
+
     @property
     def frac_reward_zero_std(self) -> float:
         """The fraction of prompts all of whose completions got the same reward; 1.0 for one completion each."""
@@ -66,6 +71,7 @@ def evaluate(
     batch_size: int = 64,
     seed: int = 0,
     progress: bool = False,
+    processes: Processes = ALONE,
 ) -> Evaluation:
     """Complete every row's prompt and reward it.
 
@@ -75,6 +81,7 @@ def evaluate(
         num_generations: completions for each prompt; only useful when sampling.
         batch_size: prompts at a time; what is sampled does not depend on it.
         seed: with a row's index, what chance depends on; training's own numbers are others.
+        processes: those that share the rows; all of them call this, and all get the whole.
 
     Raises ValueError when there are no rows, and what `sample` and `score` refuse.
     """
@@ -84,8 +91,8 @@ def evaluate(
     # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
     by_row: dict[int, list[str]] = {}
-    for start in tqdm(range(0, len(rows), batch_size), desc=f"evaluate {name}".strip(), disable=not progress):
-        batch = order[start : start + batch_size]
+    batches = [order[start : start + batch_size] for start in range(0, len(rows), batch_size)]
+    for batch in tqdm(share_of(batches, processes), desc=f"evaluate {name}".strip(), disable=not progress):
         rollout = sample(
             model,
             tokenizer,
@@ -99,6 +106,8 @@ def evaluate(
         )
         for place, i in enumerate(batch):
             by_row[i] = rollout.completions[place * num_generations : (place + 1) * num_generations]
+    for part in processes.gather(by_row):
+        by_row |= part
     completions = [c for i in range(len(rows)) for c in by_row[i]]
     prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
@@ -108,17 +117,10 @@ def evaluate(
     )
 
 
-def bootstrap_interval(
-    values: Float[Tensor, "N"], confidence: float = 0.95, draws: int = 2000, seed: int = 0
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean of `values` (Efron 1979): resample N of N with replacement."""
-    generator = torch.Generator().manual_seed(seed)
-    values = values.float().cpu()
-    picks = torch.randint(len(values), (draws, len(values)), generator=generator)
-    means = values[picks].mean(dim=1)
-    tail = (1 - confidence) / 2
-    low, high = means.quantile(torch.tensor([tail, 1 - tail])).tolist()
-    return low, high
+def share_of(batches: Sequence[list[int]], processes: Processes) -> list[list[int]]:
+    """Every n-th row of each batch for each of n processes; no batch without rows."""
+    parts = [batch[processes.rank :: processes.count] for batch in batches]
+    return [part for part in parts if part]
 
 
 def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: bool = True) -> dict[str, float]:
@@ -136,12 +138,11 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
     """
     if before.prompts != after.prompts:
         raise ValueError("The two evaluations are of different prompts; evaluate both models on the same rows.")
-    gain = after.per_prompt - before.per_prompt
-    gain_low, gain_high = bootstrap_interval(gain)
+    gain_low, gain_high = gain_interval(before.per_prompt, after.per_prompt)
     result = {
         "baseline": before.mean,
         "fine-tuned": after.mean,
-        "gain": gain.mean().item(),
+        "gain": after.mean - before.mean,
         "gain_low": gain_low,
         "gain_high": gain_high,
     }
@@ -154,7 +155,7 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
 def _summary(before: Evaluation, after: Evaluation, result: dict[str, float]) -> str:
     lines = []
     for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
-        low, high = bootstrap_interval(evaluation.per_prompt)
+        low, high = evaluation.interval()
         lines.append(
             f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
             f"{len(evaluation.per_prompt)} held-out prompts)"

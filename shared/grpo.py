@@ -17,6 +17,7 @@ from shared import training
 from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -40,8 +41,12 @@ class GRPOConfig(RolloutConfig):
     kl_estimator: k1, k2 or k3, of the penalty in the loss.
     kl_in: "loss" adds beta x KL to each token's loss; "reward" subtracts beta x the completion's summed k1 from
         its reward before the group is normalised.
-    epsilon, epsilon_high: clipping range below and above 1; epsilon_high None means the same.
-    loss_type, scale_rewards, advantage_eps, entropy_coef: see `shared.losses` and `shared.advantages`.
+    epsilon: how far below 1 the ratio may go before it is clipped.
+    epsilon_high: the same above 1; None means the same.
+    loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
+    scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
+    advantage_eps: added to that standard deviation.
+    entropy_coef: weight of an entropy bonus; 0 gives none.
     """
 
     kl_estimator: KLEstimator = "k3"
@@ -71,6 +76,7 @@ class GRPO(RolloutAlgorithm):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
+    idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
 
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         return collect(
@@ -82,6 +88,7 @@ class GRPO(RolloutAlgorithm):
             reference=self.reference,
             constraint=self.constraint,
             step=step,
+            share=self.share,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -90,6 +97,17 @@ class GRPO(RolloutAlgorithm):
     def weight(self, experience: Experience) -> float:
         """dapo divides by tokens, the other two by completions."""
         return experience.num_tokens if self.config.loss_type == "dapo" else len(experience.rollout)
+
+    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+        """A group whose rewards are all equal has none, unless KL or entropy act on it as well."""
+        if penalty_in_loss(self.config) or self.config.entropy_coef:
+            return super().rows_with_gradient(experience)
+        return experience.rows_with_advantages
+
+
+def penalty_in_loss(config: GRPOConfig) -> float:
+    """The coefficient of the KL penalty in the loss; 0 where it is in the reward."""
+    return config.beta if config.kl_in == "loss" else 0.0
 
 
 def collect(
@@ -102,6 +120,7 @@ def collect(
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
     step: int = 0,
+    share: Share = ALL_ROWS,
 ) -> Experience:
     """Sample a group for each row, reward it, and take the group advantages.
 
@@ -109,13 +128,14 @@ def collect(
         rows: N rows of a data set, each with `prompt` and the columns that the rewards need.
         reference: the frozen reference; None with LoRA adapters (they are switched off) or with beta 0.
         step: with `config.seed`, what chance depends on.
+        share: which of the step's rows these are, where several processes train.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(model, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, constraint, step
+        model, tokenizer, rows, reward_funcs, config, constraint, step, share
     )
     returns = rewards
     ref_logps = None
@@ -124,15 +144,15 @@ def collect(
     if config.beta and config.kl_in == "reward":
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
-        metrics["kl"] = (kl.sum() / rollout.lengths.sum()).item()
+        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.lengths).sum()).item()
     advantages, group_metrics = group_advantages(
-        returns, config.num_generations, config.scale_rewards, config.advantage_eps
+        share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps
     )
     return Experience(
         rollout=rollout,
         rewards_per_func=rewards_per_func,
         rewards=rewards,
-        advantages=advantages.to(rollout.old_logps.device),
+        advantages=share.mine(advantages).to(rollout.old_logps.device),
         ref_logps=ref_logps,
         metrics=group_metrics | metrics,  # the reward of the task, without the penalty
     )
@@ -143,15 +163,16 @@ def policy_loss(
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The GRPO loss of the current policy on an experience, with gradient; see `shared.losses.grpo_loss`."""
     rollout = experience.rollout
-    logps, entropy = completion_logps(model, rollout, with_entropy=True, entropy_gradient=config.entropy_coef > 0)
+    beta = penalty_in_loss(config)
+    logps, entropy = completion_logps(model, rollout, with_entropy=config.entropy_coef > 0)
     return grpo_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
         rollout.completion_mask,
-        experience.ref_logps,
+        experience.ref_logps if beta else None,
         entropy,
-        beta=config.beta if config.kl_in == "loss" else 0.0,
+        beta=beta,
         epsilon=config.epsilon,
         epsilon_high=config.epsilon_high,
         kl_estimator=config.kl_estimator,

@@ -22,6 +22,7 @@ from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_
 from shared.constrain import AnswerTrie
 from shared.critic import ActorCritic, logits_and_hidden
 from shared.engine.logits import entropy_of, token_logps
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
     RolloutAlgorithm,
     RolloutConfig,
@@ -40,12 +41,14 @@ class PPOConfig(RolloutConfig):
     """Settings of a PPO run: those of `TrainingConfig` and `RolloutConfig`, and these.
 
     num_generations: completions for each prompt; 1 will do, for the critic is the baseline.
-    num_iterations, minibatches: updates on one rollout are their product, each on a part of its completions.
-    learning_rate, head_learning_rate: of the transformer and of the value head.
-    lam: of the generalised advantages; whiten_advantages: over the real tokens of the rollout.
-    epsilon, value_epsilon: clipping ranges of the ratio and of the value.
-    value_coef, entropy_coef, beta: weights of value loss, entropy bonus and KL penalty.
     kl_in: "loss" adds beta x the exact KL over the vocabulary; "reward" takes beta x k1 off each token's reward.
+    head_learning_rate: of the value head; `learning_rate` is the transformer's.
+    lam: of the generalised advantages: 0 looks one token ahead, 1 to the end.
+    whiten_advantages: make them mean 0 and standard deviation 1 over the real tokens of the rollout.
+    epsilon: how far from 1 the ratio may go before it is clipped.
+    value_epsilon: how far from its old value a value may go before its loss is clipped.
+    value_coef: weight of the value loss.
+    entropy_coef: weight of an entropy bonus; 0 gives none.
     target_kl: leave the epochs early when the policy is this far (k3, nats per token) from the one that sampled;
         0 never leaves.
     policy_coef: 1; 0 leaves the policy-gradient term out, as a published loop does.
@@ -121,6 +124,7 @@ class PPO(RolloutAlgorithm):
             self.config,
             constraint=self.constraint,
             step=step,
+            share=self.share,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -157,22 +161,24 @@ def collect(
     *,
     constraint: AnswerTrie | None = None,
     step: int = 0,
+    share: Share = ALL_ROWS,
 ) -> Experience:
     """Sample, reward, and estimate advantages with the critic as it is.
 
     Args:
         reference: the frozen reference; None with LoRA adapters, or with beta 0 (then no KL is measured).
         step: with `config.seed`, what chance depends on.
+        share: which of the step's rows these are, where several processes train.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(policy, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        policy.model, tokenizer, rows, reward_funcs, config, constraint, step
+        policy.model, tokenizer, rows, reward_funcs, config, constraint, step, share
     )
     mask = rollout.completion_mask
-    metrics["reward_std"] = rewards.std(correction=0).item()
+    metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
     _, values = policy(rollout)  # (B, C)
     per_token = token_rewards(rewards, mask)
     ref_logits = None
@@ -181,12 +187,14 @@ def collect(
         with reference_model(policy.model, reference) as frozen:
             ref_logits, _ = logits_and_hidden(frozen, rollout)  # (B, C, K)
         ref_logps = token_logps(ref_logits, rollout.choices).masked_fill(mask == 0, 0.0)
-        metrics["kl"] = masked_mean(per_token_kl(rollout.old_logps, ref_logps, "k3"), mask).item()
+        kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
+        metrics["kl"] = masked_mean(share.whole(kl), share.whole(mask)).item()
     if config.beta and config.kl_in == "reward":
         per_token = per_token - config.beta * k1(rollout.old_logps, ref_logps)
     advantages, returns = gae(per_token, values, mask, config.lam)
     if config.whiten_advantages:
-        advantages = whiten(advantages, mask)
+        whitened = whiten(share.whole(advantages), share.whole(mask))
+        advantages = share.mine(whitened)[:, : mask.size(1)].to(advantages.device)
     return Experience(
         rollout=rollout,
         rewards_per_func=rewards_per_func,
@@ -208,8 +216,8 @@ def ppo_loss(
         policy_coef x clipped surrogate + value_coef x clipped value loss + beta x KL - entropy_coef x entropy
 
     Returns:
-        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `entropy`, `clip_ratio`, and `moved`, the k3
-        distance of the policy from the one that sampled.
+        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `clip_ratio`, and `moved`, the k3 distance of the
+        policy from the one that sampled.
     """
     rollout = experience.rollout
     mask = rollout.completion_mask
@@ -219,15 +227,13 @@ def ppo_loss(
     value_loss, metrics = clipped_value_loss(
         values, experience.old_values, experience.returns, mask, config.value_epsilon
     )
-    with torch.set_grad_enabled(config.entropy_coef > 0 and torch.is_grad_enabled()):
-        entropy = masked_mean(entropy_of(logits), mask)
-    loss = config.policy_coef * masked_mean(surrogate, mask)
-    loss = loss + config.value_coef * value_loss - config.entropy_coef * entropy
+    loss = config.policy_coef * masked_mean(surrogate, mask) + config.value_coef * value_loss
+    if config.entropy_coef:
+        loss = loss - config.entropy_coef * masked_mean(entropy_of(logits), mask)
     if experience.ref_logits is not None:
         loss = loss + config.beta * masked_mean(exact_kl(logits, experience.ref_logits), mask)
     return loss, metrics | {
         "loss": loss.detach(),
-        "entropy": entropy.detach(),
         "clip_ratio": masked_mean(was_clipped, mask),
         "moved": masked_mean(per_token_kl(logps.detach(), rollout.old_logps, "k3"), mask),
     }

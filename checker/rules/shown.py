@@ -14,7 +14,8 @@ FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 def _present(submission: Submission, number: int) -> bool:
     """Whether a section exists and was run; structure and execution rules speak of the rest."""
-    return any(cell.is_code and cell.count is not None for cell in submission.sections.get(number, []))
+    cells = submission.sections.get(number, [])
+    return any(cell.is_code and (cell.count is not None or cell.outputs) for cell in cells)
 
 
 def _at(submission: Submission, number: int) -> int:

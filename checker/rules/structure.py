@@ -26,7 +26,7 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
         if place is not None:
             yield (
                 place,
-                f"the YAML header stands in cell {place}",
+                "the YAML header stands here",
                 "Move it to the very beginning: Quarto reads it only there.",
             )
         else:
@@ -96,14 +96,17 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     right="# Cell 4: Reward function",
 )
 def section_missing(submission: Submission) -> Iterator[Remark]:
-    for spec in SPECS[1:]:
-        if spec.number not in submission.sections:
-            form = f"# Cell {spec.number}: ..." + (" as a heading" if spec.kind == "markdown" else " as a comment")
-            yield (
-                None,
-                f"Cell {spec.number} ({spec.title}) is missing",
-                f"Begin it with the line `{form.split(' as')[0]}`{' as' + form.split(' as')[1]}.",
-            )
+    missing = [spec for spec in SPECS[1:] if spec.number not in submission.sections]
+    if not missing:
+        return
+    names = ", ".join(f"Cell {spec.number} ({spec.title})" for spec in missing)
+    first = missing[0]
+    form = "as a heading" if first.kind == "markdown" else "as a comment"
+    yield (
+        None,
+        f"{names} {'is' if len(missing) == 1 else 'are'} missing",
+        f"Begin {'it' if len(missing) == 1 else 'each'} with its label, `# Cell {first.number}: ...` {form}.",
+    )
 
 
 @rule(
@@ -130,7 +133,7 @@ def out_of_order(submission: Submission) -> Iterator[Remark]:
             yield (
                 cell.number,
                 f"Cell {number} comes after Cell {highest}",
-                f"Move it before cell {highest_at} of the file.",
+                f"Move it before {submission.place(highest_at)}.",
             )
         elif number == highest:
             yield (

@@ -5,8 +5,10 @@ no test noticed the last time.
 """
 
 import argparse
+import hashlib
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.mutants.changes import Mutant, mutants_of
@@ -17,27 +19,54 @@ RESULTS = Path("build/mutants")
 # Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
+SAMPLED = ["tests/test_rollout.py", "tests/engine/test_chance.py", "tests/test_table_lookup.py", "tests/test_logps.py"]
+KEPT = ["tests/engine/test_resume.py", "tests/engine/test_checkpoint.py", "tests/test_algorithms.py"]
+LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
 TESTS = {
-    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_ppo.py", "tests/test_rloo.py"],
+    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
     "shared/kl.py": ["tests/test_kl.py"],
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
-    "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
-    "shared/experience.py": [
-        "tests/test_settings.py",
-        "tests/test_experience.py",
-        "tests/test_grpo.py",
-        "tests/test_training.py",
-    ],
-    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
-    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
-    "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
-    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_training.py"],
+    "shared/training.py": [*LOOP, "tests/test_grpo.py"],
+    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, "tests/test_grpo.py"],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", *LOOP],
+    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", *LOOP],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
+    "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
     "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
     "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
+    "shared/rollout.py": ["tests/test_rollout_record.py", *SAMPLED, "tests/test_experience.py", "tests/test_critic.py"],
+    "shared/logps.py": ["tests/test_logps.py", "tests/test_rollout.py", "tests/engine/test_tree.py"],
+    "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
+    "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
+    "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
+    "shared/saving.py": ["tests/test_saving.py", "tests/engine/test_hub.py"],
+    "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
+    "shared/engine/decoding.py": ["tests/engine/test_llama.py", *SAMPLED, "tests/test_guard.py"],
+    "shared/engine/cached.py": ["tests/engine/test_llama.py", *SAMPLED, "tests/test_guard.py"],
+    "shared/engine/llama.py": [
+        "tests/engine/test_llama.py",
+        "tests/engine/test_scoring.py",
+        "tests/engine/test_tree.py",
+    ],
+    "shared/engine/logits.py": ["tests/engine/test_logits.py", "tests/test_logps.py", "tests/test_rollout.py"],
+    "shared/engine/contexts.py": ["tests/engine/test_contexts.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/scoring.py": ["tests/engine/test_scoring.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
+    "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
+    "shared/engine/precision.py": ["tests/engine/test_precision.py"],
+    "shared/engine/departure.py": ["tests/test_guard.py", "tests/engine/test_llama.py"],
+    "shared/engine/plain.py": ["tests/engine/test_plain.py", "tests/test_guard.py"],
+    "shared/engine/memory.py": ["tests/engine/test_memory.py"],
+    "shared/engine/room.py": ["tests/engine/test_room.py"],
+    "shared/engine/resume.py": KEPT,
+    "shared/engine/runfile.py": KEPT,
+    "shared/engine/locks.py": KEPT,
+    "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
+    "shared/engine/hub.py": ["tests/engine/test_hub.py", "tests/test_models.py"],
 }
 
 
@@ -56,21 +85,28 @@ def main() -> None:
 
 
 def run(name: str, only_survivors: bool) -> None:
-    """Every mutant of one file; the verdicts go to RESULTS as they come."""
+    """Every mutant of one file; the verdicts go to RESULTS when all are there.
+
+    Its test files take their turn: most mutants are caught by the first, and the others are not even imported for them.
+    """
     started = time.perf_counter()
     file = Path(name)
     result = RESULTS / result_name(name)
     known = json.loads(result.read_text())["caught"] if only_survivors and result.exists() else {}
-    seconds, by_line = trace(file, TESTS[name], RESULTS / "trace.json")
-    caught = {}
-    for mutant in mutants_of(file.read_text()):
-        tests = sorted(tests_of(mutant, seconds, by_line), key=seconds.get)
-        label = numbered(str(mutant), caught)
-        caught[label] = known.get(label) or (bool(tests) and fails(file, mutant.source, tests))
+    mutants = numbered(mutants_of(file.read_text()))
+    caught = {label: known.get(label, False) for label in mutants}
+    for test_file in TESTS[name]:
+        left = [label for label in mutants if not caught[label]]
+        if left:
+            seconds, by_line = trace(file, test_file, RESULTS / "trace.json")
+        for label in left:
+            tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
+            caught[label] = bool(tests) and fails(file, mutants[label].source, tests)
+    for label in mutants:
         if not caught[label]:
             print("survived:", label, flush=True)
     spent = time.perf_counter() - started
-    result.write_text(json.dumps({"caught": caught}, indent=1))
+    result.write_text(json.dumps({"version": version_of(file), "caught": caught}, indent=1))
     print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
 
 
@@ -82,14 +118,23 @@ def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[s
     return {test for line in mutant.lines for test in by_line.get(line, ())} & quick
 
 
-def numbered(label: str, taken: dict[str, bool]) -> str:
-    """The label, with a number behind when two changes of a line look alike."""
-    if label not in taken:
-        return label
-    number = 2
-    while f"{label} ({number})" in taken:
-        number += 1
-    return f"{label} ({number})"
+def version_of(file: Path) -> str:
+    """What `git hash-object` says of a file, so that a reader can tell whether a row is of today's."""
+    content = file.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def numbered(mutants: Iterator[Mutant]) -> dict[str, Mutant]:
+    """Each mutant by its label, with a number behind where several changes of a line look alike."""
+    labels = {}
+    for mutant in mutants:
+        label = str(mutant)
+        number = 1
+        while label in labels:
+            number += 1
+            label = f"{mutant} ({number})"
+        labels[label] = mutant
+    return labels
 
 
 if __name__ == "__main__":
