@@ -42,8 +42,7 @@ mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.
 	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
-	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
-	  if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
+	@$(RUN) -m checker site
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m checker report --in-place notebooks/*.ipynb

@@ -9,136 +9,75 @@ the name says sampled. Times are those of training alone, on the threads that OM
 import argparse
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import matplotlib.pyplot as plt
 import torch
 from tqdm import tqdm
-from transformers import PreTrainedModel
 
-from shared.constrain import answer_trie
 from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig, train
-from shared.models import add_lora, frozen_copy, load_policy, train_upper_half
+from shared.models import frozen_copy, load_policy
 from shared.plots import COLOURS, STYLE
-from shared.prompts import answers_for, max_new_tokens_for, rows_for
-from shared.rewards import RewardFunction
-from shared.tasks import addition, analogies, countdown, dots, poker
+from shared.recipes import RECIPES, TRAINED, Recipe, measuring, prepare
 
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a task is trained, and what it has to reach."""
+    """A recipe, how often it is measured along training, and what it has to reach."""
 
-    task: ModuleType
-    rewards: list[RewardFunction]  # what training pays
-    measured: RewardFunction  # what is shown
-    config: GRPOConfig
-    train_rows: int
-    eval_rows: int
+    recipe: Recipe
+    eval_every: int
     goal: str
-    constrained: bool = False
-    samples: int = 0  # 0 measures greedy completions, else so many at temperature 1 for each prompt
-    prepare: Callable[[PreTrainedModel], PreTrainedModel] = lambda model: model  # which weights are trained
 
 
 SETTINGS = {
-    "dots": Setting(
-        dots,
-        [dots.reward],
-        dots.reward,
-        GRPOConfig(
-            steps=40, prompts_per_step=16, num_generations=8, learning_rate=1e-4, beta=0.02, eval_every=2, log_every=0
-        ),
-        train_rows=512,
-        eval_rows=200,
-        goal="at most 0.40 to at least 0.95 within 60 s",
-    ),
-    "poker": Setting(
-        poker,
-        [poker.weighted_reward],
-        poker.reward,
-        GRPOConfig(
-            steps=60, prompts_per_step=32, num_generations=8, learning_rate=3e-4, beta=0.05, eval_every=3, log_every=0
-        ),
-        train_rows=2000,
-        eval_rows=400,
-        goal="at most 0.35 to at least 0.75 within 120 s",
-        constrained=True,
-    ),
-    "analogies": Setting(
-        analogies,
-        [analogies.reward],
-        analogies.reward,
-        GRPOConfig(steps=24, prompts_per_step=32, num_generations=8, learning_rate=5e-4, eval_every=4, log_every=0),
-        train_rows=3000,
-        eval_rows=339,
-        goal="at most 0.25 to at least 0.85",
-        prepare=train_upper_half,
-    ),
-    "format (LoRA)": Setting(
-        addition,
-        [addition.format_reward],
-        addition.format_reward,
-        GRPOConfig(
-            steps=25, prompts_per_step=16, num_generations=8, learning_rate=1.5e-3, beta=0.6, eval_every=5, log_every=0
-        ),
-        train_rows=1000,
-        eval_rows=200,
-        goal="1.00 within 25 steps and 60 s",
-        prepare=add_lora,
-    ),
-    "countdown (sampled)": Setting(
-        countdown,
-        [countdown.format_reward, countdown.correctness_reward],
-        countdown.correctness_reward,
-        GRPOConfig(steps=40, prompts_per_step=16, num_generations=8, learning_rate=3e-4, eval_every=5, log_every=0),
-        train_rows=1000,
-        eval_rows=200,
-        goal="three times the base rate",
-        samples=4,
-    ),
+    "dots": Setting(RECIPES["dots"], 2, "at most 0.40 to at least 0.95 within 60 s"),
+    "poker": Setting(RECIPES["poker"], 3, "at most 0.35 to at least 0.75 within 120 s"),
+    "analogies": Setting(RECIPES["analogies"], 4, "at most 0.25 to at least 0.85"),
+    "format (LoRA)": Setting(RECIPES["addition"], 5, "1.00 within 25 steps and 60 s"),
+    "countdown (sampled)": Setting(RECIPES["countdown"], 5, "three times the base rate"),
 }
 
 
 def run(setting: Setting, seed: int) -> dict:
     """One seed: held-out reward before and along training, and the seconds of training alone."""
     torch.manual_seed(seed)
+    recipe = setting.recipe
     model, tokenizer = load_policy()
-    reference, model = frozen_copy(model), setting.prepare(model)
-    task = setting.task
-    trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS)) if setting.constrained else None
-    rows = rows_for(tokenizer, task.dataset("train", setting.train_rows, seed=seed), task)
-    held_out = rows_for(tokenizer, task.dataset("eval", setting.eval_rows, seed=0), task)
-    max_new_tokens = max_new_tokens_for(tokenizer, task)
+    reference = frozen_copy(model)
+    model = TRAINED[recipe.trained](model)
+    materials = prepare(recipe, tokenizer, seed=seed)
+    options = measuring(recipe, materials)
     spent = 0.0
 
     def measure(model) -> float:
         nonlocal spent
         started = time.perf_counter()
-        options = {"temperature": 1.0, "num_generations": setting.samples} if setting.samples else {}
-        result = evaluate(
-            model, tokenizer, held_out, setting.measured, max_new_tokens=max_new_tokens, constraint=trie, **options
-        ).mean
+        result = evaluate(model, tokenizer, materials.eval_rows, recipe.measured, **options).mean
         spent += time.perf_counter() - started
         return result
 
     curve = [(0, measure(model))]
     spent, started = 0.0, time.perf_counter()
-    config = replace(setting.config, max_new_tokens=max_new_tokens, seed=seed)
+    config = GRPOConfig(
+        **recipe.settings_of("grpo", GRPOConfig),
+        max_new_tokens=materials.max_new_tokens,
+        eval_every=setting.eval_every,
+        log_every=0,
+        seed=seed,
+    )
     history = train(
         model,
         tokenizer,
-        rows,
-        setting.rewards,
+        materials.train_rows,
+        recipe.reward_funcs,
         config,
         reference=reference,
-        constraint=trie,
+        constraint=materials.constraint,
         evaluate=measure,
         progress=False,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
+from checker.claims import LEARNS
 from checker.findings import Finding, one_line, printable
 from checker.layout import SPECS
 from checker.notebook import Unreadable, read, read_bytes
@@ -24,6 +25,7 @@ class Report:
         found.
     checks_passed, checks: of the exercises' checks, those that say ✓, and all that the code asks for.
     outputs_cut, characters_cut: outputs that are not whole in the converted text, and how much of them is left out.
+    claim, shows_its_claim: what the header declares, and whether the outputs show it.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Report:
     checks: int = 0
     outputs_cut: int = 0
     characters_cut: int = 0
+    claim: str = LEARNS
+    shows_its_claim: bool = False
     where_they_went: tuple[str, ...] = field(default=(), compare=False)
 
     def count(self, level: str) -> int:
@@ -57,6 +61,8 @@ class Report:
             "checks": self.checks,
             "outputs_cut": self.outputs_cut,
             "characters_cut": self.characters_cut,
+            "claim": self.claim,
+            "shows_its_claim": self.shows_its_claim,
             "findings": [finding.as_dict() for finding in self.findings],
         }
 
@@ -98,6 +104,8 @@ def check(
         checks=asked(notebook),
         outputs_cut=sum(section.cut > 0 for section in submission.converted),
         characters_cut=sum(section.cut for section in submission.converted),
+        claim=submission.claim,
+        shows_its_claim=submission.shows_its_claim,
         where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
     )
 

@@ -1,9 +1,9 @@
 """The markers of exercises, and what becomes of a cell between them in a blank edition.
 
 In code, what lies between `# student code here` and `# end student code` is the solution; its first line is a
-`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer -->` and `<!-- end student
-answer -->`. The transforms are pure, lines to lines, and any doubt about a marker is an error: a slip must
-never leak a solution.
+`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer: 3 points -->` and `<!-- end student
+answer -->`; the points may be left out. The transforms are pure, lines to lines, and any doubt about a marker is an
+error: a slip must never leak a solution.
 """
 
 import re
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 BEGIN = "# student code here"
 END = "# end student code"
 ANSWER_BEGIN = "<!-- student answer -->"
+ANSWER_WITH_POINTS = re.compile(r"<!-- student answer: (\d+(?:\.\d+)?) points? -->")
 ANSWER_END = "<!-- end student answer -->"
 BLANK_ANSWER = "Your answer here."
 RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE)
@@ -45,12 +46,33 @@ def blank_code(lines: list[str], where: str = "") -> list[str]:
 
 
 def blank_markdown(lines: list[str], where: str = "") -> list[str]:
-    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`."""
+    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`.
+
+    What an answer is worth stays to be read, in a line above it.
+    """
     kept: list[str] = []
     for line, inside, _ in walk(lines, ANSWER_BEGIN, ANSWER_END, where):
-        if not inside:
-            kept.append(BLANK_ANSWER if line.strip() == ANSWER_BEGIN else line)
-    return [line for line in kept if line.strip() != ANSWER_END]
+        if not inside and line.strip() != ANSWER_END:
+            kept += _blank_answer(line) if begins(line, ANSWER_BEGIN) else [line]
+    return kept
+
+
+def _blank_answer(marker: str) -> list[str]:
+    worth = ANSWER_WITH_POINTS.fullmatch(marker.strip())
+    if worth is None:
+        return [BLANK_ANSWER]
+    return [f"*Worth {number_of(worth.group(1), 'point')}.*", "", BLANK_ANSWER]
+
+
+def number_of(count: str, noun: str) -> str:
+    """ "3 points", "1 point"."""
+    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
+
+
+def begins(line: str, begin: str) -> bool:
+    """Does an exercise begin with this line? The marker of an answer may say what it is worth."""
+    text = line.strip()
+    return text == begin or (begin == ANSWER_BEGIN and ANSWER_WITH_POINTS.fullmatch(text) is not None)
 
 
 def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[str, bool, int]]:
@@ -63,7 +85,7 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
     for number, line in enumerate(lines, 1):
         place = f"{where}, line {number}" if where else f"line {number}"
         text = line.strip()
-        if text == begin:
+        if begins(line, begin):
             if opened is not None:
                 raise MarkerError(
                     f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."

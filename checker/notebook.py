@@ -5,6 +5,7 @@ imported only then. Whatever the JSON holds, the record's fields have the types 
 """
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class Cell:
     number: its place in the file, from 0.      count: a code cell's execution count, None when never run.
     flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes
         sense.
+    attachments: the pictures attached to it by name, as `data:` addresses.
     """
 
     number: int
@@ -63,6 +65,7 @@ class Cell:
     count: int | None = None
     outputs: tuple[Output, ...] = field(default=())
     flaw: str = ""
+    attachments: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def is_code(self) -> bool:
@@ -181,7 +184,18 @@ def _cells(content: dict) -> Iterator[Cell]:
             count if isinstance(count, int) and not isinstance(count, bool) else None,
             tuple(map(_output, outputs)) if kind == "code" and isinstance(outputs, list) else (),
             _flaw(kind, cell.get("source"), outputs),
+            _attachments(cell.get("attachments")),
         )
+
+
+def _attachments(attached: object) -> dict[str, str]:
+    """Pictures by name as `data:` addresses; what is not a picture in base64 is left out."""
+    found = {}
+    for name, forms in attached.items() if isinstance(attached, dict) else ():
+        for mime, encoded in forms.items() if isinstance(forms, dict) else ():
+            if re.fullmatch(r"image/[a-z+]{1,10}", mime) and re.fullmatch(r"[A-Za-z0-9+/=\s]+", joined(encoded)):
+                found[name] = f"data:{mime};base64," + re.sub(r"\s", "", joined(encoded))
+    return found
 
 
 def _flaw(kind: object, source: object, outputs: object) -> str:

@@ -38,6 +38,8 @@ class Algorithm:
 
     name = "training"
     model: nn.Module
+    # What `loss` tells beside the loss, which is 0, where no row has a gradient and it is not asked.
+    idle_metrics: Metrics = {}
 
     def experience(self, rows: Sequence[dict], step: int) -> Experience:
         """What there is to learn from in these rows; chance depends on the step (`shared.engine.chance`)."""
@@ -50,6 +52,10 @@ class Algorithm:
     def weight(self, experience: Experience) -> float:
         """What the loss is a mean over; losses of pieces are added up in these proportions. Tokens by default."""
         return experience.num_tokens
+
+    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+        """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
+        return range(len(experience))
 
     def parameter_groups(self, config: "TrainingConfig") -> list[dict]:
         """The parameters to train, as the optimiser takes them, with a learning rate `lr` each."""
@@ -77,11 +83,14 @@ class TrainingConfig:
     prompts_per_step: N, rows of the data set in a batch.
     num_iterations: update epochs over one batch.
     minibatches: parts, by rows, into which an epoch is split, with an update after each.
-    learning_rate, weight_decay, warmup_steps, max_grad_norm: AdamW, linear warm-up, gradient-norm clipping.
+    learning_rate: of AdamW; 1e-4 to 1e-3 for the embedded model, 1e-6 to 1e-5 for all weights of a real one.
+    weight_decay: of AdamW; 0 leaves the weights their size.
+    warmup_steps: steps over which the learning rate rises to its value; then it stays.
+    max_grad_norm: a gradient longer than this is shortened to it.
     bf16: matrix products in bfloat16, the weights stay float32; None does so on a GPU that can.
     log_every: print a line of averages so often; 0 prints nothing.
-    eval_every: call `evaluate` of `train` so often; 0 never.
-    checkpoint_every: save so often when `train` has a path; 0 never.
+    eval_every: measure so often on the way, where `train` is told how; 0 never.
+    checkpoint_every: save so often, where `train` has a path; 0 never.
     seed: of the order of rows and of sampling.
     """
 

@@ -4,10 +4,9 @@
 reads alike in a notebook, in a terminal and in the converted Markdown. Every notebook's Cell 7 uses both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 from tqdm.auto import tqdm
@@ -18,6 +17,7 @@ from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
+from shared.statistics import Interval, gain_interval, mean_interval
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class Evaluation:
     def per_prompt(self) -> Float[Tensor, "N"]:
         """The average reward of each prompt."""
         return self.rewards.view(-1, self.num_generations).mean(dim=1)
+
+    def interval(self, confidence: float = 0.95, clusters: Sequence[Hashable] | None = None) -> Interval:
+        """The interval of the average reward, each prompt one piece of evidence, or each cluster of prompts."""
+        return mean_interval(self.per_prompt, confidence, clusters)
 
     @property
     def frac_reward_zero_std(self) -> float:
@@ -108,19 +112,6 @@ def evaluate(
     )
 
 
-def bootstrap_interval(
-    values: Float[Tensor, "N"], confidence: float = 0.95, draws: int = 2000, seed: int = 0
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean of `values` (Efron 1979): resample N of N with replacement."""
-    generator = torch.Generator().manual_seed(seed)
-    values = values.float().cpu()
-    picks = torch.randint(len(values), (draws, len(values)), generator=generator)
-    means = values[picks].mean(dim=1)
-    tail = (1 - confidence) / 2
-    low, high = means.quantile(torch.tensor([tail, 1 - tail])).tolist()
-    return low, high
-
-
 def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: bool = True) -> dict[str, float]:
     """Print baseline against fine-tuned reward with 95 % intervals, and examples (prompt, output, reward).
 
@@ -136,12 +127,11 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
     """
     if before.prompts != after.prompts:
         raise ValueError("The two evaluations are of different prompts; evaluate both models on the same rows.")
-    gain = after.per_prompt - before.per_prompt
-    gain_low, gain_high = bootstrap_interval(gain)
+    gain_low, gain_high = gain_interval(before.per_prompt, after.per_prompt)
     result = {
         "baseline": before.mean,
         "fine-tuned": after.mean,
-        "gain": gain.mean().item(),
+        "gain": after.mean - before.mean,
         "gain_low": gain_low,
         "gain_high": gain_high,
     }
@@ -154,7 +144,7 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
 def _summary(before: Evaluation, after: Evaluation, result: dict[str, float]) -> str:
     lines = []
     for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
-        low, high = bootstrap_interval(evaluation.per_prompt)
+        low, high = evaluation.interval()
         lines.append(
             f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
             f"{len(evaluation.per_prompt)} held-out prompts)"

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -36,11 +36,16 @@ class RolloutConfig(TrainingConfig):
     """Settings of any algorithm that samples and rewards completions.
 
     num_generations: G, completions for each prompt.
-    max_new_tokens, temperature, top_k, top_p: see `shared.engine.sampling.Sampling`; temperature must be positive.
+    max_new_tokens: tokens a completion may have; it ends there or with an EOS.
+    temperature: 1 samples from the model as it is, below 1 nearer to its likeliest answer; must be positive.
+    top_k: sample among the k likeliest tokens; 0 among all.
+    top_p: sample among the likeliest tokens that make up this probability; 1 among all.
     beta: coefficient of the KL penalty; 0 needs no reference.
     kl_in: "loss" or "reward", where the penalty acts; each algorithm says how.
     reward_weights: one weight for each reward function; None weighs all 1.
     """
+
+    KL_PLACES: ClassVar = ("loss", "reward")
 
     num_generations: int = 8
     max_new_tokens: int = 16
@@ -56,7 +61,7 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 1, "num_generations")
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
-        require_choice(self, kl_in=("loss", "reward"))
+        require_choice(self, kl_in=self.KL_PLACES)
         _ = self.sampling  # checks its own fields
 
     @property
@@ -94,6 +99,12 @@ class Experience:
     @property
     def num_places(self) -> int:
         return self.rollout.completion_ids.numel()
+
+    @property
+    def rows_with_advantages(self) -> list[int]:
+        """The prompts with a completion that is better or worse than expected: the others teach no policy gradient."""
+        differ = self.advantages.reshape(len(self), -1).any(dim=1).tolist()  # N of them, in one transfer to the host
+        return [row for row, it_differs in enumerate(differ) if it_differs]
 
     def take(self, prompts: Sequence[int]) -> "Experience":
         """The part that belongs to these prompts."""
@@ -187,7 +198,8 @@ def rewarded_rollout(
 ) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
     """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
 
-    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, and those of the completions' lengths.
+    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
+    `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
     """
     rollout = sample(
         model,
@@ -203,6 +215,7 @@ def rewarded_rollout(
     rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
     metrics = {"reward": rewards.mean().item()} | rollout.length_metrics
+    metrics["entropy"] = (rollout.entropy.sum() / rollout.lengths.sum()).item()
     for function, column in zip(functions_of(reward_funcs), rewards_per_func.unbind(dim=1)):
         metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
         metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()

@@ -40,8 +40,12 @@ class GRPOConfig(RolloutConfig):
     kl_estimator: k1, k2 or k3, of the penalty in the loss.
     kl_in: "loss" adds beta x KL to each token's loss; "reward" subtracts beta x the completion's summed k1 from
         its reward before the group is normalised.
-    epsilon, epsilon_high: clipping range below and above 1; epsilon_high None means the same.
-    loss_type, scale_rewards, advantage_eps, entropy_coef: see `shared.losses` and `shared.advantages`.
+    epsilon: how far below 1 the ratio may go before it is clipped.
+    epsilon_high: the same above 1; None means the same.
+    loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
+    scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
+    advantage_eps: added to that standard deviation.
+    entropy_coef: weight of an entropy bonus; 0 gives none.
     """
 
     kl_estimator: KLEstimator = "k3"
@@ -71,6 +75,7 @@ class GRPO(RolloutAlgorithm):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
+    idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
 
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         return collect(
@@ -90,6 +95,17 @@ class GRPO(RolloutAlgorithm):
     def weight(self, experience: Experience) -> float:
         """dapo divides by tokens, the other two by completions."""
         return experience.num_tokens if self.config.loss_type == "dapo" else len(experience.rollout)
+
+    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+        """A group whose rewards are all equal has none, unless KL or entropy act on it as well."""
+        if penalty_in_loss(self.config) or self.config.entropy_coef:
+            return super().rows_with_gradient(experience)
+        return experience.rows_with_advantages
+
+
+def penalty_in_loss(config: GRPOConfig) -> float:
+    """The coefficient of the KL penalty in the loss; 0 where it is in the reward."""
+    return config.beta if config.kl_in == "loss" else 0.0
 
 
 def collect(
@@ -143,15 +159,16 @@ def policy_loss(
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The GRPO loss of the current policy on an experience, with gradient; see `shared.losses.grpo_loss`."""
     rollout = experience.rollout
-    logps, entropy = completion_logps(model, rollout, with_entropy=True, entropy_gradient=config.entropy_coef > 0)
+    beta = penalty_in_loss(config)
+    logps, entropy = completion_logps(model, rollout, with_entropy=config.entropy_coef > 0)
     return grpo_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
         rollout.completion_mask,
-        experience.ref_logps,
+        experience.ref_logps if beta else None,
         entropy,
-        beta=config.beta if config.kl_in == "loss" else 0.0,
+        beta=beta,
         epsilon=config.epsilon,
         epsilon_high=config.epsilon_high,
         kl_estimator=config.kl_estimator,

@@ -185,6 +185,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         prompt_lengths=torch.tensor(pair_lengths),
         lengths=rollout.lengths[rows],
         truncated=rollout.truncated[rows],
+        entropy=None,
         contexts=None,
     )
 

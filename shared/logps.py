@@ -67,14 +67,13 @@ def padded_logits(
 
 
 def completion_logps(
-    model: PreTrainedModel, rollout: Rollout, *, with_entropy: bool = False, entropy_gradient: bool = True
+    model: PreTrainedModel, rollout: Rollout, *, with_entropy: bool = False
 ) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"] | None]:
     """`plain_logps`, faster: score a rollout's tokens, with the same temperature, top-k, top-p and constraint.
 
     Args:
         model: the policy (with gradients, unless under `torch.no_grad()`) or the reference.
         with_entropy: also return the entropy of each token's distribution.
-        entropy_gradient: whether that entropy is part of a loss; False is faster where it is only logged.
 
     Returns:
         (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
@@ -88,9 +87,8 @@ def completion_logps(
     logps = in_padding(token_logps(logits, choice, row), real, B, C)
     if not with_entropy:
         return logps, None
-    with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
-        entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
-        return logps, in_padding(entropy.index_select(0, row), real, B, C)
+    entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
+    return logps, in_padding(entropy.index_select(0, row), real, B, C)
 
 
 def distributions(

@@ -92,7 +92,7 @@ def load_policy(
     Raises:
         ValueError: the model cannot be had or does not fit, the device does not exist, or 4-bit without adapters.
     """
-    source = hub.find(*_name_and_revision(name, revision))
+    source = hub.find(*name_and_revision(name, revision))
     if load_in_4bit and not (lora or source.adapters):
         raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
     if source.adapters and isinstance(lora, dict):
@@ -107,8 +107,8 @@ def load_policy(
     return model.eval(), tokenizer
 
 
-def _name_and_revision(name: str | os.PathLike | None, revision: str | None) -> tuple[str, str | None]:
-    """ValueError when the name and the argument name two revisions."""
+def name_and_revision(name: str | os.PathLike | None, revision: str | None = None) -> tuple[str, str | None]:
+    """The model in use and its revision, from "name@revision" or the argument. ValueError when the name and the argument name two revisions."""
     name, written = hub.split_revision(model_name(name))
     if revision and written and revision != written:
         raise ValueError(f"Two revisions of {name!r} were asked for, {written!r} and {revision!r}; give one.")
@@ -122,6 +122,11 @@ class Placement:
     device: torch.device
     dtype: torch.dtype
     four_bit: bool
+
+
+def load_tokenizer(name: str | os.PathLike | None = None) -> PreTrainedTokenizerBase:
+    """The tokenizer alone, as `load_policy` loads it with the model of this name."""
+    return _load_tokenizer(hub.find(*name_and_revision(name)))
 
 
 def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
@@ -140,7 +145,7 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
         )
     if place.four_bit:
         # 4-bit weights cannot be moved afterwards: they are made where they stay.
-        quantized = {"quantization_config": _nf4(place.device), "device_map": {"": place.device}}
+        quantized = {"quantization_config": nf4(place.device), "device_map": {"": place.device}}
         model = load(AutoModelForCausalLM, source, dtype=place.dtype, **quantized)
         if place.device.type == "cpu":
             _use_kernels_with_a_backward_pass(model)
@@ -189,7 +194,7 @@ def without_bars() -> Iterator[None]:
         logging.enable_progress_bar()
 
 
-def _nf4(device: torch.device):
+def nf4(device: torch.device):
     """4-bit settings; matrices are multiplied in the fastest type that the device has."""
     from transformers import BitsAndBytesConfig
 
@@ -208,13 +213,20 @@ def _use_kernels_with_a_backward_pass(model: PreTrainedModel) -> None:
 
 def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
     """The model with LoRA adapters (Hu et al. 2021, arXiv:2106.09685); only they are trained."""
-    from peft import LoraConfig, get_peft_model
+    from peft import get_peft_model
 
     origin = getattr(model, "loaded_from", Origin(""))
-    config = LoraConfig(**({"revision": origin.revision} | LORA_DEFAULTS | options))
+    config = lora_config(**({"revision": origin.revision} | options))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
         return get_peft_model(model, config)
+
+
+def lora_config(**options):
+    """`peft.LoraConfig` with `LORA_DEFAULTS`, and these over them."""
+    from peft import LoraConfig
+
+    return LoraConfig(**(LORA_DEFAULTS | options))
 
 
 def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:

@@ -40,12 +40,14 @@ class PPOConfig(RolloutConfig):
     """Settings of a PPO run: those of `TrainingConfig` and `RolloutConfig`, and these.
 
     num_generations: completions for each prompt; 1 will do, for the critic is the baseline.
-    num_iterations, minibatches: updates on one rollout are their product, each on a part of its completions.
-    learning_rate, head_learning_rate: of the transformer and of the value head.
-    lam: of the generalised advantages; whiten_advantages: over the real tokens of the rollout.
-    epsilon, value_epsilon: clipping ranges of the ratio and of the value.
-    value_coef, entropy_coef, beta: weights of value loss, entropy bonus and KL penalty.
     kl_in: "loss" adds beta x the exact KL over the vocabulary; "reward" takes beta x k1 off each token's reward.
+    head_learning_rate: of the value head; `learning_rate` is the transformer's.
+    lam: of the generalised advantages: 0 looks one token ahead, 1 to the end.
+    whiten_advantages: make them mean 0 and standard deviation 1 over the real tokens of the rollout.
+    epsilon: how far from 1 the ratio may go before it is clipped.
+    value_epsilon: how far from its old value a value may go before its loss is clipped.
+    value_coef: weight of the value loss.
+    entropy_coef: weight of an entropy bonus; 0 gives none.
     target_kl: leave the epochs early when the policy is this far (k3, nats per token) from the one that sampled;
         0 never leaves.
     policy_coef: 1; 0 leaves the policy-gradient term out, as a published loop does.
@@ -208,8 +210,8 @@ def ppo_loss(
         policy_coef x clipped surrogate + value_coef x clipped value loss + beta x KL - entropy_coef x entropy
 
     Returns:
-        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `entropy`, `clip_ratio`, and `moved`, the k3
-        distance of the policy from the one that sampled.
+        the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `clip_ratio`, and `moved`, the k3 distance of the
+        policy from the one that sampled.
     """
     rollout = experience.rollout
     mask = rollout.completion_mask
@@ -219,15 +221,13 @@ def ppo_loss(
     value_loss, metrics = clipped_value_loss(
         values, experience.old_values, experience.returns, mask, config.value_epsilon
     )
-    with torch.set_grad_enabled(config.entropy_coef > 0 and torch.is_grad_enabled()):
-        entropy = masked_mean(entropy_of(logits), mask)
-    loss = config.policy_coef * masked_mean(surrogate, mask)
-    loss = loss + config.value_coef * value_loss - config.entropy_coef * entropy
+    loss = config.policy_coef * masked_mean(surrogate, mask) + config.value_coef * value_loss
+    if config.entropy_coef:
+        loss = loss - config.entropy_coef * masked_mean(entropy_of(logits), mask)
     if experience.ref_logits is not None:
         loss = loss + config.beta * masked_mean(exact_kl(logits, experience.ref_logits), mask)
     return loss, metrics | {
         "loss": loss.detach(),
-        "entropy": entropy.detach(),
         "clip_ratio": masked_mean(was_clipped, mask),
         "moved": masked_mean(per_token_kl(logps.detach(), rollout.old_logps, "k3"), mask),
     }

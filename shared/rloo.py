@@ -8,7 +8,7 @@ RLOOTrainer: it allows several updates a rollout and clips a ratio for that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxtyping import Float
 from torch import Tensor
@@ -40,12 +40,14 @@ class RLOOConfig(RolloutConfig):
     kl_in: "reward" only, beta x the completion's summed k1 is taken off its reward.
     """
 
+    KL_PLACES: ClassVar = ("reward",)
+
     baseline: Literal["leave_one_out", "none"] = "leave_one_out"
     kl_in: Literal["reward"] = "reward"
 
     def __post_init__(self):
         super().__post_init__()
-        require_choice(self, baseline=("leave_one_out", "none"), kl_in=("reward",))
+        require_choice(self, baseline=("leave_one_out", "none"))
         if self.baseline == "leave_one_out":
             require_at_least(self, 2, "num_generations")
         if self.num_iterations * self.minibatches > 1:
@@ -70,6 +72,8 @@ class RLOO(RolloutAlgorithm):
         if config.beta:
             ref_logps = reference_logps(self.model, self.reference, rollout)  # (B, C)
             returns = rewards - config.beta * sequence_kl(rollout, ref_logps)  # (B,)
+            kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
+            metrics["kl"] = masked_mean(kl, rollout.completion_mask).item()
         advantages = returns
         if config.baseline == "leave_one_out":
             advantages, group_metrics = leave_one_out_advantages(returns, config.num_generations)
@@ -81,17 +85,16 @@ class RLOO(RolloutAlgorithm):
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """-mean over completions of A_i x log pi(y_i), with log pi(y_i) the sum over the completion's tokens."""
-        rollout = experience.rollout
-        logps, entropy = completion_logps(self.model, rollout, with_entropy=True, entropy_gradient=False)
+        logps, _ = completion_logps(self.model, experience.rollout)
         loss = -(experience.advantages * logps.sum(dim=1)).mean()  # the padding is 0
-        metrics = {"loss": loss.detach(), "entropy": masked_mean(entropy, rollout.completion_mask)}
-        if experience.ref_logps is not None:
-            kl = per_token_kl(logps.detach(), experience.ref_logps, "k3")
-            metrics["kl"] = masked_mean(kl, rollout.completion_mask)
-        return loss, metrics
+        return loss, {"loss": loss.detach()}
 
     def weight(self, experience: Experience) -> float:
         return len(experience.rollout)
+
+    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+        """The penalty is in the advantages: where they are 0 nothing is learned."""
+        return experience.rows_with_advantages
 
     def without_signal(self, record: Metrics) -> bool:
         """Without a baseline equal rewards teach as well, unless they are all 0."""

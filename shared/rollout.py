@@ -20,6 +20,7 @@ from shared.constrain import ROOT, AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts
 from shared.engine.decoding import start
+from shared.engine.logits import entropy_of
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
 from shared.models import eos_token_ids, eval_mode
@@ -37,6 +38,8 @@ class Rollout:
         constraint included), 0 in the padding.
     prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
     truncated: (B,), which completions were cut by max_new_tokens before an EOS; on the CPU.
+    entropy: (B, C), on the CPU, in nats, of the distribution that each token was drawn from, 0 in the padding. None when
+        it is not known.
     contexts: (B, C), on the CPU, a number for each token's prompt and tokens before it: equal numbers were drawn from
         one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
         into a rollout makes it None.
@@ -55,6 +58,7 @@ class Rollout:
     truncated: Bool[Tensor, "B"]
     sampling: Sampling
     constraint: AnswerTrie | None = None
+    entropy: Float[Tensor, "B C"] | None = None
     contexts: Int[Tensor, "B C"] | None = None
 
     def __post_init__(self):
@@ -117,6 +121,7 @@ class Rollout:
             prompt_lengths=self.prompt_lengths[chosen],
             lengths=self.lengths[rows],
             truncated=self.truncated[rows],
+            entropy=None if self.entropy is None else self.entropy[rows, :width],
             contexts=None if self.contexts is None else self.contexts[rows, :width],
         )
 
@@ -202,6 +207,7 @@ def sample(
             room=C,
         )
         old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
+        entropy = torch.zeros_like(old_logps)
         running = list(range(B))  # the completions that have not ended
         # `node` says where each of them stands: those that have drawn the same so far stand at one node.
         state = None  # of the constraint, at each node
@@ -211,8 +217,9 @@ def sample(
             place = torch.tensor(running, device=device)
             drawn_from = torch.tensor(node, device=device)
             u_now = None if u is None else u[place, t]
-            token, logp = _next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
+            token, logp, of_node = _next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
             old_logps[place, t] = logp.to(old_logps.dtype)
+            entropy[place, t] = of_node[drawn_from].to(entropy.dtype)
 
             children: dict[tuple[int, int], int] = {}  # (parent, token) to the number of the new node
             still_running = []
@@ -237,7 +244,8 @@ def sample(
 
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
-    refuse_nan(old_logps, lengths, prompts, num_generations)
+    on_host = torch.stack([old_logps, entropy]).cpu()  # in one transfer
+    refuse_nan(on_host[0], lengths, prompts, num_generations)
     pad = tokenizer.pad_token_id or 0
     contexts = number_contexts(prompt_of, completion_ids)
     completion_mask = length_mask(lengths, width).to(device)
@@ -255,6 +263,7 @@ def sample(
         truncated=~torch.tensor(ended),
         sampling=sampling,
         constraint=constraint,
+        entropy=on_host[1, :, :width],
         contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
     )
 
@@ -266,17 +275,22 @@ def _next_token(
     constraint: AnswerTrie | None,
     state: Int[Tensor, "R"] | None,
     u: Float[Tensor, "M"] | None,
-) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"]]:
-    """One token for each of M completions, from the distribution of the node where it stands, and its log-probability.
+) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"], Float[Tensor, "R"]]:
+    """One token for each of M completions, from the distribution of the node where it stands.
 
-    logits, state: of the R nodes; no state without a constraint.    u: None when sampling is greedy.
+    Args:
+        logits, state: of the R nodes; no state without a constraint.
+        u: None when sampling is greedy.
+
+    Returns:
+        the tokens, their log-probabilities, and the entropy of each node's distribution.
     """
-    probs = distribution(logits, sampling, constraint, state).softmax(dim=-1)  # (R, K)
+    scores = distribution(logits, sampling, constraint, state)  # (R, K)
+    probs = scores.softmax(dim=-1)
     choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)
     logp = probs[node, choice].log()
-    if constraint is None:
-        return choice, logp
-    return constraint.token_ids[state[node], choice], logp
+    token = choice if constraint is None else constraint.token_ids[state[node], choice]
+    return token, logp, entropy_of(scores)
 
 
 def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:

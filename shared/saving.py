@@ -15,6 +15,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
 import yaml
+from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE, Origin, without_bars
@@ -31,6 +32,7 @@ def save_policy(
     measured: Mapping[str, float] | None = None,
     settings: object = None,
     license: str | None = None,
+    weights: Mapping[str, Tensor] | None = None,
 ) -> Path:
     """Save a tuned policy in a folder that `load_policy` loads again; the folder.
 
@@ -42,12 +44,13 @@ def save_policy(
         settings: how it was trained: a config such as `GRPOConfig`, or a dict.
         license: a name that the hub knows, such as "apache-2.0"; default MIT for the embedded model, else that of
             the model it was tuned from.
+        weights: the model's whole state by name, where the model itself holds a part (FSDP, DeepSpeed).
 
     Raises:
         ValueError: the folder holds something that `save_policy` did not write; nothing is changed then.
     """
     folder = Path(folder).expanduser().absolute()
-    _refuse_to_overwrite(folder)
+    refuse_to_overwrite(folder)
     record = {
         "task": task,
         "base": asdict(base_of(model)),
@@ -61,7 +64,7 @@ def save_policy(
     beside.mkdir(parents=True)
     try:
         with without_bars():
-            _write(beside, model, tokenizer, record, folder.name)
+            _write(beside, model, tokenizer, record, folder.name, weights)
         _put_in_place(beside, folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -86,8 +89,11 @@ def _as_dict(settings: object) -> dict:
     return asdict(settings) if is_dataclass(settings) else dict(settings)
 
 
-def _refuse_to_overwrite(folder: Path) -> None:
-    """ValueError unless there is nothing in the folder, or nothing but what `save_policy` once wrote."""
+def refuse_to_overwrite(folder: Path) -> None:
+    """ValueError unless there is nothing in the folder, or nothing but what `save_policy` once wrote.
+
+    A long run asks before it begins.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -105,13 +111,20 @@ def _refuse_to_overwrite(folder: Path) -> None:
         )
 
 
-def _write(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, record: dict, name: str) -> None:
+def _write(
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    record: dict,
+    name: str,
+    weights: Mapping[str, Tensor] | None,
+) -> None:
     if record["adapters"]:
         # The embeddings are not adapted, so they need not be saved, nor the hub be asked whether they changed.
-        model.save_pretrained(folder, save_embedding_layers=False)
+        model.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
         _name_the_base(folder / "adapter_config.json", record["base"])
     else:
-        model.save_pretrained(folder)
+        model.save_pretrained(folder, state_dict=weights)
     tokenizer.save_pretrained(folder)
     (folder / "README.md").write_text(model_card(record, name), encoding="utf-8")
     files = sorted([*(path.name for path in folder.iterdir()), RECORD])

@@ -11,6 +11,7 @@ learning-rate schedules other than a linear warm-up.
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
 from shared.engine.runfile import RunFile
+from shared.interrupt import forget, until_interrupted
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -71,7 +73,8 @@ def train(
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
 
     Raises:
-        ValueError: no rows, no parameters to train, or a checkpoint of another run.
+        ValueError: no rows, no parameters to train, a checkpoint of another run, or a model that an interrupted run
+            left half-trained.
         NonFiniteTraining: three such steps in a row.
     """
     # 1. What is trained, and where it goes on
@@ -96,8 +99,10 @@ def train(
 
     with run_file:
         history = run_file.resume()
+        if history:
+            forget(algorithm.model)  # the checkpoint's weights took the place of those that were there
         bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=not progress)
-        try:
+        with until_interrupted(algorithm.model, history, config.steps), closing(bar):
             for step in range(len(history), config.steps):
                 started = time.perf_counter()
                 # 2. The step's learning rate, its rows, what there is to learn from them, the updates
@@ -124,11 +129,7 @@ def train(
                 if config.checkpoint_every and (step + 1) % config.checkpoint_every == 0:
                     run_file.save(history)
                 stop_when_nothing_is_finite(history)
-        except KeyboardInterrupt:
-            tqdm.write(f"Interrupted after {len(history)} of {config.steps} steps; what was learned so far is kept.")
-        finally:
-            bar.close()
-            optimizer.zero_grad()
+        optimizer.zero_grad()
     return history
 
 
@@ -174,23 +175,49 @@ def minibatches(experience: Experience, config: TrainingConfig, step: int) -> It
 def update(
     algorithm: Algorithm, experience: Experience, config: TrainingConfig, optimizer: torch.optim.Optimizer
 ) -> Metrics:
-    """One optimiser step on an experience, with the gradient added up over its `pieces`; the metrics of the whole.
+    """One optimiser step on an experience; the metrics of the whole.
 
     Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is not), or when the algorithm
     says that the policy has moved far enough. The metrics come to the host once.
     """
     optimizer.zero_grad()
+    metrics = add_up_gradient(algorithm, experience, config)
+    return guarded_step(algorithm.model, optimizer, config.max_grad_norm, metrics, algorithm.enough)
+
+
+def add_up_gradient(algorithm: Algorithm, experience: Experience, config: TrainingConfig) -> dict[str, Tensor]:
+    """The gradient of the experience's loss, added up over its `pieces`; the loss and its metrics, on the device.
+
+    Rows that have no gradient are in no piece. They count in the loss, as a share of 0, and not in the metrics, which
+    are means over the tokens of the others.
+    """
+    rows = algorithm.rows_with_gradient(experience)
+    if not len(rows):
+        return no_gradient(algorithm)
+    working = experience if len(rows) == len(experience) else experience.take(rows)
     totals: dict[str, Tensor] = {}
     whole_weight = algorithm.weight(experience)
-    for piece in pieces(experience, algorithm.vocab_size):
+    for piece in pieces(working, algorithm.vocab_size):
         with autocast(device_of(algorithm.model), config.bf16):
             loss, metrics = algorithm.loss(piece)
         share = algorithm.weight(piece) / whole_weight  # of what the loss is a mean over
-        token_share = piece.num_tokens / experience.num_tokens  # of what the metrics are means over
+        token_share = piece.num_tokens / working.num_tokens  # of what the metrics are means over
         (loss * share).backward()
         for name, value in (metrics | {"loss": loss.detach()}).items():
             totals[name] = totals.get(name, 0.0) + value * (share if name == "loss" else token_share)
-    return guarded_step(algorithm.model, optimizer, config.max_grad_norm, totals, algorithm.enough)
+    return totals
+
+
+def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
+    """What `add_up_gradient` leaves where there is nothing to learn from: zeros, a loss of 0 and the idle metrics.
+
+    Not None as a gradient: the optimiser passes over a parameter that has none, with its momentum and weight decay.
+    """
+    for parameter in trained_parameters(algorithm.model):
+        parameter.grad = torch.zeros_like(parameter)
+    metrics = algorithm.idle_metrics | {"loss": 0.0}
+    device = device_of(algorithm.model)
+    return {name: torch.tensor(value, device=device) for name, value in metrics.items()}
 
 
 def pieces(experience: Experience, vocab_size: int) -> list[Experience]:

@@ -5,8 +5,9 @@ from shared import evaluate as module
 from shared.constrain import answer_trie
 from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
-from shared.evaluate import Evaluation, bootstrap_interval, compare, evaluate, example_table, one_line
+from shared.evaluate import Evaluation, compare, evaluate, example_table, one_line
 from shared.rollout import sample
+from shared.statistics import gain_interval, mean_interval
 from tests.conftest import tiny_llama
 
 ROWS = [{"prompt": "abc", "answer": "x"}, {"prompt": "d", "answer": "y"}, {"prompt": "efghij", "answer": "z"}]
@@ -126,41 +127,14 @@ def test_sampled_evaluation_counts_equal_groups(tokenizer):
     assert result.frac_reward_zero_std == pytest.approx(2 / 3)
 
 
-def test_bootstrap_interval_has_the_width_of_theory():
-    """For a mean of 400 coin flips the 95 % interval is about 1.96 x 0.5 / 20 to either side."""
-    low, high = bootstrap_interval(torch.tensor([0.0, 1.0] * 200))
-    assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 20, rel=0.1) and low < 0.5 < high
-
-
-def test_the_interval_is_the_same_in_every_run():
-    """Frozen: the intervals that notebooks show hang on the seed and the number of draws."""
-    values = torch.arange(50.0) ** 2
-    assert bootstrap_interval(values) == pytest.approx(FROZEN)
-    assert bootstrap_interval(values, confidence=0.95, draws=2000, seed=0) == pytest.approx(FROZEN)
-    assert bootstrap_interval(values, seed=1, draws=50) != bootstrap_interval(values, seed=2, draws=50)
-    assert bootstrap_interval(torch.full((5,), 0.25)) == (0.25, 0.25)
-
-
-FROZEN = (600.3999633789062, 1024.71240234375)
-
-
-def test_a_higher_confidence_is_wider_on_both_sides():
-    """Half of the draws lie in the interval of 50 %, and a quarter above it."""
-    values = torch.arange(100.0)
-    narrow, wide = bootstrap_interval(values, confidence=0.5), bootstrap_interval(values, confidence=0.99)
-    assert wide[0] < narrow[0] < values.mean() < narrow[1] < wide[1]
-    error = values.std(correction=0).item() / 10
-    assert (narrow[1] - narrow[0]) / 2 == pytest.approx(0.6745 * error, rel=0.1)
-
-
 def test_the_comparison_word_for_word(capsys):
     """What every notebook shows. Two completions a prompt: means and examples are of prompts."""
     before, after = made([0.0, 1.0, 0.0, 0.0, 1.0, 1.0], G=2), made([1.0, 1.0, 0.5, 0.5, 1.0, 1.0], G=2)
     result = compare(before, after, examples=2)
-    intervals = [
-        bootstrap_interval(torch.tensor(means)) for means in ([0.5, 0.0, 1.0], [1.0, 0.5, 1.0], [0.5, 0.5, 0.0])
-    ]
-    (low, high), (fine_low, fine_high), (gain_low, gain_high) = intervals
+    means = [torch.tensor(values) for values in ([0.5, 0.0, 1.0], [1.0, 0.5, 1.0])]
+    low, high = mean_interval(means[0])
+    fine_low, fine_high = mean_interval(means[1])
+    gain_low, gain_high = gain_interval(*means)
     shown = "out\\nput".ljust(58)
     assert capsys.readouterr().out == (
         f"baseline reward    0.500   (95 % interval {low:.3f} to {high:.3f}, 3 held-out prompts)\n"

@@ -16,7 +16,7 @@ STEPS = 12
 RUN = """
 import hashlib, json, sys, torch
 from tests.conftest import letter_tokenizer
-from tests.test_training import start
+from tests.algorithms import start
 
 torch.set_num_threads(1)
 name, path, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])

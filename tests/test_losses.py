@@ -254,3 +254,14 @@ def test_missing_terms_are_refused_with_a_sentence(options, words):
     del tensors["ref_logps"]
     with pytest.raises(ValueError, match=words):
         grpo_loss(**tensors, **options)
+
+
+def test_the_value_loss_is_the_worse_of_free_and_clipped():
+    values, old, returns = torch.tensor([[1.0, 0.1]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]])
+    loss, metrics = clipped_value_loss(values, old, returns, torch.ones(1, 2), epsilon=0.2)
+    assert loss.item() == pytest.approx(((0.2 - 1) ** 2 + 0.1**2) / 2 / 2)
+    assert metrics == {"value_loss": loss, "value_clip_ratio": 0.5}
+    fallen, _ = clipped_value_loss(torch.zeros(1, 1), torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1))
+    assert fallen.item() == pytest.approx(0.8**2 / 2), "a value that falls is held back as well"
+    poisoned = clipped_value_loss(torch.tensor([[1.0, 1e9]]), old, returns, torch.tensor([[1, 0]]))[0]
+    assert poisoned.item() == pytest.approx(0.32)

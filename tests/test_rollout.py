@@ -178,6 +178,20 @@ def test_entropy_is_that_of_the_sampled_distribution(model, tokenizer):
     ).logits[:, -1]
     oracle = torch.distributions.Categorical(logits=logits).entropy().repeat_interleave(G)
     torch.testing.assert_close(entropy[:, 0], oracle, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(rollout.entropy, entropy, rtol=1e-4, atol=1e-5)
+    shortest = rollout.lengths.view(-1, G).amax(dim=1).argmin().item()
+    part = rollout.take([shortest])
+    assert torch.equal(part.entropy, rollout.entropy[rollout.rows_of([shortest]), : part.completion_ids.size(1)])
+
+
+def test_sampling_tells_the_entropy_of_the_distribution_that_was_cut_and_constrained(model, tokenizer):
+    """Catches the entropy of the model's own distribution, and that of a neighbouring node."""
+    trie = answer_trie(tokenizer, ["abc", "abd", "ca", "d"])
+    for options in ({"constraint": trie, "sampling": Sampling(5, temperature=0.7)}, {"sampling": Sampling(5, top_k=3)}):
+        rollout = sample(model, tokenizer, PROMPTS, 3, seed=0, **options)
+        _, entropy = completion_logps(model, rollout, with_entropy=True)
+        torch.testing.assert_close(rollout.entropy, entropy, rtol=1e-4, atol=1e-5)
+        assert entropy.max() > 0.1
 
 
 def test_top_k_and_top_p_keep_what_they_say():

@@ -7,7 +7,7 @@ long to import is imported by the command that needs it, when it is called.
 import typer
 
 from checker import bootstrap
-from checker.commands import assign, check, convert, explain, grades, render, report
+from checker.commands import assign, check, convert, explain, grades, render, report, site
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +23,7 @@ app.command("check")(check.check_command)
 app.command("report", help=report.HELP)(report.report_command)
 app.command("convert")(convert.convert_command)
 app.command("render")(render.render_command)
+app.command("site")(site.site_command)
 app.command("grades")(grades.grades_command)
 app.command("assign")(assign.assign_command)
 app.command("explain")(explain.explain_command)

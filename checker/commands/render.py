@@ -1,7 +1,6 @@
 """`checker render`: pages of notebooks, without running them."""
 
 import tempfile
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -10,26 +9,18 @@ import typer
 from rich.console import Console
 
 from checker import inventory
-from checker.commands.options import Ignored
+from checker.commands.options import Engine, Engines, Ignored
 from checker.findings import one_line
 from checker.notebook import Unreadable
 from checker.settings import silenced
 from checker.summary import account
-from checker.terminal import UNREADABLE, complain
-
-
-class Engine(StrEnum):
-    auto = "auto"
-    quarto = "quarto"
-    builtin = "builtin"
+from checker.terminal import UNREADABLE, complain, remark
 
 
 def render_command(
     paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
-    engine: Annotated[
-        Engine, typer.Option(help="Quarto where it is installed, else the built-in renderer.")
-    ] = Engine.auto,
+    engine: Engines = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
     ignore: Ignored = (),
 ) -> None:
@@ -43,7 +34,8 @@ def render_command(
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = inventory.take(paths, Path(scratch))
-            for report, page in render_all(found.entries, output, engine.value, rubric or RUBRIC, ignore=left_out):
+            pages = render_all(found.entries, output, engine.value, rubric or RUBRIC, say=remark, ignore=left_out)
+            for report, page in pages:
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))
                 if page is None:

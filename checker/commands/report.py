@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from checker.commands.options import Engine, Engines
 from checker.terminal import UNREADABLE, complain
 
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
@@ -29,9 +30,15 @@ def report_command(
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Save the fresh outputs in the notebook when it ran to its end.")
     ] = False,
-    require_learning: Annotated[
-        bool, typer.Option("--require-learning", help="Fail unless the fine-tuned reward is above the baseline.")
+    require_claim: Annotated[
+        bool,
+        typer.Option(
+            "--require-claim",
+            help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
+            "with `course: claim: measures`, a held-out comparison of methods.",
+        ),
     ] = False,
+    engine: Engines = Engine.auto,
 ) -> None:
     missing = [name for name in TO_RUN if find_spec(name) is None]
     if missing:
@@ -43,5 +50,6 @@ def report_command(
     from checker.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
-    status = run_all(notebooks, output, console, in_place=in_place, require_learning=require_learning)
+    asked = {"in_place": in_place, "require_claim": require_claim, "engine": engine.value}
+    status = run_all(notebooks, output, console, **asked)
     raise typer.Exit(status)

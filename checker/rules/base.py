@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from checker import convert, layout, results, verdicts
+from checker import claims, convert, layout, results, verdicts
 from checker.findings import Finding, Level, one_line, printable
 from checker.notebook import Cell, Notebook
 from checker.rules.syntax.code import Code, read_code
@@ -47,6 +47,16 @@ class Submission:
     def rewards(self) -> tuple[float | None, float | None]:
         """Baseline and fine-tuned reward as the outputs show them."""
         return results.rewards(self.notebook)
+
+    @cached_property
+    def claim(self) -> str:
+        """What the header declares: that a model learns, or that methods are measured."""
+        return claims.claim_of(self.notebook)
+
+    @cached_property
+    def shows_its_claim(self) -> bool:
+        """Whether the outputs show what the header claims."""
+        return claims.is_shown(self.notebook)
 
     @cached_property
     def code(self) -> Code:

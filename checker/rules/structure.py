@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from checker.claims import CLAIMS, LONGEST_HEADER, claim_of, parsed
 from checker.layout import SPECS, is_header, label_of
 from checker.rules.base import Remark, Submission, rule
 
-LONGEST_HEADER = 5_000  # characters; reading YAML is slow
 HEADER_EXAMPLE = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
 
 
@@ -38,14 +37,6 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
             )
 
 
-@lru_cache(maxsize=32)
-def _parsed(header: str) -> object:
-    """YAML as strings, lists and dicts. A class shares its header; merges are left out, as they can blow up."""
-    import yaml
-
-    return yaml.load(header, yaml.BaseLoader)
-
-
 @rule(
     "S002",
     "error",
@@ -74,7 +65,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     import yaml
 
     try:
-        header = _parsed(match[1])
+        header = parsed(match[1])
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" (line {line + 2} of the cell)" if line is not None else ""
@@ -176,4 +167,21 @@ def wrong_kind(submission: Submission) -> Iterator[Remark]:
             )
 
 
-RULES = [header_missing, header_wrong, section_missing, out_of_order, wrong_kind]
+@rule(
+    "S006",
+    "error",
+    why="What a notebook has to show depends on what its header claims: that a model learns, or a measurement.",
+    wrong="course:\n  claim: measurement",
+    right="course:\n  claim: measures",
+)
+def claim_unknown(submission: Submission) -> Iterator[Remark]:
+    claim = claim_of(submission.notebook)
+    if claim not in CLAIMS:
+        yield (
+            0,
+            f"the header claims {claim!r:.40}",
+            f"Under `course:`, `claim:` is {' or '.join(CLAIMS)}; without it a notebook claims to learn.",
+        )
+
+
+RULES = [header_missing, header_wrong, section_missing, out_of_order, wrong_kind, claim_unknown]

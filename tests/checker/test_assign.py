@@ -77,7 +77,15 @@ def test_a_slip_in_a_marker_is_an_error_and_leaks_nothing(lines, said):
         blank_code(lines)
 
 
-@pytest.mark.parametrize("line", ["<!--student answer-->", "<!-- Student answer -->", "<!-- end student anser -->"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<!--student answer-->",
+        "<!-- Student answer -->",
+        "<!-- end student anser -->",
+        "<!-- student answer: two points -->",
+    ],
+)
 def test_a_slip_in_markdown_is_an_error(line):
     with pytest.raises(MarkerError, match="looks like a marker"):
         blank_markdown([line, "secret"])

@@ -76,7 +76,7 @@ def test_explain_explains_every_code():
 
 def test_the_help_of_report_says_what_it_does_and_what_it_leaves_alone():
     said = " ".join(CliRunner().invoke(app, ["report", "--help"]).output.split())
-    for words in ("fresh kernel", "Before you hand in", "not written to", "--require-learning", "Exits with 1"):
+    for words in ("fresh kernel", "Before you hand in", "not written to", "--require-claim", "Exits with 1"):
         assert words.lower() in said.lower()
 
 

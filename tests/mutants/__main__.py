@@ -5,6 +5,7 @@ no test noticed the last time.
 """
 
 import argparse
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -17,27 +18,54 @@ RESULTS = Path("build/mutants")
 # Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
+SAMPLED = ["tests/test_rollout.py", "tests/engine/test_chance.py", "tests/test_table_lookup.py", "tests/test_logps.py"]
+KEPT = ["tests/engine/test_resume.py", "tests/engine/test_checkpoint.py", "tests/test_algorithms.py"]
+LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
 TESTS = {
-    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_ppo.py", "tests/test_rloo.py"],
+    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
     "shared/kl.py": ["tests/test_kl.py"],
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": ["tests/test_training.py", "tests/test_grpo.py"],
-    "shared/algorithm.py": ["tests/test_settings.py", "tests/test_training.py", "tests/test_grpo.py"],
-    "shared/experience.py": [
-        "tests/test_settings.py",
-        "tests/test_experience.py",
-        "tests/test_grpo.py",
-        "tests/test_training.py",
-    ],
-    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", "tests/test_training.py"],
-    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", "tests/test_training.py"],
-    "shared/supervised.py": ["tests/test_supervised.py", "tests/test_training.py"],
-    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_training.py"],
+    "shared/training.py": [*LOOP, "tests/test_grpo.py"],
+    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, "tests/test_grpo.py"],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", *LOOP],
+    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", *LOOP],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
+    "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
     "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
     "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
+    "shared/rollout.py": [*SAMPLED, "tests/test_experience.py", "tests/test_critic.py"],
+    "shared/logps.py": ["tests/test_logps.py", "tests/test_rollout.py", "tests/engine/test_tree.py"],
+    "shared/guard.py": ["tests/test_guard.py", "tests/test_algorithms.py"],
+    "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
+    "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
+    "shared/saving.py": ["tests/test_saving.py", "tests/engine/test_hub.py"],
+    "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
+    "shared/engine/decoding.py": ["tests/engine/test_llama.py", *SAMPLED, "tests/test_guard.py"],
+    "shared/engine/cached.py": ["tests/engine/test_llama.py", *SAMPLED, "tests/test_guard.py"],
+    "shared/engine/llama.py": [
+        "tests/engine/test_llama.py",
+        "tests/engine/test_scoring.py",
+        "tests/engine/test_tree.py",
+    ],
+    "shared/engine/logits.py": ["tests/engine/test_logits.py", "tests/test_logps.py", "tests/test_rollout.py"],
+    "shared/engine/contexts.py": ["tests/engine/test_contexts.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/scoring.py": ["tests/engine/test_scoring.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
+    "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
+    "shared/engine/precision.py": ["tests/test_guard.py", "tests/test_logps.py", "tests/test_rollout.py"],
+    "shared/engine/departure.py": ["tests/test_guard.py", "tests/engine/test_llama.py"],
+    "shared/engine/plain.py": ["tests/test_guard.py", "tests/engine/test_llama.py"],
+    "shared/engine/memory.py": ["tests/engine/test_memory.py"],
+    "shared/engine/room.py": ["tests/engine/test_room.py"],
+    "shared/engine/resume.py": KEPT,
+    "shared/engine/runfile.py": KEPT,
+    "shared/engine/locks.py": KEPT,
+    "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
+    "shared/engine/hub.py": ["tests/engine/test_hub.py", "tests/test_models.py"],
 }
 
 
@@ -70,7 +98,7 @@ def run(name: str, only_survivors: bool) -> None:
         if not caught[label]:
             print("survived:", label, flush=True)
     spent = time.perf_counter() - started
-    result.write_text(json.dumps({"caught": caught}, indent=1))
+    result.write_text(json.dumps({"version": version_of(file), "caught": caught}, indent=1))
     print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
 
 
@@ -80,6 +108,12 @@ def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[s
     if not mutant.lines:
         return quick
     return {test for line in mutant.lines for test in by_line.get(line, ())} & quick
+
+
+def version_of(file: Path) -> str:
+    """What `git hash-object` says of a file, so that a reader can tell whether a row is of today's."""
+    content = file.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def numbered(label: str, taken: dict[str, bool]) -> str:

@@ -23,10 +23,9 @@ EQUIVALENT = {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
         r"^(collect|ppo_loss): .*per_token_kl\(.*, \), mask\)": "k3 is the default; it is named for the reader.",
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
-        r"set_grad_enabled": "The entropy is multiplied by 0: its gradient is computed for nothing, and nothing moves.",
     },
     "shared/grpo.py": {
-        r"^policy_loss: .*(with_entropy=True, \)|entropy_coef >= 0)": "A gradient that is multiplied by 0 or not read.",
+        r"^policy_loss: .*(with_entropy=True|entropy_coef >= 0)": "An entropy that is multiplied by 0 and only logged.",
     },
     "shared/rloo.py": {
         r"per_token_kl\(.*, \)$": "k3 is the default; it is named for the reader.",

@@ -10,41 +10,58 @@ HEAD = """# What the tests notice
 
 The result of `make mutants`, written by it. Each mutant is a file with one small change (an operator, a number, a text,
 an argument, an assignment; `tests/mutants/changes.py` says what is left out). A mutant is caught when a test of its file
-fails. It is equivalent when no caller could tell, for the reason given in `tests/mutants/equivalent.py`. The share is of
-those that are not equivalent. The table joins a pass over each file with later runs of what survived it; all files
-together took half an hour, one process at low priority on two busy cores.
+fails; the shapes in the signatures are not checked meanwhile. It is equivalent when no caller could tell, for the reason
+given in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
+what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was
+caught once. A row is of the file whose `git hash-object` begins as its second column says; a file that has changed since
+has another.
 
-| file | mutants | caught | equivalent | survived | share caught |
-|---|--:|--:|--:|--:|--:|
+| file | version | mutants | caught | equivalent | survived | share caught |
+|---|---|--:|--:|--:|--:|--:|
 """
 
 
 def write_report(results: Path, files: list[str], report: Path) -> None:
-    """Write the table of all files that have a result, and below it the survivors and the equivalent ones."""
-    rows = []
-    lists = []
+    """Write the table and below it the survivors and the equivalent ones. Files without a result keep what is there."""
+    rows, sections = read_report(report.read_text()) if report.exists() else ({}, {})
     for name in files:
         result = results / result_name(name)
         if not result.exists():
             continue
         found = json.loads(result.read_text())
         survived, equivalent = sorted_out(name, [label for label, caught in found["caught"].items() if not caught])
-        rows.append(row(name, len(found["caught"]), len(equivalent), len(survived)))
-        if survived or equivalent:
-            lists += [f"\n## {name}\n"]
-            lists += [f"- survived: `{label}`" for label in survived]
-            lists += [f"- equivalent: `{label}`  \n  {reason}" for label, reason in equivalent.items()]
-    report.write_text(HEAD + "\n".join(rows) + "\n" + "\n".join(lists) + "\n")
+        rows[name] = row(name, found["version"], len(found["caught"]), len(equivalent), len(survived))
+        sections[name] = section(name, survived, equivalent)
+    table = [rows[name] for name in files if name in rows]
+    below = [sections[name] for name in files if sections.get(name)]
+    report.write_text(HEAD + "\n".join(table) + "\n\n" + "\n".join(below))
+
+
+def read_report(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The rows and the sections of a report, each by its file."""
+    table, *below = text.split("\n## ")
+    rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| shared")}
+    sections = {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in below}
+    return rows, sections
+
+
+def section(name: str, survived: list[str], equivalent: dict[str, str]) -> str:
+    """The lists under a file's name; empty where every mutant was caught."""
+    lines = [f"- survived: `{label}`" for label in survived]
+    lines += [f"- equivalent: `{label}`  \n  {reason}" for label, reason in equivalent.items()]
+    if not lines:
+        return ""
+    return "\n".join([f"## {name}\n", *lines, ""])
 
 
 def result_name(file: str) -> str:
     return file.replace("/", "-") + ".json"
 
 
-def row(name: str, mutants: int, equivalent: int, survived: int) -> str:
+def row(name: str, version: str, mutants: int, equivalent: int, survived: int) -> str:
     caught = mutants - equivalent - survived
     share = 100 * caught / max(1, caught + survived)
-    return f"| {name} | {mutants} | {caught} | {equivalent} | {survived} | {share:.1f} % |"
+    return f"| {name} | {version[:7]} | {mutants} | {caught} | {equivalent} | {survived} | {share:.1f} % |"
 
 
 def sorted_out(name: str, labels: list[str]) -> tuple[list[str], dict[str, str]]:

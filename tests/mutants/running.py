@@ -30,11 +30,15 @@ PRELOAD = (
     "trl",
     "trl.trainer.grpo_trainer",
 )
-# Seconds, and bytes of address space: a mutant that runs on or collects for ever is caught, and harms nobody else.
+# Seconds of the CPU, seconds in all, and bytes of address space: a mutant that runs on, waits or collects for ever is
+# caught, and harms nobody else. A busy machine makes no mutant look caught.
 LONGEST = 60
+LONGEST_WAIT = 900
 LARGEST = 8 * 2**30
-# Bare assertions and no plugins: a mutant's tests shall take longer than pytest's own start.
+# Bare assertions, no plugins and so no checks of shapes: a mutant's tests shall take longer than pytest's own start, and
+# what catches it shall be a test of what is computed. `addopts` has the options of a plugin that is not loaded.
 QUIET = ["-q", "-x", "--tb=no", "--assert=plain", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
+QUIET += ["-o", "addopts=", "-m", "not slow"]
 PASSED = 0
 
 
@@ -96,11 +100,12 @@ def prepare() -> None:
     gc.freeze()  # no child looks through these objects for garbage
 
 
-def in_child(work: Callable[[], int]) -> int:
-    """What `work` returns in a forked process; minus the signal's number when it was killed, as by its alarm."""
+def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
+    """What `work` returns in a forked process; minus the signal's number when it was killed, as by one of its alarms."""
     child = os.fork()
     if child == 0:
-        signal.setitimer(signal.ITIMER_REAL, LONGEST)
+        signal.setitimer(signal.ITIMER_PROF, longest)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
         resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -136,7 +141,7 @@ def trace(file: Path, test_files: list[str], result: Path) -> tuple[dict[str, fl
         result.write_text(json.dumps([timed.seconds, by_line]))
         return code
 
-    if in_child(work) != PASSED:
+    if in_child(work, longest=10 * LONGEST) != PASSED:
         raise RuntimeError(f"The tests of {file} fail without any change: {' '.join(test_files)}.")
     seconds, by_line = json.loads(result.read_text())
     return seconds, {int(line): set(tests) - {""} for line, tests in by_line.items()}

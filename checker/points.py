@@ -1,0 +1,63 @@
+"""What the exercises of a notebook are worth: read here, for the checker, for a page and for grading.
+
+In code the worth of an exercise stands at the end of its TODO, "(3 points, 10 minutes)"; in Markdown in the marker of
+the answer, `<!-- student answer: 3 points -->`, and in a blank edition in the line that took the marker's place.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from checker.markers import ANSWER_WITH_POINTS, BEGIN
+from checker.notebook import joined
+
+TODO = re.compile(r"# TODO: (?P<what>.*?)(?: \((?P<points>[\d.]+) points?(?:, (?P<minutes>\d+) minutes?)?\))?$")
+WORTH = re.compile(r"\*Worth ([\d.]+) points?\.\*")
+QUESTION = re.compile(r"\*\*(.+?)\*\*")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its `key` ("cell-05/2", "cell-08/answer 3"), what it asks, what it is worth, how long it takes."""
+
+    key: str
+    what: str
+    points: float  # 0 where nothing is said
+    minutes: int  # 0 where nothing is said
+    written: bool  # an answer in words, which a person reads
+
+
+def exercises(cells: Iterable[dict]) -> list[Exercise]:
+    """The exercises in a notebook's cells (its JSON), in order."""
+    readers = {"code": _in_code, "markdown": _in_words}
+    found: list[Exercise] = []
+    for cell in cells:
+        read = readers.get(cell.get("cell_type", ""))
+        if read is not None:
+            found += read(cell.get("id", ""), joined(cell.get("source")).split("\n"))
+    return found
+
+
+def total(found: Iterable[Exercise]) -> float:
+    """The points of these exercises together."""
+    return sum(exercise.points for exercise in found)
+
+
+def _in_code(name: str, lines: list[str]) -> Iterator[Exercise]:
+    todos = [after.strip() for line, after in zip(lines, lines[1:]) if line.strip() == BEGIN]
+    for number, todo in enumerate(todos, 1):
+        match = TODO.match(todo)
+        what, points, minutes = match.group("what", "points", "minutes") if match else ("", None, None)
+        yield Exercise(f"{name}/{number}", what, float(points or 0), int(minutes or 0), False)
+
+
+def _in_words(name: str, lines: list[str]) -> Iterator[Exercise]:
+    question = ""
+    number = 0
+    for line in lines:
+        bold = QUESTION.match(line.strip())
+        question = bold.group(1).rstrip(".") if bold else question
+        worth = ANSWER_WITH_POINTS.fullmatch(line.strip()) or WORTH.fullmatch(line.strip())
+        if worth:
+            number += 1
+            yield Exercise(f"{name}/answer {number}", question, float(worth.group(1)), 0, True)

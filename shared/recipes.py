@@ -1,0 +1,163 @@
+"""How each task is trained and measured: what its notebook, the command line and the benchmark of learning have in common.
+
+A recipe names settings and no algorithm's class: `settings_of` gives those that a configuration has a field for. They
+suit the embedded model; a real one wants a learning rate a hundred times smaller.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import ModuleType
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared.constrain import AnswerTrie, answer_trie
+from shared.models import add_lora, train_upper_half
+from shared.prompts import answers_for, max_new_tokens_for, rows_for
+from shared.rewards import RewardFunction
+from shared.tasks import addition, analogies, countdown, dots, poker, sentences
+
+# Which weights are trained, by name.
+TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
+    "all": lambda model: model,
+    "upper half": train_upper_half,
+    "lora": add_lora,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a task is trained and measured.
+
+    reward_funcs: what training pays.    measured: the reward that is shown before and after.
+    settings: of any algorithm.    own: further settings of one algorithm, by its name.
+    algorithm: the one of the task's notebook.
+    train_rows, eval_rows: how many rows of the two splits.
+    trained: which weights, a key of `TRAINED`.
+    constrained: whether completions are restricted to the task's labels.
+    samples: how many completions of a held-out prompt are drawn at temperature 1; 0 measures the greedy one.
+    """
+
+    task: ModuleType
+    reward_funcs: tuple[RewardFunction, ...]
+    measured: RewardFunction
+    settings: Mapping[str, object]
+    train_rows: int
+    eval_rows: int
+    own: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    algorithm: str = "grpo"
+    trained: str = "all"
+    constrained: bool = False
+    samples: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.task.__name__.rpartition(".")[2]
+
+    def settings_of(self, algorithm: str, config_class: type) -> dict[str, object]:
+        """The settings that a configuration of this class has, the algorithm's own over the others."""
+        known = {field.name for field in fields(config_class)}
+        common = {name: value for name, value in self.settings.items() if name in known}
+        return common | dict(self.own.get(algorithm, {}))
+
+
+GROUPS_OF_8 = {"prompts_per_step": 16, "num_generations": 8}
+LARGE_BATCH_OF_8 = {"prompts_per_step": 32, "num_generations": 8}
+
+RECIPES = {
+    "dots": Recipe(
+        task=dots,
+        reward_funcs=(dots.reward,),
+        measured=dots.reward,
+        settings=GROUPS_OF_8 | {"steps": 40, "learning_rate": 1e-4, "beta": 0.02},
+        train_rows=512,
+        eval_rows=200,
+    ),
+    "poker": Recipe(
+        task=poker,
+        reward_funcs=(poker.weighted_reward,),
+        measured=poker.reward,
+        settings=LARGE_BATCH_OF_8 | {"steps": 60, "learning_rate": 3e-4, "beta": 0.05},
+        train_rows=2000,
+        eval_rows=400,
+        constrained=True,
+    ),
+    "analogies": Recipe(
+        task=analogies,
+        reward_funcs=(analogies.reward,),
+        measured=analogies.reward,
+        settings=LARGE_BATCH_OF_8 | {"steps": 24, "learning_rate": 5e-4},
+        train_rows=3000,
+        eval_rows=339,
+        trained="upper half",
+    ),
+    "addition": Recipe(
+        task=addition,
+        reward_funcs=(addition.format_reward,),
+        measured=addition.format_reward,
+        settings=GROUPS_OF_8 | {"steps": 25, "learning_rate": 1.5e-3, "beta": 0.6},
+        train_rows=1000,
+        eval_rows=200,
+        trained="lora",
+    ),
+    "countdown": Recipe(
+        task=countdown,
+        reward_funcs=(countdown.format_reward, countdown.correctness_reward),
+        measured=countdown.correctness_reward,
+        settings=GROUPS_OF_8 | {"steps": 40, "learning_rate": 3e-4},
+        train_rows=1000,
+        eval_rows=200,
+        samples=4,
+    ),
+    "sentences": Recipe(
+        task=sentences,
+        reward_funcs=(sentences.reward,),
+        measured=sentences.count_reward,
+        settings={"steps": 8, "learning_rate": 5e-4, "beta": 0.1, "prompts_per_step": 6, "num_generations": 8},
+        own={
+            "grpo": {"num_iterations": 2, "minibatches": 2},
+            "ppo": {"prompts_per_step": 48, "num_generations": 1},
+        },
+        train_rows=400,
+        eval_rows=100,
+        algorithm="ppo",
+        samples=1,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What a recipe becomes for the tokenizer at hand.
+
+    train_rows, eval_rows: data sets with prompts as the model wants them.    constraint: None leaves completions free.
+    """
+
+    train_rows: Sequence[dict]
+    eval_rows: Sequence[dict]
+    max_new_tokens: int
+    constraint: AnswerTrie | None
+
+
+def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0) -> Materials:
+    """Rows of both splits, the constraint, and the room for a completion. `seed` draws the training rows alone.
+
+    Raises ValueError: more rows are asked for than the task has, or a constraint where it has no labels.
+    """
+    task = recipe.task
+    trie = None
+    if recipe.constrained:
+        if not hasattr(task, "LABELS"):
+            raise ValueError(f"The task {recipe.name} has no set of labels that completions could be restricted to.")
+        trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS))
+    return Materials(
+        train_rows=rows_for(tokenizer, task.dataset("train", recipe.train_rows, seed=seed), task),
+        eval_rows=rows_for(tokenizer, task.dataset("eval", recipe.eval_rows, seed=0), task),
+        max_new_tokens=max_new_tokens_for(tokenizer, task),
+        constraint=trie,
+    )
+
+
+def measuring(recipe: Recipe, materials: Materials) -> dict[str, object]:
+    """How the held-out rows are measured: options of `shared.evaluate.evaluate`."""
+    sampled = {"temperature": 1.0, "num_generations": recipe.samples} if recipe.samples else {}
+    return {"max_new_tokens": materials.max_new_tokens, "constraint": materials.constraint} | sampled

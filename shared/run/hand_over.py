@@ -1,0 +1,163 @@
+"""`--engine trl`: the same rows, rewards and settings in `trl.GRPOTrainer`, for models that do not fit one device.
+
+FSDP, DeepSpeed and vLLM are then TRL's and accelerate's to run (`configs/`). The model is loaded by TRL from its name,
+and held-out rows are completed by TRL as well, with whatever generates there: sampled, one completion each.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+
+from datasets import Dataset
+from transformers import PreTrainedTokenizerBase, TrainerCallback
+from transformers.trainer_utils import get_last_checkpoint
+from trl import GRPOConfig as TRLConfig
+from trl import GRPOTrainer
+
+from shared.evaluate import Evaluation, compare
+from shared.experience import RolloutConfig
+from shared.models import Origin, best_device, load_tokenizer, lora_config, name_and_revision, nf4
+from shared.recipes import Materials, prepare
+from shared.rewards import RewardFunction, add_up, name_of, score
+from shared.run import loggers
+from shared.run.outcome import keep, result_of, with_intervals
+from shared.run.plan import Plan, check
+from shared.run.trl_settings import trl_settings, with_extra
+
+ROW = "held_out_row"  # a column that tells which row a completion belongs to, whatever process made it
+
+
+class Watched:
+    """A reward function as TRL calls it; while `watching` it also keeps what it was called with."""
+
+    def __init__(self, function: RewardFunction):
+        self.function = function
+        self.__name__ = name_of(function)
+        self.seen: dict[int, str] | None = None
+
+    def __call__(self, prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+        if self.seen is not None:
+            self.seen |= dict(zip(columns[ROW], completions))
+        return self.function(prompts=prompts, completions=completions, **columns)
+
+
+class Records(TrainerCallback):
+    """TRL's record of each update, for the listeners that the course's own loop has."""
+
+    def __init__(self, listeners: Sequence[loggers.Listener]):
+        self.listeners = listeners
+
+    def on_log(self, args, state, control, logs=None, **others):
+        if not state.is_world_process_zero or "loss" not in logs:
+            return
+        record = {"step": state.global_step} | {k: v for k, v in logs.items() if isinstance(v, int | float)}
+        for listener in self.listeners:
+            listener(record)
+
+
+def refuse(plan: Plan) -> None:
+    """ValueError for a plan that TRL has no counterpart for, with what to add to the command."""
+    if plan.algorithm != "grpo":
+        raise ValueError(
+            f"The hand-over to TRL is of GRPO, and {plan.recipe.name} is to be trained with {plan.algorithm}: add "
+            "--algorithm grpo."
+        )
+    if plan.recipe.constrained:
+        raise ValueError(
+            f"Completions of {plan.recipe.name} are restricted to its labels, for which TRL has no counterpart: add --free."
+        )
+    if plan.trained == "upper half":
+        raise ValueError(
+            f"Of the model for {plan.recipe.name} the upper half is trained, for which TRL has no counterpart: add "
+            "--lora for adapters or --no-lora for all weights."
+        )
+
+
+def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
+    """Train as planned in `trl.GRPOTrainer`; what was measured, as `result_of` makes it.
+
+    Raises ValueError: the plan cannot be carried out; the sentence says why.
+    """
+    check(plan)
+    refuse(plan)
+    tokenizer = load_tokenizer(plan.model)
+    materials = prepare(plan.recipe, tokenizer)
+    config = plan.config(materials.max_new_tokens)
+    with ExitStack() as stack:
+        folder = plan.checkpoint or stack.enter_context(tempfile.TemporaryDirectory())
+        args = arguments(plan, config, str(folder))
+        first = int(os.environ.get("RANK", 0)) == 0
+        places = plan.logs if first else ()
+        listeners = [stack.enter_context(loggers.listening(where, asdict(config))) for where in places]
+        trainer = trainer_for(plan, config, args, tokenizer, materials)
+        trainer.add_callback(Records(listeners))
+        before = measure(trainer, plan, materials, "before")
+        resumed = plan.checkpoint is not None and plan.checkpoint.is_dir() and get_last_checkpoint(str(plan.checkpoint))
+        trainer.train(resume_from_checkpoint=resumed or None)
+        after = measure(trainer, plan, materials, "after")
+        weights = trainer.accelerator.get_state_dict(trainer.model) if plan.save is not None else None
+        if not trainer.is_world_process_zero():
+            return {}
+        measured = with_intervals(compare(before, after), before, after)
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        model.loaded_from = Origin(*name_and_revision(plan.model))
+        result = result_of(plan, config, model, measured, trainer.state.log_history)
+        keep(plan, model, tokenizer, config, result, weights)
+    return result
+
+
+def arguments(plan: Plan, config: RolloutConfig, folder: str) -> TRLConfig:
+    """`trl.GRPOConfig` for the plan, the options behind `--` over ours."""
+    processes = int(os.environ.get("WORLD_SIZE", 1))
+    settings = trl_settings(config, on_cpu=best_device().type == "cpu", processes=processes)
+    _, revision = name_and_revision(plan.model)
+    settings |= {
+        "output_dir": folder,
+        "report_to": [],
+        "num_generations_eval": 1,
+        "model_init_kwargs": {"dtype": "float32", "revision": revision},
+        "use_vllm": plan.use_vllm or plan.vllm_server is not None,
+    }
+    if plan.logs:
+        settings["logging_steps"] = 1
+    if plan.vllm_server is not None:
+        settings |= {"vllm_mode": "server", "vllm_server_base_url": plan.vllm_server}
+    return with_extra(settings, plan.trl_options, config, processes)
+
+
+def trainer_for(
+    plan: Plan, config: RolloutConfig, args: TRLConfig, tokenizer: PreTrainedTokenizerBase, materials: Materials
+) -> GRPOTrainer:
+    """TRL's trainer with the recipe's rows and rewards, and a model that it loads itself."""
+    name, _ = name_and_revision(plan.model)
+    functions = list(plan.recipe.reward_funcs)
+    held_out = [row | {ROW: i} for i, row in enumerate(materials.eval_rows)]
+    return GRPOTrainer(
+        model=name,
+        reward_funcs=[Watched(functions[0]), *functions[1:]],
+        args=args,
+        train_dataset=Dataset.from_list(list(materials.train_rows)),
+        eval_dataset=Dataset.from_list(held_out),
+        processing_class=tokenizer,
+        quantization_config=nf4(best_device()) if plan.load_in_4bit else None,
+        peft_config=lora_config() if plan.trained == "lora" else None,
+    )
+
+
+def measure(trainer: GRPOTrainer, plan: Plan, materials: Materials, name: str) -> Evaluation:
+    """One completion of each held-out row, made by TRL, with the reward that the recipe measures."""
+    from accelerate.utils import gather_object
+
+    watched = trainer.reward_funcs[0]
+    watched.seen = {}
+    trainer.evaluate()
+    by_row = dict(gather_object(list(watched.seen.items())))
+    watched.seen = None
+    rows = materials.eval_rows
+    prompts = [row["prompt"] for row in rows]
+    completions = [by_row[i] for i in range(len(rows))]
+    columns = {column: [row[column] for row in rows] for column in rows[0] if column != "prompt"}
+    rewards_per_func = score(plan.recipe.measured, prompts, completions, columns)
+    return Evaluation(name, prompts, completions, add_up(rewards_per_func), rewards_per_func)

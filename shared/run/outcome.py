@@ -1,0 +1,72 @@
+"""What came of a run: the numbers a program wants, the tuned model in a folder."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared.engine.files import written_beside
+from shared.evaluate import Evaluation, bootstrap_interval
+from shared.experience import RolloutConfig
+from shared.run.plan import Plan
+from shared.saving import base_of, save_policy
+
+
+def with_intervals(measured: dict[str, float], before: Evaluation, after: Evaluation) -> dict[str, float]:
+    """What `compare` returned, with the 95 % intervals of both measurements and the number of held-out prompts."""
+    for name, evaluation in (("baseline", before), ("fine-tuned", after)):
+        low, high = bootstrap_interval(evaluation.per_prompt)
+        measured = measured | {f"{name}_low": low, f"{name}_high": high}
+    return measured | {"held_out_prompts": len(before.per_prompt)}
+
+
+def result_of(
+    plan: Plan, config: RolloutConfig, model: PreTrainedModel, measured: dict[str, float], history: list[dict]
+) -> dict:
+    """What a program wants to know of a run, as JSON takes it: a number that is not finite, of a skipped step, is null."""
+    records = [{name: _finite(value) for name, value in record.items()} for record in history]
+    return {
+        "task": plan.recipe.name,
+        "algorithm": plan.algorithm,
+        "model": asdict(base_of(model)),
+        "engine": plan.engine,
+        "trained": plan.trained,
+        "settings": asdict(config),
+        "measured": measured,
+        "history": records,
+    }
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def keep(
+    plan: Plan,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    config: RolloutConfig,
+    result: dict,
+    weights: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Save the tuned model with its card, and the result, where the plan names places for them.
+
+    weights: the whole of the model, where this process holds a part.
+    """
+    if plan.save is not None:
+        save_policy(
+            model,
+            tokenizer,
+            plan.save,
+            task=plan.recipe.name,
+            measured=result["measured"],
+            settings=config,
+            weights=weights,
+        )
+    if plan.result is not None:
+        plan.result.parent.mkdir(parents=True, exist_ok=True)
+        with written_beside(plan.result) as file:
+            file.write((json.dumps(result, indent=2, default=str) + "\n").encode())

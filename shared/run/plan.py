@@ -1,0 +1,65 @@
+"""What the command line asked for, looked at before anything is loaded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.experience import RolloutConfig
+from shared.recipes import Recipe
+from shared.run import loggers
+from shared.run.algorithms import ALGORITHMS, config_for
+from shared.saving import refuse_to_overwrite
+
+CHECKPOINT_EVERY = 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the command line asked for.
+
+    settings: those of the algorithm that were given; the others are the recipe's, and then the configuration's.
+    model: a folder or hub name, None for the embedded one.
+    lora: whether adapters are trained; None trains what the recipe says.
+    checkpoint, save, result: paths, None for none.    logs: see `shared.run.loggers`.
+    engine: "course", or "trl" for the hand-over of `shared/run/hand_over.py`; the rest is for that one alone.
+    use_vllm, vllm_server: vLLM beside the training processes, or a server's address.
+    trl_options: for `trl.GRPOConfig`, as they were written behind `--`.
+    """
+
+    recipe: Recipe
+    algorithm: str
+    settings: dict[str, object]
+    model: str | None = None
+    lora: bool | None = None
+    load_in_4bit: bool = False
+    checkpoint: Path | None = None
+    save: Path | None = None
+    result: Path | None = None
+    logs: tuple[str, ...] = ()
+    engine: str = "course"
+    use_vllm: bool = False
+    vllm_server: str | None = None
+    trl_options: tuple[str, ...] = ()
+
+    @property
+    def trained(self) -> str:
+        """Which weights are trained, a key of `shared.recipes.TRAINED`."""
+        if self.load_in_4bit or self.lora:
+            return "lora"
+        return self.recipe.trained if self.lora is None else "all"
+
+    def config(self, max_new_tokens: int) -> RolloutConfig:
+        """The settings in force. Raises ValueError for one that the algorithm lacks or refuses."""
+        config_class = ALGORITHMS[self.algorithm].config
+        settings = self.recipe.settings_of(self.algorithm, config_class) | {"max_new_tokens": max_new_tokens}
+        if self.checkpoint is not None:
+            settings["checkpoint_every"] = CHECKPOINT_EVERY
+        return config_for(self.algorithm, settings | self.settings)
+
+
+def check(plan: Plan) -> None:
+    """Tell a mistake before a model is loaded, and not after a night of training. Raises ValueError."""
+    plan.config(max_new_tokens=1)
+    for where in plan.logs:
+        loggers.check(where)
+    if plan.save is not None:
+        refuse_to_overwrite(plan.save)

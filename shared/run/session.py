@@ -1,0 +1,64 @@
+"""One run from end to end: load, measure, train, measure again, save, say."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict
+
+import torch
+from transformers import PreTrainedModel
+
+from shared import training
+from shared.evaluate import Evaluation, compare, evaluate
+from shared.models import frozen_copy, load_policy, parameter_summary
+from shared.recipes import TRAINED, measuring, prepare
+from shared.run import loggers
+from shared.run.algorithms import ALGORITHMS
+from shared.run.outcome import keep, result_of, with_intervals
+from shared.run.plan import Plan, check
+
+
+def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
+    """Train as planned; what was measured, as `result_of` makes it.
+
+    Raises ValueError: the plan cannot be carried out; the sentence says why. Nothing was trained then.
+    """
+    check(plan)
+    torch.manual_seed(plan.settings.get("seed", 0))  # of the adapters' and the critic's first weights
+    model, tokenizer = load_policy(plan.model, lora=plan.trained == "lora", load_in_4bit=plan.load_in_4bit)
+    reference = None
+    if plan.trained != "lora":  # adapters are switched off instead
+        reference = frozen_copy(model)
+        model = TRAINED[plan.trained](model)
+    say(parameter_summary(model))
+    materials = prepare(plan.recipe, tokenizer)
+    config = plan.config(materials.max_new_tokens)
+    options = measuring(plan.recipe, materials) | {"max_new_tokens": config.max_new_tokens}
+
+    def measure(measured_model: PreTrainedModel, name: str = "") -> Evaluation:
+        return evaluate(measured_model, tokenizer, materials.eval_rows, plan.recipe.measured, name=name, **options)
+
+    kind = ALGORITHMS[plan.algorithm]
+    algorithm = kind.algorithm(
+        kind.trained(model),
+        tokenizer,
+        plan.recipe.reward_funcs,
+        config,
+        reference=reference if config.beta else None,
+        constraint=materials.constraint,
+    )
+    before = measure(model, "before")
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(loggers.listening(where, asdict(config))) for where in plan.logs]
+        history = training.train(
+            algorithm,
+            materials.train_rows,
+            config,
+            evaluate=lambda trained: measure(algorithm.policy).mean,
+            checkpoint_path=plan.checkpoint,
+            on_step=listeners,
+        )
+    after = measure(model, "after")
+    measured = with_intervals(compare(before, after), before, after)
+    result = result_of(plan, config, model, measured, history)
+    keep(plan, model, tokenizer, config, result)
+    return result

@@ -1,0 +1,62 @@
+"""What an exercise is worth is the same number in the worked notebook, in the blank edition and in grading."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.assign import blank
+from checker.points import exercises, total
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+
+
+def notebook(*cells: tuple[str, str]) -> dict:
+    return {
+        "cells": [
+            {"id": f"c{n}", "cell_type": kind, "source": text, "metadata": {}} for n, (kind, text) in enumerate(cells)
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+ANSWER = "**Success.** Did it help?\n\n<!-- student answer: {} -->\nYes.\n<!-- end student answer -->"
+SOLUTION = "def f():\n    # student code here\n    # TODO: return two{}\n    return 1 + 1 + 0\n    # end student code"
+
+
+@pytest.mark.parametrize(
+    ("cell", "worth", "minutes"),
+    [
+        (("code", SOLUTION.format(" (3 points, 10 minutes)")), 3, 10),
+        (("code", SOLUTION.format(" (1 point, 1 minute)")), 1, 1),
+        (("code", SOLUTION.format(" (1.5 points)")), 1.5, 0),
+        (("code", SOLUTION.format("")), 0, 0),
+        (("markdown", ANSWER.format("2 points")), 2, 0),
+        (("markdown", ANSWER.format("1 point")), 1, 0),
+        (("markdown", ANSWER.format("2.5 points")), 2.5, 0),
+    ],
+)
+def test_a_blank_edition_is_worth_what_its_worked_notebook_is(cell, worth, minutes):
+    """Points that are lost with the solution, or read by one program and not by another."""
+    content = notebook(("markdown", "# Cell 0"), cell)
+    for cells in (content["cells"], blank(content, "notebooks/x.ipynb")["cells"]):
+        (exercise,) = exercises(cells)
+        assert (exercise.points, exercise.minutes, exercise.written) == (worth, minutes, cell[0] == "markdown")
+        assert exercise.what in ("return two", "Success")
+
+
+def test_a_student_sees_what_an_answer_is_worth_and_where_to_write_it():
+    """A marker that blanks the answer and takes the points away with it, or shows the answer."""
+    shown = blank(notebook(("markdown", ANSWER.format("2 points"))), "notebooks/x.ipynb")["cells"][0]["source"]
+    assert shown == "**Success.** Did it help?\n\n*Worth 2 points.*\n\nYour answer here."
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_courses_notebooks_are_worth_the_same_as_their_blank_editions(path):
+    """An exercise added to one of the two only."""
+    worked = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    student = json.loads((path.parent / "student" / path.name).read_text(encoding="utf-8"))["cells"]
+    assert [(e.key, e.points) for e in exercises(worked)] == [(e.key, e.points) for e in exercises(student)]
+    assert total(exercises(worked)) > 0

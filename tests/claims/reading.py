@@ -1,0 +1,62 @@
+"""The numbers that a notebook's analysis claims.
+
+Claimed is every decimal, every percentage and every whole number of two or more digits. Not claims are: what stands
+in code, in formulas or in a link (a number with a link comes from elsewhere, and the link says from where), years of
+publications, the numbers of cells, and numbers written as words.
+"""
+
+import re
+from dataclasses import dataclass
+
+DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
+NUMBER = re.compile(rf"(?<![\w.,^])[-−]?({DIGITS})(\s*%)?(?!\w|[.,]\d)")
+NO_CLAIM = re.compile(
+    r"<!--.*?-->"  # the markers of answers
+    r"|```.*?```|`[^`\n]*`"  # code
+    r"|\$\$.*?\$\$|\$[^$\n]+\$"  # formulas
+    r"|!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>|arXiv:\S+"  # from elsewhere, and it says from where
+    r"|\b(?:et al\.|[A-Z]\w+),? \(?(?:19|20)\d\d\b"  # Schulman 2020
+    r"|\b[Cc]ells? \d(?:(?:, | and | to )\d)*",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number of an analysis: as it is `written`, where it `starts` in the text, what it says and how exactly."""
+
+    written: str
+    starts: int
+    value: float
+    decimals: int  # of the number itself: 2 for 0.85, 4 for 3.0e-3
+    percent: bool
+
+    def agrees_with(self, printed: str) -> bool:
+        """Is this the printed number, rounded to the claim's decimals? In per cent, a printed share counts too."""
+        value, decimals = value_of(printed)
+        if self._rounds(value, decimals):
+            return True
+        return self.percent and self._rounds(100 * value, decimals - 2)
+
+    def _rounds(self, value: float, decimals: int) -> bool:
+        half = 0.5 * 10.0**-self.decimals * (1 + 1e-9)
+        return decimals >= self.decimals and abs(abs(value) - self.value) <= half
+
+
+def claims(analysis: str) -> list[Claim]:
+    """All claims of an analysis (the Markdown of Cell 8), in order."""
+    plain = NO_CLAIM.sub(lambda match: " " * len(match.group()), analysis)
+    found = [claim_of(match) for match in NUMBER.finditer(plain)]
+    return [claim for claim in found if claim.decimals > 0 or claim.percent or claim.value >= 10]
+
+
+def claim_of(match: re.Match) -> Claim:
+    value, decimals = value_of(match.group(1))
+    return Claim(match.group(1), match.start(1), value, decimals, match.group(2) is not None)
+
+
+def value_of(written: str) -> tuple[float, int]:
+    """A number without its sign, and to how many decimals it is known: ("1,200.50") gives 1200.5 and 2."""
+    mantissa, _, exponent = written.replace(",", "").partition("e")
+    decimals = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return abs(float(written.replace(",", ""))), decimals

@@ -1,0 +1,89 @@
+"""The command line: a small run end to end, and mistakes that are told before anything is loaded."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from shared.models import load_policy
+from shared.recipes import RECIPES
+from shared.run import session
+from shared.run.command import app
+
+SMALL = "--steps 2 --prompts-per-step 4 --num-generations 2 --eval-rows 4 --train-rows 8".split()
+
+
+def call(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize("algorithm", ["grpo", "rloo", "ppo"])
+def test_a_run_is_measured_kept_and_told(algorithm, tmp_path):
+    result = tmp_path / "results" / "run.json"
+    folder = tmp_path / "tuned"
+    ran = call("dots", "--algorithm", algorithm, *SMALL, "--save", str(folder), "--result", str(result))
+    assert ran.exit_code == 0, ran.output
+    assert "baseline reward" in ran.output and "95 % interval" in ran.output
+    told = json.loads(result.read_text())
+    assert told["task"] == "dots" and told["algorithm"] == algorithm and len(told["history"]) == 2
+    assert told["settings"]["steps"] == 2 and told["settings"]["learning_rate"] == 1e-4  # the task's own
+    assert told["measured"]["held_out_prompts"] == 4
+    assert told["measured"]["baseline_low"] <= told["measured"]["baseline"] <= told["measured"]["baseline_high"]
+    tuned, _ = load_policy(folder, device="cpu")
+    base, _ = load_policy(device="cpu")
+    assert any((p != q).any() for p, q in zip(tuned.parameters(), base.parameters()))
+    assert "steps | 2" in (folder / "README.md").read_text()
+
+
+def test_adapters_alone_are_trained_and_kept(tmp_path):
+    ran = call("dots", "--lora", *SMALL, "--beta", "0.1", "--save", str(tmp_path / "tuned"))
+    assert ran.exit_code == 0, ran.output
+    assert (tmp_path / "tuned" / "adapter_config.json").exists()
+
+
+def test_the_same_command_goes_on(tmp_path):
+    """Catches a checkpoint that is written by nobody because no interval was given."""
+    file = tmp_path / "run.pt"
+    steps = ["--checkpoint", str(file), "--checkpoint-every", "1", "--result", str(tmp_path / "run.json")]
+    call("dots", *SMALL, *steps)
+    ran = call("dots", *SMALL, *steps, "--steps", "3")
+    history = json.loads((tmp_path / "run.json").read_text())["history"]
+    assert ran.exit_code == 0 and [record["step"] for record in history] == [1, 2, 3]
+
+
+def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
+    plan = session.Plan(RECIPES["dots"], "grpo", {}, checkpoint="run.pt")
+    assert plan.config(4).checkpoint_every == session.CHECKPOINT_EVERY
+    asked = session.Plan(RECIPES["dots"], "grpo", {"checkpoint_every": 3}, checkpoint="run.pt")
+    assert asked.config(4).checkpoint_every == 3
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["dots", "--steps", "0"], "steps is 0; it must be at least 1"),
+        (["dots", "--lam", "0.5"], "grpo has no setting lam; ppo has."),
+        (["dots", "--log", "wandb:x"], "choose one of csv:FILE"),
+        (["dots", "--save", "tests"], "holds something else than a saved policy"),
+        (["dots", "--num-generations", "1"], "num_generations is 1; it must be at least 2"),
+        (["nosuch"], "is not one of 'dots'"),
+        (["dots", "--stpes", "3"], "No such option: --stpes"),
+        (["dots", "stray"], "unexpected extra argument"),
+    ],
+)
+def test_a_mistake_is_a_sentence_before_a_model_is_loaded(arguments, sentence, monkeypatch):
+    """Catches a night of training that ends with a folder into which nothing may be saved."""
+    monkeypatch.setattr(session, "load_policy", lambda *args, **options: pytest.fail("a model was loaded"))
+    ran = call(*arguments)
+    said = " ".join(ran.output.replace("│", " ").split())
+    assert ran.exit_code == 2 and sentence in said and "Traceback" not in said
+
+
+def test_what_only_the_task_knows_is_a_sentence_too():
+    ran = call("dots", "--constrained", *SMALL)
+    assert ran.exit_code == 2 and "dots has no set of labels" in ran.output
+
+
+def test_the_help_names_every_setting_and_whose_it_is():
+    said = call("--help").output
+    assert "--learning-rate" in said and "Settings of ppo" in said and "Settings of grpo and ppo" in said

@@ -1,0 +1,236 @@
+"""The hand-over to TRL, with the real TRL on the CPU."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+from trl import GRPOConfig as TRLConfig
+from typer.testing import CliRunner
+
+from shared.grpo import GRPOConfig, collect, policy_loss
+from shared.models import frozen_copy, load_policy, load_tokenizer
+from shared.recipes import RECIPES, prepare
+from shared.run import hand_over
+from shared.run.command import app
+from shared.run.plan import Plan
+from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
+
+CONFIG = GRPOConfig(steps=5, prompts_per_step=4, num_generations=8, log_every=1)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A folder with a random model of the course's vocabulary, its weights large enough to say different things."""
+    tokenizer = load_tokenizer()
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        initializer_range=0.5,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    folder = tmp_path_factory.mktemp("tiny")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def call(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+# --- settings
+
+
+def test_settings_of_one_name_are_trls_fields():
+    """Catches a TRL in which a setting was renamed: it would be handed over to nothing."""
+    theirs = TRLConfig.__dataclass_fields__
+    assert set(trl_settings(CONFIG, on_cpu=True)) <= theirs.keys()
+    assert set(SAME_NAME) <= GRPOConfig.__dataclass_fields__.keys()
+
+
+def test_every_setting_is_handed_over_or_refused_or_of_no_consequence():
+    """Catches a new setting of ours that TRL would train without."""
+    renamed = {"steps", "prompts_per_step", "minibatches", "max_new_tokens", "reward_weights", "bf16"}
+    renamed |= {"log_every", "checkpoint_every"}
+    refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every"}
+    assert set(GRPOConfig.__dataclass_fields__) == set(SAME_NAME) | renamed | refused
+
+
+@pytest.mark.parametrize(
+    "changes, sentence",
+    [
+        (dict(beta=0.1, kl_in="reward"), "leave --kl-in reward out"),
+        (dict(beta=0.1, kl_estimator="k2"), "leave --kl-estimator k2 out"),
+        (dict(advantage_eps=1e-6), "leave --advantage-eps out"),
+        (dict(eval_every=5), "leave --eval-every out"),
+        (dict(minibatches=3), "3 minibatches cannot share 4 prompts"),
+    ],
+)
+def test_what_trl_has_no_counterpart_for_is_refused(changes, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        trl_settings(replace(CONFIG, **changes), on_cpu=True)
+
+
+def test_a_kl_that_weighs_nothing_is_not_refused():
+    assert without_counterpart(replace(CONFIG, kl_in="reward", kl_estimator="k1")) == []
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+@pytest.mark.parametrize("minibatches, num_iterations", [(1, 1), (2, 1), (2, 3)])
+def test_trl_makes_as_many_rollouts_and_updates(processes, minibatches, num_iterations):
+    """Held against TRL's own arithmetic: a rollout of N x G completions, updates x minibatches of each."""
+    config = replace(CONFIG, minibatches=minibatches, num_iterations=num_iterations)
+    settings = trl_settings(config, on_cpu=True, processes=processes)
+    rollout = settings["per_device_train_batch_size"] * settings["steps_per_generation"] * processes
+    assert rollout == 4 * 8
+    updates_of_a_rollout = num_iterations * settings["steps_per_generation"] / settings["gradient_accumulation_steps"]
+    assert updates_of_a_rollout == num_iterations * minibatches
+    assert settings["max_steps"] == 5 * updates_of_a_rollout
+
+
+def test_smaller_passes_are_more_of_them():
+    assert shares_of(CONFIG, processes=2, per_device=4) == {
+        "per_device_train_batch_size": 4,
+        "gradient_accumulation_steps": 4,
+        "steps_per_generation": 4,
+    }
+
+
+def test_what_processes_cannot_share_is_refused():
+    with pytest.raises(ValueError, match="32 completions a minibatch .* cannot be shared evenly by 3 processes"):
+        shares_of(CONFIG, processes=3)
+
+
+def test_options_behind_the_dashes_go_over_ours(tmp_path):
+    settings = trl_settings(CONFIG, on_cpu=True) | {"output_dir": str(tmp_path)}
+    extra = ["--per_device_train_batch_size", "8", "--learning_rate=0.5", "--mask_truncated_completions", "true"]
+    args = with_extra(settings, extra, CONFIG, 1)
+    assert (args.learning_rate, args.mask_truncated_completions, args.loss_type) == (0.5, True, "grpo")
+    assert (args.per_device_train_batch_size, args.gradient_accumulation_steps) == (8, 4)
+    assert args.generation_batch_size == 32
+
+
+@pytest.mark.parametrize("extra", [["--no_such_option", "1"], ["--learning_rate", "much"], ["stray"]])
+def test_an_option_that_trl_does_not_take_is_a_sentence(extra, tmp_path):
+    settings = trl_settings(CONFIG, on_cpu=True) | {"output_dir": str(tmp_path)}
+    with pytest.raises(ValueError, match="trl.GRPOConfig does not take the options behind --"):
+        with_extra(settings, extra, CONFIG, 1)
+
+
+# --- the trainer
+
+
+def trainer_of(task, tiny, tmp_path, **settings):
+    recipe = replace(RECIPES[task], train_rows=8, eval_rows=2, constrained=False)
+    settings = dict(steps=2, prompts_per_step=2, num_generations=2, num_iterations=1, minibatches=1) | settings
+    plan = Plan(recipe, "grpo", settings, model=tiny, lora=False, checkpoint=tmp_path)
+    tokenizer = load_tokenizer(tiny)
+    materials = prepare(recipe, tokenizer)
+    config = plan.config(max_new_tokens=3)
+    args = hand_over.arguments(plan, config, str(tmp_path))
+    return hand_over.trainer_for(plan, config, args, tokenizer, materials), plan, materials, config
+
+
+@pytest.mark.parametrize("task", RECIPES)
+def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
+    """Catches a reward that TRL cannot call, a column that it does not pass on, rows that `datasets` does not take."""
+    trainer, plan, materials, _ = trainer_of(task, tiny, tmp_path)
+    trainer.train()
+    assert trainer.state.global_step == 2
+    measured = hand_over.measure(trainer, plan, materials, "after")
+    assert measured.prompts == [row["prompt"] for row in materials.eval_rows] and len(measured.completions) == 2
+
+
+@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
+def test_the_two_losses_agree(loss_type, tiny, tmp_path):
+    """One rollout, one policy that has moved since: TRL's trainer, its own forward pass included, against ours."""
+    settings = dict(loss_type=loss_type, beta=0.1, temperature=0.8, num_generations=4, epsilon=0.1, epsilon_high=0.3)
+    trainer, plan, materials, config = trainer_of("dots", tiny, tmp_path, num_iterations=2, **settings)
+    model, tokenizer = load_policy(tiny, device="cpu")
+    reference = frozen_copy(model)
+    experience = collect(
+        model, tokenizer, materials.train_rows[:2], lambda completions, **_: [float(len(c)) for c in completions], config,
+        reference=reference,
+    )  # fmt: skip
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    ours, metrics = policy_loss(model, experience, config)
+    assert metrics["clip_ratio"] > 0 and metrics["kl"] > 0
+
+    rollout = experience.rollout
+    theirs = trainer.accelerator.unwrap_model(trainer.model).eval()
+    theirs.load_state_dict(model.state_dict())
+    rows = torch.arange(2).repeat_interleave(4)
+    trainer.current_gradient_accumulation_steps = 1
+    inputs = {
+        "prompt_ids": rollout.prompt_ids[rows],
+        "prompt_mask": rollout.prompt_mask[rows],
+        "completion_ids": rollout.completion_ids,
+        "completion_mask": rollout.completion_mask,
+        "advantages": experience.advantages,
+        "old_per_token_logps": rollout.old_logps,
+        "ref_per_token_logps": experience.ref_logps,
+        "num_items_in_batch": rollout.completion_mask.sum(),
+    }
+    torch.testing.assert_close(trainer._compute_loss(theirs, inputs), ours, rtol=1e-5, atol=1e-5)
+
+
+# --- the command
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["poker"], "add --free"),
+        (["sentences"], "add --algorithm grpo"),
+        (["analogies"], "add --lora for adapters or --no-lora"),
+        (["dots", "--beta", "0.1", "--kl-in", "reward"], "TRL penalises the KL in the loss alone"),
+        (["dots", "--eval-every", "5"], "leave --eval-every out"),
+        (["dots", "--", "--no_such_option", "1"], "does not take the options behind --"),
+    ],
+)
+def test_a_refusal_is_a_sentence(arguments, sentence):
+    ran = call("--engine", "trl", *arguments)
+    assert ran.exit_code == 2 and sentence in ran.output
+
+
+@pytest.mark.parametrize("arguments", [["--", "--use_cpu", "true"], ["--use-vllm"], ["--vllm-server", "http://x"]])
+def test_what_is_trls_is_refused_without_it(arguments):
+    ran = call("dots", *arguments)
+    assert ran.exit_code == 2 and "add --engine trl" in ran.output
+
+
+def test_a_run_is_measured_kept_and_told(tiny, tmp_path):
+    result, folder, table = tmp_path / "run.json", tmp_path / "tuned", tmp_path / "run.csv"
+    ran = call(
+        *f"dots --engine trl --model {tiny} --steps 2 --prompts-per-step 2 --num-generations 2".split(),
+        *f"--train-rows 4 --eval-rows 3 --weight-decay 0.5 --warmup-steps 0 --log csv:{table} --save {folder} --result {result}".split(),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(result.read_text())
+    assert told["engine"] == "trl" and told["measured"]["held_out_prompts"] == 3 and told["history"]
+    assert len(table.read_text().splitlines()) == 3
+    tuned, base = load_policy(folder, device="cpu")[0], load_policy(tiny, device="cpu")[0]
+    assert any((p != q).any() for p, q in zip(tuned.parameters(), base.parameters()))
+
+
+@pytest.mark.slow
+def test_dots_is_learned_in_trl(tmp_path):
+    """The embedded model, 40 steps: from about 0.25 to at least 0.95 of held-out completions, sampled."""
+    result = tmp_path / "run.json"
+    ran = call("dots", "--engine", "trl", "--result", str(result), "--", "--gradient_checkpointing", "false")
+    assert ran.exit_code == 0, ran.output
+    measured = json.loads(result.read_text())["measured"]
+    assert measured["baseline"] < 0.4 and measured["fine-tuned"] >= 0.95

@@ -1,0 +1,58 @@
+"""Logs chosen by a text."""
+
+import pytest
+
+from shared.run import loggers
+
+RECORDS = [{"step": 1, "reward": 0.25}, {"step": 2, "reward": 0.5, "kl": 0.1}]
+
+
+def write(where):
+    with loggers.listening(where, {"steps": 2}) as listen:
+        for record in RECORDS:
+            listen(record)
+
+
+def test_a_table(tmp_path):
+    write(f"csv:{tmp_path / 'run.csv'}")
+    assert (tmp_path / "run.csv").read_text() == "step,reward,kl\n1,0.25,\n2,0.5,0.1\n"
+
+
+def test_tensorboard_reads_what_was_written(tmp_path):
+    """TensorBoard's own reader finds each number at its step."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    write(f"tensorboard:{tmp_path}")
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert [(e.step, e.value) for e in events.Scalars("reward")] == [(1, 0.25), (2, 0.5)]
+    assert [e.step for e in events.Scalars("kl")] == [2] and "step" not in events.Tags()["scalars"]
+
+
+def test_trackio_is_told_project_settings_and_steps(monkeypatch):
+    """trackio itself begins a server and asks for its address; here it is replaced by what notes the calls."""
+    trackio = pytest.importorskip("trackio")
+    calls = []
+    monkeypatch.setattr(trackio, "init", lambda **options: calls.append(options))
+    monkeypatch.setattr(trackio, "log", lambda record, step: calls.append((step, record)))
+    monkeypatch.setattr(trackio, "finish", lambda: calls.append("finished"))
+    write("trackio:dots")
+    assert calls == [
+        {"project": "dots", "config": {"steps": 2}},
+        (1, {"reward": 0.25}),
+        (2, {"reward": 0.5, "kl": 0.1}),
+        "finished",
+    ]
+
+
+@pytest.mark.parametrize("where", ["run.csv", "csv:", "wandb:dots", ""])
+def test_another_log_is_refused_with_those_that_there_are(where):
+    with pytest.raises(ValueError, match="csv:FILE, tensorboard:FOLDER, trackio:PROJECT"):
+        loggers.check(where)
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(loggers, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"tensorboard is not installed; `pip install -e \"\.\[scale\]\"`"):
+        loggers.check("tensorboard:runs")
+    loggers.check("csv:run.csv")  # needs none

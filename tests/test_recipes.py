@@ -1,0 +1,65 @@
+"""How tasks are trained: settings that exist, rewards that take the task's rows."""
+
+from dataclasses import replace
+
+import pytest
+
+from shared.grpo import GRPOConfig
+from shared.models import load_policy
+from shared.ppo import PPOConfig
+from shared.recipes import RECIPES, TRAINED, measuring, prepare
+from shared.rewards import columns_of, score
+from shared.rloo import RLOOConfig
+
+CONFIGS = {"grpo": GRPOConfig, "rloo": RLOOConfig, "ppo": PPOConfig}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_policy(device="cpu")[1]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("algorithm", CONFIGS)
+def test_every_algorithm_takes_the_settings_of_every_task(name, algorithm):
+    """Catches a setting that is misspelt (it would be left out without a word) or that an algorithm refuses."""
+    recipe = RECIPES[name]
+    known = set().union(*(config.__dataclass_fields__ for config in CONFIGS.values()))
+    assert set(recipe.settings) <= known and set(recipe.own) <= CONFIGS.keys()
+    settings = recipe.settings_of(algorithm, CONFIGS[algorithm])
+    config = CONFIGS[algorithm](**settings)
+    assert {key: getattr(config, key) for key in settings} == settings
+    assert recipe.name == name and recipe.trained in TRAINED and recipe.algorithm in CONFIGS
+
+
+def test_what_an_algorithm_needs_goes_before_what_all_share():
+    settings = RECIPES["sentences"].settings_of("ppo", PPOConfig)
+    assert settings["prompts_per_step"] == 48 and settings["beta"] == 0.1
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_rewards_take_the_rows_and_the_two_splits_are_apart(name, tokenizer):
+    recipe = replace(RECIPES[name], train_rows=40, eval_rows=20)
+    materials = prepare(recipe, tokenizer)
+    assert len(materials.train_rows) == 40 and len(materials.eval_rows) == 20
+    trained = {row["prompt"] for row in materials.train_rows}
+    assert trained.isdisjoint(row["prompt"] for row in materials.eval_rows)
+    for functions in (recipe.reward_funcs, recipe.measured):
+        for rows in (materials.train_rows, materials.eval_rows):
+            completions = [recipe.task.LONGEST_ANSWERS[0]] * len(rows)
+            assert len(score(functions, [row["prompt"] for row in rows], completions, columns_of(rows))) == len(rows)
+    assert (materials.constraint is not None) == recipe.constrained
+    options = measuring(recipe, materials)
+    assert options.get("num_generations", 0) == recipe.samples and options["constraint"] is materials.constraint
+
+
+def test_the_seed_draws_other_training_rows_and_the_same_held_out_rows(tokenizer):
+    """Catches results of several seeds that were measured on several sets."""
+    recipe = replace(RECIPES["dots"], train_rows=40, eval_rows=20)
+    first, second = prepare(recipe, tokenizer, seed=0), prepare(recipe, tokenizer, seed=1)
+    assert first.train_rows != second.train_rows and first.eval_rows == second.eval_rows
+
+
+def test_a_constraint_without_labels_is_refused(tokenizer):
+    with pytest.raises(ValueError, match="dots has no set of labels"):
+        prepare(replace(RECIPES["dots"], constrained=True), tokenizer)
