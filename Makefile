@@ -28,10 +28,10 @@ lab: $(VENV)/installed  ## open JupyterLab on work/
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
 
-test: $(VENV)/installed-test  ## run the tests
+test: $(VENV)/installed-test  ## run the tests, in under two minutes on two cores
 	@$(RUN) -m checker test
 
-test-all: $(VENV)/installed-test  ## run the slow tests as well
+test-all: $(VENV)/installed-test  ## run the slow tests as well: whole matrices, every notebook on a second device
 	@$(RUN) -m pytest -n auto tests
 
 lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it

@@ -12,6 +12,8 @@ from typing import Protocol
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from shared.engine.processes import ALL_ROWS, Share
+
 Metrics = dict[str, float]
 
 
@@ -38,11 +40,17 @@ class Algorithm:
 
     name = "training"
     model: nn.Module
+    # Which of the step's rows this process has; the loop says so before each `experience`.
+    share: Share = ALL_ROWS
     # What `loss` tells beside the loss, which is 0, where no row has a gradient and it is not asked.
     idle_metrics: Metrics = {}
 
     def experience(self, rows: Sequence[dict], step: int) -> Experience:
-        """What there is to learn from in these rows; chance depends on the step (`shared.engine.chance`)."""
+        """What there is to learn from in these rows; chance depends on the step (`shared.engine.chance`).
+
+        Where several processes train, the rows are this one's `share`; what depends on all rows is taken of
+        `share.whole`, and metrics are those of all rows.
+        """
         raise NotImplementedError
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

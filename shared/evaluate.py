@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie
 from shared.engine.chance import EVALUATION
+from shared.engine.processes import ALONE, Processes
 from shared.engine.sampling import Sampling
 from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
@@ -70,6 +71,7 @@ def evaluate(
     batch_size: int = 64,
     seed: int = 0,
     progress: bool = False,
+    processes: Processes = ALONE,
 ) -> Evaluation:
     """Complete every row's prompt and reward it.
 
@@ -79,6 +81,7 @@ def evaluate(
         num_generations: completions for each prompt; only useful when sampling.
         batch_size: prompts at a time; what is sampled does not depend on it.
         seed: with a row's index, what chance depends on; training's own numbers are others.
+        processes: those that share the rows; all of them call this, and all get the whole.
 
     Raises ValueError when there are no rows, and what `sample` and `score` refuse.
     """
@@ -88,8 +91,8 @@ def evaluate(
     # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
     by_row: dict[int, list[str]] = {}
-    for start in tqdm(range(0, len(rows), batch_size), desc=f"evaluate {name}".strip(), disable=not progress):
-        batch = order[start : start + batch_size]
+    batches = [order[start : start + batch_size] for start in range(0, len(rows), batch_size)]
+    for batch in tqdm(share_of(batches, processes), desc=f"evaluate {name}".strip(), disable=not progress):
         rollout = sample(
             model,
             tokenizer,
@@ -103,6 +106,8 @@ def evaluate(
         )
         for place, i in enumerate(batch):
             by_row[i] = rollout.completions[place * num_generations : (place + 1) * num_generations]
+    for part in processes.gather(by_row):
+        by_row |= part
     completions = [c for i in range(len(rows)) for c in by_row[i]]
     prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
@@ -110,6 +115,12 @@ def evaluate(
     return Evaluation(
         name, prompts, completions, add_up(rewards_per_func, reward_weights), rewards_per_func, num_generations
     )
+
+
+def share_of(batches: Sequence[list[int]], processes: Processes) -> list[list[int]]:
+    """Every n-th row of each batch for each of n processes; no batch without rows."""
+    parts = [batch[processes.rank :: processes.count] for batch in batches]
+    return [part for part in parts if part]
 
 
 def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: bool = True) -> dict[str, float]:

@@ -139,5 +139,5 @@ def enumerate_policy(
             gradient = torch.autograd.grad(logp, parameters, retain_graph=k + 1 < len(completions))
             torch.cat([part.flatten() for part in gradient], out=scores[n, k])
     flat = scores.flatten(0, 1)  # (N K, D)
-    gram = (flat @ flat.T).double().cpu()
-    return Enumeration(logps.double().cpu(), gram.view(*shape, *shape))
+    gram = (flat @ flat.T).cpu().double()
+    return Enumeration(logps.cpu().double(), gram.view(*shape, *shape))

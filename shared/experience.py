@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
+from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
 from shared.guard import verify
 from shared.kl import k1
@@ -168,8 +169,12 @@ class RolloutAlgorithm(Algorithm):
         experience = self.collect(rows, step)
         while not self.verified:
             report = verify(self.policy, experience.rollout)
-            self.verified = not report.fell_back
-            if report.fell_back:  # to a slower pass, with which it was not sampled
+            # To a slower pass, with which it was not sampled; one process does not go that way alone.
+            fell_back = self.share.processes.any(report.fell_back)
+            self.verified = not fell_back
+            if fell_back:
+                if not report.fell_back:
+                    take_general_path(self.policy)
                 if self.reference is not None:
                     take_general_path(self.reference)
                 experience = self.collect(rows, step)
@@ -194,9 +199,11 @@ def rewarded_rollout(
     config: RolloutConfig,
     constraint: AnswerTrie | None = None,
     step: int = 0,
-    places: Sequence[int] | None = None,
+    share: Share = ALL_ROWS,
 ) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
     """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
+
+    With a `share` the rows are a part of the step's, at its places; the metrics are still of the whole step.
 
     The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
     `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
@@ -210,16 +217,28 @@ def rewarded_rollout(
         constraint=constraint,
         seed=config.seed,
         step=step,
-        places=places,
+        places=share.places,
     )
     rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
-    metrics = {"reward": rewards.mean().item()} | rollout.length_metrics
-    metrics["entropy"] = (rollout.entropy.sum() / rollout.lengths.sum()).item()
-    for function, column in zip(functions_of(reward_funcs), rewards_per_func.unbind(dim=1)):
+    lengths = share.whole(rollout.lengths)
+    metrics = {"reward": share.whole(rewards).mean().item()} | length_metrics(lengths, share.whole(rollout.truncated))
+    metrics["entropy"] = (share.whole(rollout.entropy).sum() / lengths.sum()).item()
+    for function, column in zip(functions_of(reward_funcs), share.whole(rewards_per_func).unbind(dim=1)):
         metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
         metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()
     return rollout, rewards_per_func, rewards, metrics
+
+
+def length_metrics(lengths: Int[Tensor, "B"], truncated: Bool[Tensor, "B"]) -> Metrics:
+    """How long the completions are, and which share was cut off."""
+    lengths = lengths.float()
+    return {
+        "completions/mean_length": lengths.mean().item(),
+        "completions/min_length": lengths.min().item(),
+        "completions/max_length": lengths.max().item(),
+        "completions/clipped_ratio": truncated.float().mean().item(),
+    }
 
 
 @torch.no_grad()

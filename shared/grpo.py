@@ -17,6 +17,7 @@ from shared import training
 from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -87,6 +88,7 @@ class GRPO(RolloutAlgorithm):
             reference=self.reference,
             constraint=self.constraint,
             step=step,
+            share=self.share,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -118,6 +120,7 @@ def collect(
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
     step: int = 0,
+    share: Share = ALL_ROWS,
 ) -> Experience:
     """Sample a group for each row, reward it, and take the group advantages.
 
@@ -125,13 +128,14 @@ def collect(
         rows: N rows of a data set, each with `prompt` and the columns that the rewards need.
         reference: the frozen reference; None with LoRA adapters (they are switched off) or with beta 0.
         step: with `config.seed`, what chance depends on.
+        share: which of the step's rows these are, where several processes train.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(model, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, constraint, step
+        model, tokenizer, rows, reward_funcs, config, constraint, step, share
     )
     returns = rewards
     ref_logps = None
@@ -140,15 +144,15 @@ def collect(
     if config.beta and config.kl_in == "reward":
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
-        metrics["kl"] = (kl.sum() / rollout.lengths.sum()).item()
+        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.lengths).sum()).item()
     advantages, group_metrics = group_advantages(
-        returns, config.num_generations, config.scale_rewards, config.advantage_eps
+        share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps
     )
     return Experience(
         rollout=rollout,
         rewards_per_func=rewards_per_func,
         rewards=rewards,
-        advantages=advantages.to(rollout.old_logps.device),
+        advantages=share.mine(advantages).to(rollout.old_logps.device),
         ref_logps=ref_logps,
         metrics=group_metrics | metrics,  # the reward of the task, without the penalty
     )

@@ -4,7 +4,7 @@ A model that stopped half-way looks like any other, and training it again from s
 its curve and its comparison are of something else. So the model is marked, and refused until it is a fresh copy.
 """
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 
 from torch import nn
@@ -14,12 +14,15 @@ MARK = "_interrupted_after"
 
 
 @contextmanager
-def until_interrupted(model: nn.Module, history: Sequence, steps: int) -> Iterator[None]:
+def until_interrupted(
+    model: nn.Module, history: Sequence, steps: int, say: Callable[[str], None] = tqdm.write
+) -> Iterator[None]:
     """Run a training loop; an interrupt leaves the block without a traceback, says so, and marks the model.
 
     Args:
         history: the list that the loop fills, one record for each step done.
         steps: how many were meant to be done.
+        say: where the sentence goes.
 
     Raises ValueError when the model was left half-trained by an earlier run.
     """
@@ -28,7 +31,7 @@ def until_interrupted(model: nn.Module, history: Sequence, steps: int) -> Iterat
         yield
     except KeyboardInterrupt:
         mark(model, history)
-        tqdm.write(f"Interrupted after {len(history)} of {steps} steps; what was learned so far is kept.")
+        say(f"Interrupted after {len(history)} of {steps} steps; what was learned so far is kept.")
 
 
 def refuse_half_trained(model: nn.Module) -> None:

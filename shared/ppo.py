@@ -22,6 +22,7 @@ from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_
 from shared.constrain import AnswerTrie
 from shared.critic import ActorCritic, logits_and_hidden
 from shared.engine.logits import entropy_of, token_logps
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
     RolloutAlgorithm,
     RolloutConfig,
@@ -123,6 +124,7 @@ class PPO(RolloutAlgorithm):
             self.config,
             constraint=self.constraint,
             step=step,
+            share=self.share,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -159,22 +161,24 @@ def collect(
     *,
     constraint: AnswerTrie | None = None,
     step: int = 0,
+    share: Share = ALL_ROWS,
 ) -> Experience:
     """Sample, reward, and estimate advantages with the critic as it is.
 
     Args:
         reference: the frozen reference; None with LoRA adapters, or with beta 0 (then no KL is measured).
         step: with `config.seed`, what chance depends on.
+        share: which of the step's rows these are, where several processes train.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(policy, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        policy.model, tokenizer, rows, reward_funcs, config, constraint, step
+        policy.model, tokenizer, rows, reward_funcs, config, constraint, step, share
     )
     mask = rollout.completion_mask
-    metrics["reward_std"] = rewards.std(correction=0).item()
+    metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
     _, values = policy(rollout)  # (B, C)
     per_token = token_rewards(rewards, mask)
     ref_logits = None
@@ -183,12 +187,14 @@ def collect(
         with reference_model(policy.model, reference) as frozen:
             ref_logits, _ = logits_and_hidden(frozen, rollout)  # (B, C, K)
         ref_logps = token_logps(ref_logits, rollout.choices).masked_fill(mask == 0, 0.0)
-        metrics["kl"] = masked_mean(per_token_kl(rollout.old_logps, ref_logps, "k3"), mask).item()
+        kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
+        metrics["kl"] = masked_mean(share.whole(kl), share.whole(mask)).item()
     if config.beta and config.kl_in == "reward":
         per_token = per_token - config.beta * k1(rollout.old_logps, ref_logps)
     advantages, returns = gae(per_token, values, mask, config.lam)
     if config.whiten_advantages:
-        advantages = whiten(advantages, mask)
+        whitened = whiten(share.whole(advantages), share.whole(mask))
+        advantages = share.mine(whitened)[:, : mask.size(1)].to(advantages.device)
     return Experience(
         rollout=rollout,
         rewards_per_func=rewards_per_func,

@@ -2,8 +2,8 @@
 
     python -m benchmarks.sweeps gradients     makes benchmarks/sweeps/gradients.json again
 
-A notebook trains one seed before your eyes and reads the others with `recorded`; `Recorded.origin` says where they
-come from and belongs into the output beside every figure that was read.
+A notebook trains one seed before your eyes and reads the others with `recorded`; `Recorded.origin` and
+`Recorded.command` say where they come from and belong into the output beside every figure that was read.
 """
 
 import json
@@ -42,11 +42,11 @@ class Recorded:
 
     @property
     def origin(self) -> str:
-        """Where the figures come from, in one line."""
+        """How many runs, on what and when, in one line; `command` makes them again."""
         seconds = sum(run["seconds"] for run in self.runs)
         return (
             f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
-            f"code {self.code}: {self.command}"
+            f"code {self.code}"
         )
 
     def of(self, condition: str) -> list[dict]:

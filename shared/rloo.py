@@ -64,8 +64,9 @@ class RLOO(RolloutAlgorithm):
 
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         config = self.config
+        share = self.share
         rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-            self.model, self.tokenizer, rows, self.reward_funcs, config, self.constraint, step
+            self.model, self.tokenizer, rows, self.reward_funcs, config, self.constraint, step, share
         )
         returns = rewards
         ref_logps = None
@@ -73,14 +74,14 @@ class RLOO(RolloutAlgorithm):
             ref_logps = reference_logps(self.model, self.reference, rollout)  # (B, C)
             returns = rewards - config.beta * sequence_kl(rollout, ref_logps)  # (B,)
             kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
-            metrics["kl"] = masked_mean(kl, rollout.completion_mask).item()
-        advantages = returns
+            metrics["kl"] = masked_mean(share.whole(kl), share.whole(rollout.completion_mask)).item()
+        advantages = share.whole(returns)
         if config.baseline == "leave_one_out":
-            advantages, group_metrics = leave_one_out_advantages(returns, config.num_generations)
+            advantages, group_metrics = leave_one_out_advantages(advantages, config.num_generations)
             metrics = group_metrics | metrics
         else:
-            metrics["reward_std"] = rewards.std(correction=0).item()
-        on_device = advantages.to(rollout.old_logps.device)
+            metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
+        on_device = share.mine(advantages).to(rollout.old_logps.device)
         return Experience(rollout, rewards_per_func, rewards, on_device, ref_logps, metrics)
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

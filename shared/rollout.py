@@ -87,28 +87,17 @@ class Rollout:
         """A column of the N prompts as a column of the B completions."""
         return [value for value in column for _ in range(self.num_generations)]
 
-    @property
-    def length_metrics(self) -> dict[str, float]:
-        """How long the completions are, and which share was cut off."""
-        lengths = self.lengths.float()
-        return {
-            "completions/mean_length": lengths.mean().item(),
-            "completions/min_length": lengths.min().item(),
-            "completions/max_length": lengths.max().item(),
-            "completions/clipped_ratio": self.truncated.float().mean().item(),
-        }
-
     def rows_of(self, prompts: Sequence[int]) -> Int[Tensor, "R"]:
         """Which of the B rows belong to these prompts."""
         G = self.num_generations
         return (torch.as_tensor(prompts, dtype=torch.long)[:, None] * G + torch.arange(G)).flatten()
 
     def take(self, prompts: Sequence[int]) -> "Rollout":
-        """The part of the rollout that belongs to these prompts, for minibatches."""
+        """The part of the rollout that belongs to these prompts, for minibatches; to none, in a process without work."""
         chosen = torch.as_tensor(prompts, dtype=torch.long)
         rows = self.rows_of(prompts)
-        longest_prompt = int(self.prompt_lengths[chosen].max())
-        width = int(self.lengths[rows].max())
+        longest_prompt = longest(self.prompt_lengths[chosen])
+        width = longest(self.lengths[rows])
         return replace(
             self,
             prompts=[self.prompts[i] for i in chosen.tolist()],
@@ -124,6 +113,11 @@ class Rollout:
             entropy=None if self.entropy is None else self.entropy[rows, :width],
             contexts=None if self.contexts is None else self.contexts[rows, :width],
         )
+
+
+def longest(lengths: Int[Tensor, "R"]) -> int:
+    """The largest of these lengths; 0 of none."""
+    return int(lengths.max()) if len(lengths) else 0
 
 
 def length_mask(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "B C"]:

@@ -6,7 +6,7 @@ loop knows nothing of rollouts, and it is what rejection sampling trains with.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
@@ -18,6 +18,7 @@ from shared.algorithm import Algorithm, Metrics, TrainingConfig
 from shared.engine.logits import entropy_of, token_logps
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
+from shared.rollout import longest
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Batch:
     def take(self, rows: Sequence[int]) -> "Batch":
         """The part that belongs to these documents."""
         chosen = torch.as_tensor(rows)
-        width = int(self.row_tokens[chosen].max())
+        width = longest(self.row_tokens[chosen])
         return Batch(
             ids=self.ids[chosen, :width],
             learned=self.learned[chosen, :width],
@@ -68,7 +69,9 @@ class Supervised(Algorithm):
         self.tokenizer = tokenizer
 
     def experience(self, rows: Sequence[dict], step: int) -> Batch:
-        return encode_documents(self.tokenizer, rows, training.device_of(self.model))
+        batch = encode_documents(self.tokenizer, rows, training.device_of(self.model))
+        lengths = self.share.whole(batch.learned_tokens)
+        return replace(batch, metrics={"completions/mean_length": lengths.float().mean().item()})
 
     def loss(self, experience: Batch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """-mean over the learned tokens of log pi(token). Padding stands behind what sees it, so it needs no mask."""
@@ -112,7 +115,7 @@ def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], d
         learned=learned.long().to(device),
         row_tokens=lengths,
         learned_tokens=learned_lengths,
-        metrics={"completions/mean_length": learned_lengths.float().mean().item()},
+        metrics={},
     )
 
 

@@ -23,6 +23,7 @@ from shared.algorithm import Algorithm, Experience, Metrics, TrainingConfig, tra
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
+from shared.engine.processes import ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import forget, until_interrupted
 
@@ -58,6 +59,8 @@ def train(
     checkpoint_path: str | Path | None = None,
     on_step: Callable[[Metrics], None] | Sequence[Callable[[Metrics], None]] = (),
     progress: bool = True,
+    stop: Callable[[], bool] = lambda: False,
+    processes: Processes | None = None,
 ) -> list[Metrics]:
     """Train the algorithm's model in place and return its history, one record of metrics for each step.
 
@@ -68,6 +71,9 @@ def train(
             along the very trajectory that an uninterrupted run takes.
         on_step: called with each step's record: one function or several (`shared.logs.csv_log`, for instance).
         progress: show a bar.
+        stop: asked after each step; when it says so in any process, training is interrupted there, with a checkpoint.
+        processes: those that share each step's rows; by default all that were launched together. What they train is
+            what one process would. The first one prints, calls `on_step` and writes the checkpoint.
 
     An interrupt (Ctrl-C, or the stop button of a notebook) ends training and returns the history so far. A step
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
@@ -76,6 +82,7 @@ def train(
         ValueError: no rows, no parameters to train, a checkpoint of another run, or a model that an interrupted run
             left half-trained.
         NonFiniteTraining: three such steps in a row.
+        ProcessLost: another process has ended.
     """
     # 1. What is trained, and where it goes on
     if not len(rows):
@@ -84,6 +91,8 @@ def train(
     if not any(len(group["params"]) for group in groups):
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
     keep_freed_memory()
+    processes = processes or Processes.here()
+    processes.begin_alike(trained_parameters(algorithm.model))
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     run_file = RunFile(
         checkpoint_path,
@@ -92,24 +101,28 @@ def train(
         optimizer=optimizer,
         config=asdict(config),
         rows=rows,
+        processes=processes,
     )
     learning_rates = [group["lr"] for group in groups]
     listeners = [on_step] if callable(on_step) else list(on_step)
+    listeners = listeners if processes.first else []
+    say = above_the_bar if processes.first else silence
     advised = False
 
     with run_file:
         history = run_file.resume()
         if history:
             forget(algorithm.model)  # the checkpoint's weights took the place of those that were there
-        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=not progress)
-        with until_interrupted(algorithm.model, history, config.steps), closing(bar):
+        silent = not progress or not processes.first
+        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=silent)
+        with until_interrupted(algorithm.model, history, config.steps, say), closing(bar):
             for step in range(len(history), config.steps):
                 started = time.perf_counter()
                 # 2. The step's learning rate, its rows, what there is to learn from them, the updates
                 warm = min(1.0, (step + 1) / max(1, config.warmup_steps))
                 for group, learning_rate in zip(optimizer.param_groups, learning_rates):
                     group["lr"] = learning_rate * warm
-                record = {"step": step + 1} | one_step(algorithm, rows, config, step, optimizer)
+                record = {"step": step + 1} | one_step(algorithm, rows, config, step, optimizer, processes)
                 record["learning_rate"] = learning_rates[0] * warm
                 # 3. Tell how it went
                 if evaluate is not None and config.eval_every and (step + 1) % config.eval_every == 0:
@@ -121,25 +134,44 @@ def train(
                 bar.update()
                 bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
                 if config.log_every and (step + 1) % config.log_every == 0:
-                    tqdm.write(log_line(history[-config.log_every :]))
+                    say(log_line(history[-config.log_every :]))
                 if not advised and (advice := algorithm.advice(history)):
-                    tqdm.write(advice)
+                    say(advice)
                     advised = True
                 # 4. Keep it, or stop
-                if config.checkpoint_every and (step + 1) % config.checkpoint_every == 0:
+                stopping = processes.any(stop())
+                if stopping or (config.checkpoint_every and (step + 1) % config.checkpoint_every == 0):
                     run_file.save(history)
                 stop_when_nothing_is_finite(history)
+                if stopping:
+                    raise KeyboardInterrupt
         optimizer.zero_grad()
     return history
 
 
+def above_the_bar(text: str) -> None:
+    """What the first process says, on a line of its own."""
+    tqdm.write(text)
+
+
+def silence(text: str) -> None:
+    """What the others say."""
+
+
 def one_step(
-    algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig, step: int, optimizer: torch.optim.Optimizer
+    algorithm: Algorithm,
+    rows: Sequence[dict],
+    config: TrainingConfig,
+    step: int,
+    optimizer: torch.optim.Optimizer,
+    processes: Processes = ALONE,
 ) -> Metrics:
-    """Experience from the step's rows, and the updates on it; the step's metrics."""
+    """Experience from this process's share of the step's rows, and the updates on it; the metrics of the whole step."""
     batch = rows_of_step(rows, config.prompts_per_step, step, config.seed)
+    # Dealt out along the first epoch's order, so that each minibatch of it is shared evenly.
+    algorithm.share = processes.share(order_of_rows(len(batch), config, step * config.num_iterations))
     with autocast(device_of(algorithm.model), config.bf16):
-        experience = algorithm.experience(batch, step)
+        experience = algorithm.experience(algorithm.share.of(batch), step)
     updates = learn(algorithm, experience, config, step, optimizer)
     skipped = float(any(not math.isfinite(metrics["grad_norm"]) for metrics in updates))
     return mean_metrics(updates) | experience.metrics | {"skipped": skipped}
@@ -154,22 +186,28 @@ def learn(
 ) -> list[Metrics]:
     """num_iterations x minibatches updates on one experience, left early when it is enough; each one's metrics."""
     updates: list[Metrics] = []
-    for minibatch in minibatches(experience, config, step):
+    for minibatch in minibatches(experience, config, step, algorithm.share):
         updates.append(update(algorithm, minibatch, config, optimizer))
         if algorithm.enough(updates[-1]):
             break
     return updates
 
 
-def minibatches(experience: Experience, config: TrainingConfig, step: int) -> Iterable[Experience]:
-    """The parts of an experience, in a new order for each epoch; the experience itself when it is not split."""
+def minibatches(experience: Experience, config: TrainingConfig, step: int, share: Share) -> Iterable[Experience]:
+    """This process's rows of each minibatch of the step, in a new order for each epoch; of some it may have none."""
+    count = share.rows_of_step(len(experience))
     for iteration in range(config.num_iterations):
-        if config.minibatches == 1:
-            yield experience
-            continue
-        order = permutation(len(experience), config.seed, step * config.num_iterations + iteration, MINIBATCHES)
-        for part in order.chunk(config.minibatches):
-            yield experience.take(part.tolist())
+        order = torch.tensor(order_of_rows(count, config, step * config.num_iterations + iteration))
+        for places in order.chunk(config.minibatches):
+            rows = share.rows_among(places.tolist())
+            yield experience if rows == list(range(len(experience))) else experience.take(rows)
+
+
+def order_of_rows(count: int, config: TrainingConfig, epoch: int) -> list[int]:
+    """The order in which an epoch goes through a step's rows; as they stand where nothing is split."""
+    if config.minibatches == 1:
+        return list(range(count))
+    return permutation(count, config.seed, epoch, MINIBATCHES).tolist()
 
 
 def update(
@@ -189,23 +227,25 @@ def add_up_gradient(algorithm: Algorithm, experience: Experience, config: Traini
     """The gradient of the experience's loss, added up over its `pieces`; the loss and its metrics, on the device.
 
     Rows that have no gradient are in no piece. They count in the loss, as a share of 0, and not in the metrics, which
-    are means over the tokens of the others.
+    are means over the tokens of the others. Where several processes train, each adds its rows to one sum.
     """
-    rows = algorithm.rows_with_gradient(experience)
-    if not len(rows):
-        return no_gradient(algorithm)
+    processes = algorithm.share.processes
+    rows = algorithm.rows_with_gradient(experience) if len(experience) else []
     working = experience if len(rows) == len(experience) else experience.take(rows)
+    whole_weight, working_tokens = processes.total([algorithm.weight(experience), working.num_tokens])
+    if not working_tokens:
+        return no_gradient(algorithm)
     totals: dict[str, Tensor] = {}
-    whole_weight = algorithm.weight(experience)
-    for piece in pieces(working, algorithm.vocab_size):
+    for piece in pieces(working, algorithm.vocab_size) if len(rows) else []:
         with autocast(device_of(algorithm.model), config.bf16):
             loss, metrics = algorithm.loss(piece)
         share = algorithm.weight(piece) / whole_weight  # of what the loss is a mean over
-        token_share = piece.num_tokens / working.num_tokens  # of what the metrics are means over
+        token_share = piece.num_tokens / working_tokens  # of what the metrics are means over
         (loss * share).backward()
         for name, value in (metrics | {"loss": loss.detach()}).items():
             totals[name] = totals.get(name, 0.0) + value * (share if name == "loss" else token_share)
-    return totals
+    processes.add_up_gradients(trained_parameters(algorithm.model))
+    return processes.total_by_name(totals)
 
 
 def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:

@@ -9,11 +9,17 @@ from hypothesis import settings
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from tests import skips
+
 torch.set_num_threads(1)
 # No test fails because a machine is busy, and every run tries the same examples.
 settings.register_profile("course", deadline=None, derandomize=True)
 settings.load_profile("course")
 LETTERS = "abcdefghij"
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(skips)
 
 
 def letter_tokenizer(pad_is_eos: bool = False) -> PreTrainedTokenizerFast:

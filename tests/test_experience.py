@@ -7,12 +7,14 @@ import torch
 
 from shared import experience as module
 from shared.constrain import answer_trie
+from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
 from shared.experience import (
     STEPS_WITHOUT_SIGNAL,
     Experience,
     RolloutAlgorithm,
     RolloutConfig,
+    length_metrics,
     reference_logps,
     refuse_the_policy_as_reference,
     rewarded_rollout,
@@ -42,7 +44,14 @@ def test_a_rewarded_rollout_is_the_step_of_its_seed_with_its_rewards(tokenizer):
     for constraint in (None, trie):
         for step, places in ((0, None), (4, None), (4, [7, 1, 0, 2])):
             rollout, per_func, rewards, _ = rewarded_rollout(
-                model, tokenizer, ROWS, [length, count_a], CONFIG, constraint, step, places
+                model,
+                tokenizer,
+                ROWS,
+                [length, count_a],
+                CONFIG,
+                constraint,
+                step,
+                ALL_ROWS if places is None else Share(places),
             )
             alone = sample(
                 model, tokenizer, prompts, 3, Sampling(6), constraint=constraint, seed=3, step=step, places=places
@@ -58,7 +67,7 @@ def test_metrics_have_the_mean_and_the_population_spread_of_each_function(tokeni
     rollout, per_func, rewards, metrics = rewarded_rollout(
         tiny_llama().eval(), tokenizer, ROWS, [length, count_a], CONFIG
     )
-    expected = rollout.length_metrics | {
+    expected = length_metrics(rollout.lengths, rollout.truncated) | {
         "reward": rewards.mean().item(),
         "entropy": rollout.entropy[rollout.completion_mask == 1].mean().item(),
         "rewards/length/mean": per_func[:, 0].mean().item(),

@@ -44,6 +44,7 @@ def code_version() -> str:
 def sweep(chapter: str, seeds: int) -> Recorded:
     """Run every condition of a chapter with every seed, and tell each as it comes."""
     module = importlib.import_module(f"benchmarks.sweeps.{chapter}")
+    code = code_version()  # now: files may change while the runs go on with what was loaded
     runs = []
     for condition in tqdm(module.CONDITIONS, desc=chapter, unit="condition"):
         for seed in range(seeds):
@@ -56,7 +57,7 @@ def sweep(chapter: str, seeds: int) -> Recorded:
     return Recorded(
         chapter=chapter,
         command=f"python -m benchmarks.sweeps {chapter}",
-        code=code_version(),
+        code=code,
         date=datetime.date.today().isoformat(),
         threads=threads,
         runs=tuple(runs),

@@ -83,7 +83,7 @@ def one_of_each(rows: list[dict]) -> list[dict]:
 @torch.no_grad()
 def logps_of(model, rows: list[dict], shared: dict) -> Float[Tensor, "N K"]:
     prompts = [row["prompt"] for row in rows]
-    return enumerated_logps(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"]).double().cpu()
+    return enumerated_logps(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"]).cpu().double()
 
 
 def run(name: str, seed: int, steps: int = STEPS) -> dict:

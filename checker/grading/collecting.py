@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
 
-from checker.batch import entries
+from checker import inventory
 from checker.findings import one_line
 from checker.grading.layouts import Sender, metadata, sender
 from checker.grading.roster import Roster
@@ -70,7 +70,9 @@ def collect(
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[tuple[tuple[int, ...], Handed]]] = {}
-    for entry in entries(paths, scratch):
+    handed_in = inventory.take(paths, scratch)
+    found.aside += [Aside(one_line(skipped.name), skipped.reason) for skipped in handed_in.skipped]
+    for entry in handed_in.entries:
         place = one_line(entry.name)
         if entry.error is not None:
             found.aside.append(Aside(place, str(entry.error)))

@@ -51,7 +51,11 @@ def _and_others(submission: Submission, cells: list[Cell], likewise: str) -> str
 def outputs_without_a_number(submission: Submission) -> Iterator[Remark]:
     shown = [cell for cell in _uncounted(submission) if cell.outputs]
     if shown:
-        yield shown[0].number, f"the cell has outputs but no In [n]{_and_others(submission, shown, 'and so have')}", RUN_AGAIN
+        yield (
+            shown[0].number,
+            f"the cell has outputs but no In [n]{_and_others(submission, shown, 'and so have')}",
+            RUN_AGAIN,
+        )
 
 
 @rule(

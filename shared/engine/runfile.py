@@ -8,6 +8,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from shared.engine import checkpoint
+from shared.engine.processes import ALONE, Processes
 from shared.engine.resume import fingerprint, pack, unpack
 
 
@@ -29,23 +30,26 @@ class RunFile:
         optimizer: Optimizer,
         config: Mapping,
         rows: Sequence[dict],
+        processes: Processes = ALONE,
     ):
+        """`processes`: the first of them holds, reads and writes for all, and all learn how it went."""
         self.path = path
         self.algorithm = algorithm
         self.model = model
         self.optimizer = optimizer
         self.config = config
         self.rows = rows
+        self.processes = processes
 
     def __enter__(self) -> Self:
         """Raises ValueError when another process, or another run of this one, is writing to the path."""
         if self.path is not None:
             self.lock = checkpoint.hold(self.path)
-            self.lock.__enter__()
+            self.processes.from_first(self.lock.__enter__)
         return self
 
     def __exit__(self, *exception) -> None:
-        if self.path is not None:
+        if self.path is not None and self.processes.first:
             self.lock.__exit__(*exception)
 
     def resume(self) -> list[dict]:
@@ -53,7 +57,9 @@ class RunFile:
 
         Raises ValueError for a file that is damaged, foreign or of another run; then nothing has changed.
         """
-        state = None if self.path is None else checkpoint.load(self.path)
+        if self.path is None:
+            return []
+        state = self.processes.from_first(lambda: checkpoint.load(self.path))
         if state is None:
             return []
         return unpack(
@@ -68,8 +74,10 @@ class RunFile:
 
     def save(self, history: list[dict]) -> None:
         """Write the run as it is now; an interrupted write leaves the file as it was."""
-        if self.path is None:
-            return
+        if self.path is not None:
+            self.processes.from_first(lambda: self._write(history))
+
+    def _write(self, history: list[dict]) -> None:
         if not hasattr(self, "fingerprint"):
             self.fingerprint = fingerprint(self.model, self.rows)
         state = pack(

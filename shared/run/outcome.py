@@ -9,7 +9,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.engine.files import written_beside
-from shared.evaluate import Evaluation, bootstrap_interval
+from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
 from shared.run.plan import Plan
 from shared.saving import base_of, save_policy
@@ -18,7 +18,7 @@ from shared.saving import base_of, save_policy
 def with_intervals(measured: dict[str, float], before: Evaluation, after: Evaluation) -> dict[str, float]:
     """What `compare` returned, with the 95 % intervals of both measurements and the number of held-out prompts."""
     for name, evaluation in (("baseline", before), ("fine-tuned", after)):
-        low, high = bootstrap_interval(evaluation.per_prompt)
+        low, high = evaluation.interval()
         measured = measured | {f"{name}_low": low, f"{name}_high": high}
     return measured | {"held_out_prompts": len(before.per_prompt)}
 

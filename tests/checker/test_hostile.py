@@ -25,9 +25,7 @@ from checker.convert import to_markdown
 from checker.formats import as_gradescope, as_json
 from checker.inventory import take
 from checker.notebook import Unreadable, read
-from checker.pages.builtin import page
 from checker.pages.site import index, render
-from checker.rubric import load
 from checker.terminal import show
 from tests.checker.conftest import GOOD, HEADER, code, markdown
 
@@ -41,8 +39,8 @@ def everything(path: Path) -> Report:
     made = [as_json([report]), as_gradescope([report]), index([(report, "")])]
     show(report, Console(file=io.StringIO()))
     if report.status != "unreadable":
-        notebook = read(path)
-        made += [to_markdown(notebook), page(notebook, report, load())]
+        with tempfile.TemporaryDirectory() as folder:
+            made += [to_markdown(read(path)), render(path, Path(folder), "builtin", report=report).read_text("utf-8")]
     for text in made:
         text.encode()
     assert path.read_bytes() == before

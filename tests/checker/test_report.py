@@ -19,7 +19,7 @@ from tests.checker.conftest import GOOD, code
 CELLS = {
     2: "# Cell 2: Model\nimport os, sys, warnings\nprint('parameters', os.path.basename(os.getcwd()))",
     3: "# Cell 3: Data\nprint('a\\nb\\nc')",
-    4: "# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
+    4: "#| echo: false\n# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
     5: "# Cell 5: One GRPO step\nprint('shape (8,) loss 0.5')",
     6: "# Cell 6: Training loop\nfrom tqdm.auto import tqdm\nfor i in tqdm(range(5), desc='GRPO'):\n"
     "    print(f'step {i} reward 0.{i} loss 0.1')\nwarnings.warn('noise')\nprint('debris', file=sys.stderr)",
@@ -60,6 +60,7 @@ def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp
     assert path.read_bytes() == before
     out = done.output
     assert "5/6  Cell 6: Training loop" in out
+    assert "3/6  Cell 4: Reward function" in out, "Quarto's options are no name of a cell"
     assert "baseline reward      0.200" in out and "fine-tuned reward    0.900" in out
     assert {p.name for p in (tmp_path / "build").iterdir()} == {
         "my notebook.ipynb",

@@ -167,3 +167,13 @@ def test_an_empty_further_cell_is_named_so_that_it_is_found(good, save):
     good["cells"].insert(5, code("x = 1\ny = 2", count=None))
     (finding,) = check(save(good)).findings
     assert finding.place == '"x = 1" in Cell 4: Reward function'
+
+
+def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, save):
+    """Catches lines that run into each other, because what is displayed does not end in a line break."""
+    for line in (RIGHT, WRONG):
+        output = record(line[2:].split(":")[0], line.startswith("✓"))
+        output["data"]["text/plain"] = line.strip()
+        with_checks(good, "", "")["cells"][5]["outputs"].append(output)
+    good["cells"][5]["source"] += "\n" + CALLS
+    assert [verdict.line for verdict in verdicts(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]

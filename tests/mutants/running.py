@@ -128,20 +128,20 @@ def files_of(tests: list[str]) -> list[str]:
     return list(dict.fromkeys(test.split("::")[0] for test in tests))
 
 
-def trace(file: Path, test_files: list[str], result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
-    """The seconds of each test, and which tests run each line of the file. RuntimeError when a test fails as it is."""
+def trace(file: Path, test_file: str, result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
+    """The seconds of each test, and which tests run each line of the file. RuntimeError when one fails as it is."""
 
     def work() -> int:
         traced = coverage.Coverage(data_file=None, include=[str(file.resolve())])
         timed = Timed(traced)
         traced.start()
-        code = int(pytest.main([*QUIET, *test_files], plugins=[timed]))
+        code = int(pytest.main([*QUIET, test_file], plugins=[timed]))
         traced.stop()
         by_line = traced.get_data().contexts_by_lineno(str(file.resolve()))
         result.write_text(json.dumps([timed.seconds, by_line]))
         return code
 
     if in_child(work, longest=10 * LONGEST) != PASSED:
-        raise RuntimeError(f"The tests of {file} fail without any change: {' '.join(test_files)}.")
+        raise RuntimeError(f"{test_file}, which tests {file}, fails without any change.")
     seconds, by_line = json.loads(result.read_text())
     return seconds, {int(line): set(tests) - {""} for line, tests in by_line.items()}
