@@ -6,7 +6,7 @@ from checker.check import check
 from checker.notebook import CHECK_RECORD, read
 from checker.rubric import evidence, load
 from checker.verdicts import asked, verdicts
-from tests.checker.conftest import code
+from tests.checker.conftest import HEADER, code
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
@@ -140,6 +140,12 @@ def test_a_function_that_reads_one_or_is_still_to_be_written_does_not(good, save
 def test_a_reward_that_is_not_above_the_baseline_is_told(good, save):
     good["cells"][7]["outputs"][0]["text"] = good["cells"][7]["outputs"][0]["text"].replace("0.970", "0.250")
     assert [c for c, _ in findings(save(good))] == ["N001"]
+
+
+def test_a_notebook_that_measures_need_not_gain(good, save):
+    good["cells"][0]["source"] = HEADER.replace("jupyter:", "course:\n  claim: measures\njupyter:")
+    good["cells"][7]["outputs"][0]["text"] = good["cells"][7]["outputs"][0]["text"].replace("0.970", "0.250")
+    assert "N001" not in [c for c, _ in findings(save(good))]
 
 
 LOGS = [
