@@ -57,6 +57,7 @@ VERDICTS = [
 ]
 
 
+@pytest.mark.slow
 def test_twenty_verdicts_read_as_they_did(capsys):
     """Catches a sentence that breaks, a case that grows, a verdict of more than ten lines."""
     torch.manual_seed(0)
