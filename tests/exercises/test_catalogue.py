@@ -12,6 +12,7 @@ from shared.exercises.comparing import judged, near, same
 from shared.exercises.judging import judge
 from tests.exercises.mutants import mutants_of
 
+pytestmark = pytest.mark.usefixtures("patient_judge")
 NAMES = catalogue.__all__
 EXERCISES = {name: importlib.import_module(f"shared.exercises.catalogue.{name}").EXERCISE for name in NAMES}
 ABOUT = {name: importlib.import_module(f"tests.exercises.right.{name}") for name in NAMES}
