@@ -73,8 +73,13 @@ class Cell:
 
     @property
     def text_output(self) -> str:
-        """What the cell prints, of each output at most the first MAX_TEXT characters."""
-        return "".join(output.text[:MAX_TEXT] for output in self.outputs)
+        """What the cell prints, of each output at most the first MAX_TEXT characters; what is displayed ends its line."""
+        return "".join(map(_printed, self.outputs))
+
+
+def _printed(output: Output) -> str:
+    text = output.text[:MAX_TEXT]
+    return text if output.kind == "stream" or not text or text.endswith("\n") else text + "\n"
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,9 @@ Run = tuple[Sequence[float], Sequence[float]]  # what stands on the two axes
 def panels(
     curves: dict[str, dict[str, list[Run]]], xlabel: str, *, log: Sequence[str] = (), joined: bool = True
 ) -> Figure:
-    """One panel for each title, in it the runs of each name in one colour: the first strong, the others faint.
+    """One panel for each title, in it the runs of each name: the first strong, the others faint.
+
+    A name has one colour, whichever panel it stands in.
 
     Args:
         curves: titles to names to runs, each run its values on the two axes.
@@ -168,19 +170,21 @@ def panels(
 
     Raises ValueError when there is nothing to draw, or more names than colours.
     """
-    if not curves or max(map(len, curves.values())) > len(COLOURS):
-        raise ValueError(f"Give at least one panel, and at most {len(COLOURS)} names in each.")
+    names = list(dict.fromkeys(name for named in curves.values() for name in named))
+    if not names or len(names) > len(COLOURS):
+        raise ValueError(f"There are {len(names)} names to draw; give at least one, and at most {len(COLOURS)}.")
+    colours = dict(zip(names, COLOURS))
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(
             1, len(curves), figsize=(4.3 * len(curves), 3.1), squeeze=False, layout="constrained"
         )
         for axis, (title, named) in zip(axes[0], curves.items()):
-            for (name, runs), colour in zip(named.items(), COLOURS):
+            for name, runs in named.items():
                 for number, (across, up) in enumerate(runs):
                     axis.plot(
                         across,
                         up,
-                        color=colour,
+                        color=colours[name],
                         marker="o",
                         markersize=3 if number else 4.5,
                         linestyle="-" if joined else "",

@@ -48,10 +48,10 @@ def test_figures_survive_dollar_signs_and_line_breaks():
 def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
     """Catches a legend with a name for each run, and a faint run in the colour of another method."""
     runs = [([1, 2], [1.0, 10.0]), ([1, 2], [2.0, 20.0])]
-    figure = panels({"left": {"A": runs, "B": runs[:1]}, "right": {"A": runs[:1]}}, "step", log=["left"])
+    figure = panels({"left": {"A": runs, "B": runs[:1]}, "right": {"B": runs[:1]}}, "step", log=["left"])
     left, right = figure.axes
     strong, faint, other = left.lines
-    assert strong.get_color() == faint.get_color() != other.get_color()
+    assert strong.get_color() == faint.get_color() != other.get_color() == right.lines[0].get_color()
     assert strong.get_alpha() > faint.get_alpha() and faint.get_ydata().tolist() == [2.0, 20.0]
     assert [text.get_text() for text in left.get_legend().get_texts()] == ["A", "B"]
     assert (left.get_yscale(), right.get_yscale()) == ("log", "linear")
@@ -60,5 +60,5 @@ def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
 
 @pytest.mark.parametrize("curves", [{}, {"one": {str(i): [] for i in range(7)}}])
 def test_panels_that_cannot_be_drawn_are_refused(curves):
-    with pytest.raises(ValueError, match="at least one panel"):
+    with pytest.raises(ValueError, match="at least one, and at most 6"):
         panels(curves, "step")

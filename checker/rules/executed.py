@@ -24,19 +24,18 @@ def _has_code(source: str) -> bool:
 def not_run(submission: Submission) -> Iterator[Remark]:
     idle = [cell for cell in _uncounted(submission) if not cell.outputs]
     if idle:
-        yield idle[0].number, f"the cell was not run{_and_others(submission, idle)}", RUN_AGAIN
+        yield idle[0].number, f"the cell was not run{_and_others(submission, idle, 'nor were')}", RUN_AGAIN
 
 
 def _uncounted(submission: Submission) -> list[Cell]:
     return [cell for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
 
 
-def _and_others(submission: Submission, cells: list[Cell]) -> str:
+def _and_others(submission: Submission, cells: list[Cell], likewise: str) -> str:
     """The further cells of which the same is true, by name where they are few."""
     rest = cells[1:]
-    if len(rest) > NAMED:
-        return f", and so are {len(rest)} others"
-    return "".join(f"; {submission.place(cell.number)} likewise" for cell in rest)
+    named = "; ".join(submission.place(cell.number) for cell in rest)
+    return f", {likewise} {named if len(rest) <= NAMED else f'{len(rest)} others'}" if rest else ""
 
 
 @rule(
@@ -52,7 +51,11 @@ def _and_others(submission: Submission, cells: list[Cell]) -> str:
 def outputs_without_a_number(submission: Submission) -> Iterator[Remark]:
     shown = [cell for cell in _uncounted(submission) if cell.outputs]
     if shown:
-        yield shown[0].number, f"the cell has outputs but no In [n]{_and_others(submission, shown)}", RUN_AGAIN
+        yield (
+            shown[0].number,
+            f"the cell has outputs but no In [n]{_and_others(submission, shown, 'and so have')}",
+            RUN_AGAIN,
+        )
 
 
 @rule(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from checker.claims import MEASURES
 from checker.rules.base import Remark, Submission, rule
 
 NUMBER = r"\W{0,4}(\d+(?:\.\d+)?)\s*(%?)"
@@ -24,7 +25,7 @@ SPREAD = re.compile(rf"(?:reward[ _-]std|std[ _-]of[ _-]rewards?|reward[ _-]spre
 )
 def nothing_gained(submission: Submission) -> Iterator[Remark]:
     baseline, tuned = submission.rewards
-    if baseline is None or tuned is None or tuned > baseline:
+    if baseline is None or tuned is None or tuned > baseline or submission.claim == MEASURES:
         return
     cells = submission.sections.get(7) or list(submission.notebook.code_cells)[-1:]
     yield (
@@ -46,6 +47,8 @@ def nothing_gained(submission: Submission) -> Iterator[Remark]:
 )
 def no_group_has_a_spread(submission: Submission) -> Iterator[Remark]:
     text = submission.output_of(6)
+    if not any(word in text.lower() for word in ("group", "std", "spread")):  # much faster than the patterns
+        return
     idle = [float(value) / (100 if percent else 1) for value, percent in IDLE.findall(text)]
     spread = [float(value) for value, _ in SPREAD.findall(text)]
     if (idle and min(idle) >= 1) or (not idle and len(spread) > 1 and max(spread) == 0):

@@ -25,11 +25,11 @@ class Exercise:
     steps: the reference and its slips; the steps read the arguments by their names.
     arguments: the kind of each argument, in the order in which the function takes them.
     result: what comes back.
-    draw: a valid case from chance.        boundary: cases that chance would miss.
+    draw: a case from chance, drawn again until it is valid.        boundary: cases that chance would miss.
     gradient: the argument by which the gradient of the result is compared as well; None for none.
     relevant: the argument (a mask) that says where the result matters; None for everywhere.
     tolerance: how far off a number may be, relative to the largest one of the result (at least to 1).
-    valid: whether a smaller case is still one that the function has to bear.
+    valid: whether a drawn or a smaller case is one that the function has to bear.
     smaller: further smaller cases of a case, for arguments that are no arrays and no lists.
     call: how the function is used in a case, and what is looked at: `result` is about what this returns.
     needs: exercises whose functions the student may call in this one, also through each other, the innermost first.
@@ -55,7 +55,14 @@ class Exercise:
     def cases(self, seed: int = 0) -> list[Case]:
         """The boundary cases and the drawn ones, the same at every call."""
         chance = Draw(f"{self.function} {seed}")
-        return [*self.boundary(), *(self.draw(chance) for _ in range(self.draws))]
+        return [*self.boundary(), *(self._drawn(chance) for _ in range(self.draws))]
+
+    def _drawn(self, chance: Draw) -> Case:
+        """A drawn case that is valid: `draw` may leave to `valid` what is easier refused than avoided."""
+        case = self.draw(chance)
+        while not self.valid(case):
+            case = self.draw(chance)
+        return case
 
     def size(self, case: Case) -> int:
         """How much there is to read in a case: the numbers and characters of its arguments."""

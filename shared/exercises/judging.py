@@ -18,7 +18,7 @@ from shared.exercises.wording import told
 
 RECORD_VERSION = 1
 TIME_TO_EXPLAIN = 1.2  # seconds of computing for the slips, and again for the smallest case
-LONGEST_EXPLANATION = 2.5  # seconds of waiting for the same: a function may sleep
+LONGEST = 6.0  # seconds of waiting for all, if the function does not take longer in one call
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,36 @@ class Verdict:
         return {"version": RECORD_VERSION} | facts
 
 
-def judge(exercise: Exercise, function: Callable, begun: Callable[[int], None] = lambda case: None) -> Verdict:
-    """Judge a function, with right ones in the place of its helpers that are wrong. begun: called before each case."""
-    verdict = judge_alone(exercise, function, begun)
+@dataclass(frozen=True)
+class Report:
+    """Whom a judge tells how far it is, in case that it is stopped.
+
+    begun: called with the number of a case before the function gets it.
+    found: called with a verdict that is right, but might say more if there is time.
+    """
+
+    begun: Callable[[int], None] = lambda case: None
+    found: Callable[[Verdict], None] = lambda verdict: None
+
+
+SILENT = Report()
+
+
+def judge(exercise: Exercise, function: Callable, report: Report = SILENT) -> Verdict:
+    """Judge a function, with right ones in the place of its helpers that are wrong."""
+    end = time.monotonic() + LONGEST
+    verdict = judge_alone(exercise, function, end, report)
     if verdict.passed:
         return verdict
     wrong = []
     for need, helper in helpers_of(exercise, function):
         with with_references(function, wrong):
-            if not judge_alone(need, helper, begun=lambda case: None).passed:
+            if not _passes(need, helper):
                 wrong.append(need)
     if not wrong:
         return verdict
     with with_references(function, wrong):
-        verdict = judge_alone(exercise, function, begun)
+        verdict = judge_alone(exercise, function, end)
     names = tuple(need.function for need in wrong)
     called = " and ".join(f"`{name}`" for name in names)
     rest = "it is right." if verdict.passed else f"it is wrong too: {verdict.text}"
@@ -68,45 +84,73 @@ def judge(exercise: Exercise, function: Callable, begun: Callable[[int], None] =
     return replace(verdict, passed=False, text=text, first=names)
 
 
-def judge_alone(exercise: Exercise, function: Callable, begun: Callable[[int], None]) -> Verdict:
-    """Judge a function as it is, whatever it calls."""
+def _passes(exercise: Exercise, function: Callable) -> bool:
+    """Whether a function is right in every case, and no more than that."""
+    return not any(judged(exercise, function, case)[0] for case in exercise.cases())
+
+
+def judge_alone(exercise: Exercise, function: Callable, end: float, report: Report = SILENT) -> Verdict:
+    """Judge a function as it is, whatever it calls. end: when to be done, by `time.monotonic`."""
     cases = exercise.cases()
+    boundary = len(cases) - exercise.draws
     failures = {}
     outcomes = []
     for number, case in enumerate(cases):
-        begun(number)
+        if number > boundary and time.monotonic() > end:
+            break  # a slow function, or a slow machine: a verdict on fewer cases is better than none
+        report.begun(number)
         way, found, expected = judged(exercise, function, case)
         outcomes.append(found)
         if found.blank:
             return Verdict(exercise.name, False, f"{found.raised}.", number)
+        if way and not failures:
+            text = told(exercise, way, (), case, found, expected)
+            report.found(Verdict(exercise.name, False, text, number + 1))
         if way:
             failures.setdefault(way, []).append(number)
+    tried = cases[: len(outcomes)]
     if not failures:
-        return Verdict(exercise.name, True, f"right in all {len(cases)} cases.", len(cases))
+        return Verdict(exercise.name, True, f"right in all {len(tried)} cases.", len(tried))
+    return _explained(exercise, function, tried, outcomes, failures, end)
+
+
+def _explained(
+    exercise: Exercise, function: Callable, cases: list[Case], outcomes: list[Outcome], failures: dict, end: float
+) -> Verdict:
+    """The verdict on a function that fails: the slips that it makes, and the smallest case."""
     way = next(way for way in WAYS if way in failures)
-    return _explained(exercise, function, cases, outcomes, failures, way)
-
-
-def _explained(exercise, function, cases: list[Case], outcomes: list[Outcome], failures: dict, way: str) -> Verdict:
-    numbers = sorted({n for of_way, places in failures.items() if of_way != "type" for n in places})
-    others = [n for n in range(len(cases)) if n not in set(numbers)]
-    order = [*numbers, *others]
+    telling = sorted({number for other, numbers in failures.items() if other != "type" for number in numbers})
+    order = sorted(range(len(cases)), key=lambda number: number not in telling)
     slips = ()
     if way not in ("harm", "type"):
-        slips = recognised(exercise, [cases[n] for n in order], [outcomes[n] for n in order], _timer())
+        slips = recognised(exercise, [cases[n] for n in order], [outcomes[n] for n in order], _timer(end))
 
-    def fails(case: Case) -> bool:
-        return judged(exercise, function, case)[0] == way
-
-    start = min((cases[number] for number in failures[way]), key=exercise.size)
-    smallest = shrunk(exercise, start, fails, _timer())
+    smallest = _smallest(exercise, function, [cases[number] for number in failures[way]], way, end)
     _, found, expected = judged(exercise, function, smallest)
     text = told(exercise, way, slips, smallest, found, expected)
     return Verdict(exercise.name, False, text, len(cases), tuple(slip.name for slip in slips))
 
 
-def _timer() -> Callable[[], bool]:
+def _smallest(exercise: Exercise, function: Callable, failing: list[Case], way: str, end: float) -> Case:
+    """The smallest of the failing cases, made smaller as long as the function fails in the same way."""
+
+    def fails(case: Case) -> bool:
+        return judged(exercise, function, case)[0] == way
+
+    return shrunk(exercise, min(failing, key=exercise.size), fails, _timer(end))
+
+
+def smallest_case(exercise: Exercise, function: Callable) -> Case | None:
+    """The smallest case that tells a function from the reference; None where none does."""
+    ways = [(judged(exercise, function, case)[0], case) for case in exercise.cases()]
+    for way in WAYS:
+        failing = [case for found, case in ways if found == way]
+        if failing:
+            return _smallest(exercise, function, failing, way, time.monotonic() + LONGEST)
+    return None
+
+
+def _timer(end: float) -> Callable[[], bool]:
     """Whether there is time left, counted from now. The processor's time, so that a busy machine finds the same."""
     computed = time.process_time() + TIME_TO_EXPLAIN
-    waited = time.monotonic() + LONGEST_EXPLANATION
-    return lambda: time.process_time() < computed and time.monotonic() < waited
+    return lambda: time.process_time() < computed and time.monotonic() < end

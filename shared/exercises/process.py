@@ -19,7 +19,7 @@ import torch
 
 from shared.exercises.exercise import Exercise
 from shared.exercises.interrupting import interrupted_after
-from shared.exercises.judging import Verdict, judge
+from shared.exercises.judging import Report, Verdict, judge
 from shared.exercises.state import kept
 from shared.exercises.wording import arguments_in_words
 
@@ -76,8 +76,12 @@ def _child(exercise: Exercise, function: Callable, read_end: int, write_end: int
             os.write(write_end, json.dumps(message).encode() + b"\n")
 
         with kept():
-            verdict = judge(exercise, function, begun=lambda case: send({"case": case}))
-        send({"verdict": vars(verdict)})
+            report = Report(
+                begun=lambda case: send({"case": case}),
+                found=lambda verdict: send({"verdict": vars(verdict), "final": False}),
+            )
+            verdict = judge(exercise, function, report)
+        send({"verdict": vars(verdict), "final": True})
     except BaseException as error:
         os.write(write_end, json.dumps({"failed": type(error).__name__[:100]}).encode() + b"\n")
     finally:
@@ -107,13 +111,20 @@ def _awaited(exercise: Exercise, pipe: int) -> Verdict:
     """The child's verdict, or what its silence means."""
     end = time.monotonic() + TIME_LIMIT
     received = b""
+    provisional = None
     case = 0
     last_heard = time.monotonic()
     while len(received) < MOST_BYTES:
-        now = time.monotonic()
-        patience = min(end - now, last_heard + CASE_LIMIT - now)
-        if patience <= 0 or not select.select([pipe], [], [], patience)[0]:
-            return _stopped(exercise, f"it does not return within {CASE_LIMIT:.0f} seconds", case)
+        patience = max(0.0, min(end, last_heard + CASE_LIMIT) - time.monotonic())
+        if not select.select([pipe], [], [], patience)[0]:
+            waited = time.monotonic() - last_heard
+            if provisional is not None:
+                return provisional
+            if waited < CASE_LIMIT / 2:
+                return Verdict(
+                    exercise.name, False, f"it is too slow: {case} cases take {TIME_LIMIT:.0f} seconds.", case
+                )
+            return _stopped(exercise, f"it does not return within {waited:.0f} seconds", case)
         part = os.read(pipe, 65536)
         if not part:
             return _stopped(exercise, "it ends the whole process, as `exit()`, `os._exit` or a crash would", case)
@@ -122,12 +133,15 @@ def _awaited(exercise: Exercise, pipe: int) -> Verdict:
         *lines, received = received.split(b"\n")
         for line in lines:
             message = json.loads(line)
-            if "verdict" in message:
-                facts = message["verdict"]
-                return Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
             if "failed" in message:
                 return Verdict(exercise.name, False, f"it cannot be judged: {message['failed']} in the judge.")
-            case = message["case"]
+            if "case" in message:
+                case = message["case"]
+                continue
+            facts = message["verdict"]
+            provisional = Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
+            if message["final"]:
+                return provisional
     return Verdict(exercise.name, False, "it cannot be judged: it writes where only the judge writes.")
 
 
@@ -155,8 +169,11 @@ def _kill(child: int) -> None:
 def in_the_kernel(exercise: Exercise, function: Callable) -> Verdict:
     """With a timer that interrupts Python code. It does not hold against an `except:` in a loop or a long call of C."""
     at = [0]
+    found = []
     try:
         with kept(), interrupted_after(TIME_LIMIT):
-            return judge(exercise, function, begun=lambda case: at.__setitem__(0, case))
+            return judge(exercise, function, Report(begun=at.append, found=found.append))
     except TimeoutError:
-        return _stopped(exercise, f"it does not return within {TIME_LIMIT:.0f} seconds", at[0])
+        if found:
+            return found[-1]
+        return _stopped(exercise, f"it does not return within {TIME_LIMIT:.0f} seconds", at[-1])

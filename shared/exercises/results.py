@@ -132,8 +132,7 @@ def named(value) -> str:
         return f"{clipped(repr(value), 40)}"
     if isinstance(value, (list, tuple)) and value:
         return f"a {type(value).__name__} of {type(value[0]).__name__}"
-    name = type(value).__name__
-    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+    return f"a thing of type {clipped(type(value).__name__, 60)}"
 
 
 def dtype_of(value: Tensor | np.ndarray) -> str:

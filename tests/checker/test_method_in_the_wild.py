@@ -100,6 +100,7 @@ QUIET = {
         "    adv = (r_group - r_group.mean()) / (r_group.std() + 1e-4)"
     ),
     "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
+    "M012, settings of PPO": 'own = {"grpo": {"mu": 2}, "ppo": {"num_generations": 1}}\neval_args = {"group_size": 1}',
     "M015, answers for a data set": (
         LOGPS + "lp = logps(model, given_ids)\ndef answers(model, x):\n    return model.generate(**x, temperature=0.8)"
     ),

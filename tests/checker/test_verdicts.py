@@ -6,7 +6,7 @@ from checker.check import check
 from checker.notebook import CHECK_RECORD, read
 from checker.rubric import evidence, load
 from checker.verdicts import asked, verdicts
-from tests.checker.conftest import code
+from tests.checker.conftest import HEADER, code
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
@@ -142,6 +142,12 @@ def test_a_reward_that_is_not_above_the_baseline_is_told(good, save):
     assert [c for c, _ in findings(save(good))] == ["N001"]
 
 
+def test_a_notebook_that_measures_need_not_gain(good, save):
+    good["cells"][0]["source"] = HEADER.replace("jupyter:", "course:\n  claim: measures\njupyter:")
+    good["cells"][7]["outputs"][0]["text"] = good["cells"][7]["outputs"][0]["text"].replace("0.970", "0.250")
+    assert "N001" not in [c for c, _ in findings(save(good))]
+
+
 LOGS = [
     ("step {} average reward 0.1 average loss 0.01 equal groups 1.000\n", True),
     ("step {} average reward 0.1 average loss 0.01 reward std 0.000\n", True),
@@ -167,3 +173,13 @@ def test_an_empty_further_cell_is_named_so_that_it_is_found(good, save):
     good["cells"].insert(5, code("x = 1\ny = 2", count=None))
     (finding,) = check(save(good)).findings
     assert finding.place == '"x = 1" in Cell 4: Reward function'
+
+
+def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, save):
+    """Catches lines that run into each other, because what is displayed does not end in a line break."""
+    for line in (RIGHT, WRONG):
+        output = record(line[2:].split(":")[0], line.startswith("✓"))
+        output["data"]["text/plain"] = line.strip()
+        with_checks(good, "", "")["cells"][5]["outputs"].append(output)
+    good["cells"][5]["source"] += "\n" + CALLS
+    assert [verdict.line for verdict in verdicts(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]

@@ -33,6 +33,10 @@ def test_chunks_hold_every_row_once(monkeypatch):
     monkeypatch.setattr(logits_module, "CHUNK", 20)
     rows = torch.arange(5.0)[:, None].expand(5, 8)
     assert torch.cat([rows[chunk, 0] for chunk in in_chunks(rows)]).tolist() == [0, 1, 2, 3, 4]
+    assert in_chunks(rows) == [slice(0, 2), slice(2, 4), slice(4, 6)]
+    assert in_chunks(torch.zeros(4, 10)) == [slice(0, 2), slice(2, 4)], "20 logits are at most 20"
+    assert in_chunks(torch.zeros(2, 21)) == [slice(0, 1), slice(1, 2)], "one row is the least"
+    assert len(in_chunks(rows[:0])) == 1, "no rows are one empty chunk, which `torch.cat` can take"
 
 
 def test_entropy_counts_a_token_that_cannot_come_as_nothing():
@@ -63,3 +67,17 @@ def test_large_logits_lose_nothing():
     logits = torch.tensor([[10_000.0, 10_000.5, 9_999.0]])
     expected = (logits - 10_000).double().log_softmax(-1)[:, 0].float()
     torch.testing.assert_close(token_logps(logits, torch.tensor([0])), expected, rtol=0, atol=1e-6)
+
+
+def test_the_gradient_has_the_logits_shape_and_choice_its_own():
+    """(2, 3, 4) logits and (2, 3) choices, not contiguous: catches a view that mixes rows."""
+    logits = torch.randn(3, 2, 4, generator=seeded()).transpose(0, 1).requires_grad_()
+    choice = torch.tensor([[0, 3, 1], [2, 2, 0]])
+    logps = token_logps(logits, choice)
+    torch.testing.assert_close(logps, torch.distributions.Categorical(logits=logits).log_prob(choice))
+    assert logps.shape == (2, 3) and entropy_of(logits).shape == (2, 3)
+
+
+def test_entropy_against_the_textbook():
+    logits = torch.randn(5, 7, generator=seeded(2))
+    torch.testing.assert_close(entropy_of(logits), torch.distributions.Categorical(logits=logits).entropy())

@@ -274,9 +274,22 @@ def _settings(code: Code) -> Iterator[tuple[int, int, str, ast.expr]]:
         defaults += [pair for pair in zip(function.args.kwonlyargs, function.args.kw_defaults) if pair[1] is not None]
         yield from ((cell, function.lineno, argument.arg, value) for argument, value in defaults)
     for cell, entries in code.walk(ast.Dict):
+        if ELSEWHERE.search(_name_of_entries(code, entries)):
+            continue
         for key, value in zip(entries.keys, entries.values):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield cell, entries.lineno, key.value, value
+
+
+def _name_of_entries(code: Code, entries: ast.Dict) -> str:
+    """What a dictionary of settings is called: the key, keyword or name that it is the value of."""
+    holder = code.parent(entries)
+    if isinstance(holder, ast.Dict):
+        keys = [key for key, value in zip(holder.keys, holder.values) if value is entries]
+        return str(getattr(keys[0], "value", "")) if keys else ""
+    if isinstance(holder, ast.Assign):
+        return plain_name(holder.targets[0])
+    return (holder.arg or "") if isinstance(holder, ast.keyword) else ""
 
 
 RULES = [no_epsilon, sample_standard_deviation, normalised_over_the_batch, group_of_one]

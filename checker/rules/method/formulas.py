@@ -31,7 +31,7 @@ def averaged(node: ast.expr) -> ast.expr:
         if (
             isinstance(node, ast.BinOp)
             and isinstance(node.op, ast.Div)
-            and mentions(node.right, r"mask|len|count|^n_|num")
+            and (called(node.left) == "sum" or mentions(node.right, r"mask|len|count|^n_|num"))
         ):
             node = node.left
         elif called(node) in AVERAGES and subject(node) is not None:

@@ -75,7 +75,7 @@ def _counts_real_tokens(node: ast.AST) -> bool:
 )
 def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if _completions_come_apart(code):
+    if not any(True for _ in code.calls("decode", "batch_decode")) or _completions_come_apart(code):
         return
     whole_ids = code.flow(is_generation, lambda node: cuts_columns(node) or _leaves_tensors(node))
 

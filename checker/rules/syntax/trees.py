@@ -8,14 +8,16 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
-from checker.notebook import Cell, Notebook
+from checker.notebook import Notebook
 from checker.rules.syntax.expressions import direct_parts
 
 MAGIC = re.compile(r"^\s*+(?:[%!?]|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
 MAX_CODE = 200_000  # characters of one cell; what is longer is data, not code
 MAX_ALL_CODE = 2_000_000  # characters of all cells that are read
+REMEMBERED = 128  # cells whose trees are kept for the next notebook, 0.1 MB each
 MAX_DEPTH = 150  # nested expressions; deeper code is generated, and rules recurse
 
 
@@ -33,19 +35,23 @@ def read_trees(notebook: Notebook) -> list[Tree]:
     """The trees of all code cells that are Python, in order, until more than `MAX_ALL_CODE` characters were read."""
     trees = []
     size = 0
+    seen: set[str] = set()
     for cell in notebook.code_cells:
         size += len(cell.source)
         if size > MAX_ALL_CODE:
             break
-        tree = _tree(cell)
-        if tree is not None:
-            trees.append(tree)
+        # A class shares the cells that were handed out. In one notebook each cell has nodes of its own.
+        read = _parsed.__wrapped__ if cell.source in seen else _parsed
+        seen.add(cell.source)
+        parsed = read(cell.source)
+        if parsed is not None:
+            trees.append(Tree(cell.number, *parsed))
     return trees
 
 
-def _tree(cell: Cell) -> Tree | None:
-    """The tree of a cell; None when it is not Python, is too long or is nested too deep."""
-    source = cell.source
+@lru_cache(maxsize=REMEMBERED)
+def _parsed(source: str) -> tuple[ast.Module, tuple[str, ...], dict[ast.AST, list[ast.AST]]] | None:
+    """The tree of a cell, its lines and what stands in each node; None for what is not Python, too long or too deep."""
     if len(source) > MAX_CODE or (source.lstrip().startswith("%%") and not TIMED.match(source)):
         return None
     lines = ["" if MAGIC.match(line) else line for line in source.split("\n")]
@@ -56,7 +62,7 @@ def _tree(cell: Cell) -> Tree | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     children = _children(module)
-    return Tree(cell.number, module, tuple(lines), children) if children else None
+    return (module, tuple(lines), children) if children else None
 
 
 def _children(module: ast.Module) -> dict[ast.AST, list[ast.AST]]:

@@ -11,4 +11,4 @@ def isolation():
     try:
         return choose()
     except NoIsolation as error:
-        pytest.skip(str(error))
+        pytest.skip(f"no isolation works here: {error}")

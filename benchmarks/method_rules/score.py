@@ -1,0 +1,107 @@
+"""How often the method rules are right on public notebooks, and how many of the labelled mistakes they find.
+
+    python -m benchmarks.method_rules.score FOLDER
+
+FOLDER holds the notebooks of `labels.json` (repository, commit and path are in it) as ID.ipynb; their code is no part of
+this project. A label says of one place (rule, cell, line) whether there is a mistake of that rule's kind. A finding at a
+place without a label is told and not counted: look at it, and add the label.
+"""
+
+import json
+import math
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.notebook import read
+from checker.rules import method
+from checker.rules.base import Submission
+
+LABELS = Path(__file__).with_name("labels.json")
+LINE = re.compile(r"lines? (\d+)")
+Z = 1.96  # of a 95 % interval
+WITHOUT_READING = {"fourth"}  # sets of which only findings were labelled: nobody read them for what is missed
+
+
+@dataclass
+class Tally:
+    """What came of a set of notebooks. unlabelled, missed: the places, as sentences."""
+
+    notebooks: int = 0
+    right: int = 0
+    wrong: int = 0
+    unlabelled: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The interval of a share after Wilson (1927), honest at 0 and 1."""
+    if not trials:
+        return 0.0, 1.0
+    share = successes / trials
+    centre = share + Z**2 / (2 * trials)
+    spread = Z * math.sqrt(share * (1 - share) / trials + Z**2 / (4 * trials**2))
+    scale = 1 + Z**2 / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def findings(path: Path) -> list[tuple[str, int | None, int]]:
+    """(rule, cell, line) of each finding in a notebook; line 0 where a finding names none."""
+    submission = Submission(read(path))
+    found = []
+    for rule in method.RULES:
+        for cell, said, _ in rule.check(submission):
+            line = LINE.match(said)
+            found.append((rule.code, cell, int(line[1]) if line else 0))
+    return found
+
+
+def judge(tally: Tally, name: str, found: list[tuple[str, int | None, int]], labels: list[dict]) -> None:
+    """Add one notebook: each finding takes the label of its place, else a free one of its rule and cell."""
+    free = list(labels)
+    for code, cell, line in sorted(found, key=lambda place: -_fits_exactly(place, labels)):
+        here = [label for label in free if (label["rule"], label["cell"]) == (code, cell)]
+        chosen = next((label for label in here if label["line"] == line), here[0] if here else None)
+        if chosen is None:
+            tally.unlabelled.append(f"{name}: {code} in cell {cell}, line {line}")
+            continue
+        free.remove(chosen)
+        tally.right += chosen["bug"]
+        tally.wrong += not chosen["bug"]
+    tally.missed += [f"{name}: {label['rule']} in cell {label['cell']}" for label in free if label["bug"]]
+
+
+def _fits_exactly(place: tuple[str, int | None, int], labels: list[dict]) -> bool:
+    return any((label["rule"], label["cell"], label["line"]) == place for label in labels)
+
+
+def share(successes: int, trials: int) -> str:
+    if not trials:
+        return ""
+    low, high = wilson(successes, trials)
+    return f"{successes} of {trials}, {successes / trials:.0%} ({low:.0%} to {high:.0%})"
+
+
+def main(folder: Path) -> None:
+    tallies: dict[str, Tally] = {}
+    for entry in json.loads(LABELS.read_text(encoding="utf-8")):
+        path = folder / f"{entry['id']}.ipynb"
+        if path.is_file():
+            tally = tallies.setdefault(entry["set"], Tally())
+            tally.notebooks += 1
+            judge(tally, f"{entry['repository']}, {entry['path']}", findings(path), entry["labels"])
+    print("| set | notebooks | precision (95 % interval) | recall (95 % interval) |\n|---|---|---|---|")
+    for name, tally in tallies.items():
+        recall = "" if name in WITHOUT_READING else share(tally.right, tally.right + len(tally.missed))
+        print(f"| {name} | {tally.notebooks} | {share(tally.right, tally.right + tally.wrong)} | {recall} |")
+    for name, tally in tallies.items():
+        for what, places in (("without a label", tally.unlabelled), ("missed", tally.missed)):
+            for place in places:
+                print(f"{name}, {what}: {place}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

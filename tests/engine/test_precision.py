@@ -1,0 +1,47 @@
+"""Which products run in bfloat16."""
+
+import pytest
+import torch
+
+from shared.engine.precision import autocast, has_bf16
+
+CPU = torch.device("cpu")
+GPU = torch.device("cuda")
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """What `torch.cuda` is asked, and its answer: in hardware or only emulated."""
+    asked = []
+
+    def supported(**options):
+        asked.append(options)
+        return True
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
+    return asked
+
+
+def test_only_a_gpu_that_has_it_in_hardware_counts(gpu):
+    """Catches half precision on the CPU, where it gains little, and an emulation that is slower than float32."""
+    assert has_bf16(GPU) and gpu == [{"including_emulation": False}]
+    assert not has_bf16(CPU) and len(gpu) == 1
+
+
+def test_a_gpu_without_it_has_none(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **options: False)
+    assert not has_bf16(GPU)
+
+
+@pytest.mark.parametrize("asked, dtype", [(None, torch.float32), (False, torch.float32), (True, torch.bfloat16)])
+def test_products_have_the_precision_that_is_asked_for(asked, dtype):
+    """Catches a setting of its own that is overruled by what the device can do."""
+    with autocast(CPU, asked):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == dtype
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+def test_no_word_means_what_the_device_can(monkeypatch):
+    monkeypatch.setattr("shared.engine.precision.has_bf16", lambda device: device == CPU)
+    with autocast(CPU, None):
+        assert torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") == torch.bfloat16

@@ -1,0 +1,91 @@
+"""A right function is not blamed for the wrong helper that it calls."""
+
+from types import FunctionType
+
+import pytest
+import torch
+
+from shared.exercises.catalogue import grpo_step, loss
+from shared.exercises.judging import judge
+
+pytestmark = pytest.mark.usefixtures("patient_judge")
+NOTEBOOK = """
+import torch
+
+def per_token_kl(logps, ref_logps):
+    log_r = ref_logps - logps
+    return torch.exp(log_r) - log_r{KL}
+
+def grpo_loss(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
+    ratio = torch.exp(logps - old_logps)
+    A = advantages[:, None]
+    surrogate = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)
+    per_token = {SIGN}surrogate + beta * per_token_kl(logps, ref_logps)
+    return ((per_token * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)).mean()
+
+def group_advantages(rewards, num_generations):
+    groups = rewards.view(-1, num_generations)
+    std = groups.std(dim=1, correction=0, keepdim=True)
+    return ((groups - groups.mean(dim=1, keepdim=True)) / (std + 1e-4)).view(-1)
+
+def completion_logps(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
+    mask = torch.cat([prompt_mask, completion_mask], dim=1)
+    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    logits = model(input_ids=torch.cat([prompt_ids, completion_ids], dim=1), attention_mask=mask, position_ids=positions)
+    logps = logits.logits[:, prompt_ids.size(1) - 1 : -1].log_softmax(dim=-1)
+    return logps.gather(-1, completion_ids[..., None])[..., 0] * completion_mask
+
+def step_loss(model, reference, rollout, rewards, beta, epsilon):
+    G = rollout.num_generations
+    batch = (rollout.prompt_ids.repeat_interleave(G, dim=0), rollout.prompt_mask.repeat_interleave(G, dim=0),
+             rollout.completion_ids, rollout.completion_mask)
+    logps = completion_logps(model, *batch)
+    with torch.no_grad():
+        ref_logps = completion_logps(reference, *batch)
+    advantages = group_advantages(rewards, G)
+    return grpo_loss(logps, rollout.old_logps, advantages, rollout.completion_mask, ref_logps, beta, epsilon)
+"""
+
+
+def notebook(kl: str = " - 1", sign: str = "-") -> dict[str, FunctionType]:
+    variables = {"__name__": "__main__"}
+    exec(NOTEBOOK.replace("{KL}", kl).replace("{SIGN}", sign), variables)
+    return variables
+
+
+def test_right_functions_pass_together():
+    cells = notebook()
+    assert judge(loss.EXERCISE, cells["grpo_loss"]).passed
+    assert judge(grpo_step.EXERCISE, cells["step_loss"]).passed
+
+
+def test_the_wrong_helper_is_named_and_the_function_judged_without_it():
+    verdict = judge(loss.EXERCISE, notebook(kl="")["grpo_loss"])
+    assert not verdict.passed and verdict.first == ("per_token_kl",)
+    assert verdict.text.startswith("first mend `per_token_kl`") and "it is right." in verdict.text
+
+
+def test_a_helper_of_a_helper_is_named_alone():
+    """Catches `grpo_loss` being blamed for `per_token_kl`, which it calls."""
+    verdict = judge(grpo_step.EXERCISE, notebook(kl="")["step_loss"])
+    assert verdict.first == ("per_token_kl",)
+
+
+def test_what_is_wrong_besides_its_helper_is_said_too():
+    verdict = judge(loss.EXERCISE, notebook(kl="", sign="")["grpo_loss"])
+    assert verdict.first == ("per_token_kl",) and verdict.slips == ("maximised_instead",)
+
+
+def test_the_students_functions_are_in_their_places_again():
+    cells = notebook(kl="")
+    before = dict(cells)
+    judge(loss.EXERCISE, cells["grpo_loss"])
+    assert {name: cells[name] for name in before} == before
+
+
+def test_a_function_that_is_imported_is_no_exercise():
+    """Other notebooks import `grpo_loss` from the course, with other arguments."""
+    cells = notebook()
+    imported = {"__name__": "__main__", "torch": torch, "per_token_kl": cells["per_token_kl"]}
+    exec("def grpo_loss(*a): return per_token_kl(a[0], a[4]).sum()", imported)
+    assert judge(loss.EXERCISE, imported["grpo_loss"]).first == ()

@@ -1,0 +1,261 @@
+"""A verdict in time, whatever the function does, and everything as before."""
+
+import os
+import random
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from shared.exercises import process
+from shared.exercises.catalogue import hand_type, kl, loss
+from shared.exercises.process import in_a_child, in_the_kernel, verdict_on
+from shared.exercises.state import settings_now
+
+pytestmark = pytest.mark.usefixtures("patient_judge")
+RIGHT = kl.EXERCISE.reference()
+FORKS = pytest.mark.skipif(not process.can_fork(), reason="a child that can be killed needs fork")
+
+
+def endless(*_):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def asleep(*_):
+    time.sleep(1000)
+
+
+def evil(*_):
+    class Evil:
+        def __repr__(self):
+            os._exit(1)
+
+        __str__ = __len__ = __repr__
+
+        def __getattr__(self, name):
+            raise SystemExit
+
+    return Evil()
+
+
+def megabytes_raised(*_):
+    raise ValueError("x" * 10**7)
+
+
+def evil_error(*_):
+    class Evil(Exception):
+        def __str__(self):
+            raise SystemExit
+
+    raise Evil
+
+
+def megabytes_printed(*arguments):
+    print("y" * 10**6)
+    sys.stderr.write("y" * 10**6)
+    os.write(1, b"z" * 10**5)
+    return RIGHT(*arguments)
+
+
+def recursive(*arguments):
+    return recursive(*arguments)
+
+
+def terabytes(*_):
+    return torch.zeros(10**13)
+
+
+def leaves(*_):
+    os._exit(0)
+
+
+def exits(*_):
+    sys.exit(3)
+
+
+def crashes(*_):
+    os.abort()
+
+
+def kills_its_group(*_):
+    os.kill(0, 9)
+
+
+def leaves_a_thread(*arguments):
+    threading.Thread(target=endless, daemon=True).start()
+    return RIGHT(*arguments)
+
+
+def leaves_a_process(*arguments):
+    if os.fork() == 0:
+        time.sleep(1000)
+    return RIGHT(*arguments)
+
+
+def turns_gradients_off(*arguments):
+    result = RIGHT(*arguments)
+    torch.set_grad_enabled(False)
+    return result
+
+
+def changes_the_default_dtype(*arguments):
+    torch.set_default_dtype(torch.float64)
+    return RIGHT(*arguments)
+
+
+def in_place(logps, ref_logps):
+    result = RIGHT(logps, ref_logps)
+    ref_logps -= 1
+    return result
+
+
+def makes_the_backward_pass(logps, ref_logps):
+    result = RIGHT(logps, ref_logps)
+    result.sum().backward(retain_graph=True)
+    return result
+
+
+def seeds_everything(*arguments):
+    torch.manual_seed(0)
+    random.seed(0)
+    np.random.seed(0)
+    os.environ["CHANGED"] = "1"
+    sys.setrecursionlimit(5000)
+    return RIGHT(*arguments)
+
+
+# function, whether it passes, what is said, whether the judge in the kernel survives it
+HOSTILE = [
+    (endless, False, "does not return within", False),
+    (asleep, False, "does not return within", True),
+    (evil, False, "it returns a thing of type Evil where numbers are needed", True),
+    (megabytes_raised, False, "it raised ValueError: xxx", True),
+    (evil_error, False, "it raised Evil: a message that cannot be shown", True),
+    (megabytes_printed, True, "right", False),
+    (recursive, False, "it raised RecursionError", True),
+    (terabytes, False, "it raised RuntimeError", True),
+    (leaves, False, "it ends the whole process", False),
+    (exits, False, "it raised SystemExit: 3", True),
+    (crashes, False, "it ends the whole process", False),
+    (kills_its_group, False, "it ends the whole process", False),
+    (leaves_a_thread, True, "right", False),
+    (leaves_a_process, True, "right", False),
+    (turns_gradients_off, False, "it changes torch's recording of gradients", True),
+    (changes_the_default_dtype, False, "it changes torch's default dtype", True),
+    (in_place, False, "it changes its argument `ref_logps` in place", True),
+    (makes_the_backward_pass, False, "it calls `backward` itself", True),
+    (seeds_everything, True, "right", True),
+]
+
+
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+@pytest.fixture
+def as_before(capfd):
+    """Everything that a function could change for everybody is as it was when the test began."""
+    chance = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
+    settings = settings_now()
+    rest = environment(), sys.getrecursionlimit(), os.getcwd()
+    yield
+    now = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
+    assert now == chance
+    assert settings_now() == settings
+    assert (environment(), sys.getrecursionlimit(), os.getcwd()) == rest
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(process, "CASE_LIMIT", 2.0)
+
+
+@FORKS
+@pytest.mark.parametrize(("function", "passes", "said", "_"), HOSTILE, ids=lambda v: getattr(v, "__name__", ""))
+def test_a_child_survives_everything(function, passes, said, _, as_before, short, capfd):
+    verdict = verdict_on(kl.EXERCISE, function)
+    assert verdict.passed == passes, verdict.text
+    assert said in verdict.text
+    assert len(verdict.line) < 2000
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("function", "passes", "said"),
+    [(f, passes, said) for f, passes, said, survives in HOSTILE if survives],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_the_kernel_survives_what_leaves_the_interpreter_alone(function, passes, said, as_before, monkeypatch, capfd):
+    """The others hold it up or end it: a loop around a bare `except`, a crash, an exit, threads and processes."""
+    monkeypatch.setattr(process, "TIME_LIMIT", 1.0 if function is asleep else 8.0)
+    verdict = in_the_kernel(kl.EXERCISE, function)
+    assert verdict.passed == passes, verdict.text
+    assert said in verdict.text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_away_from_the_main_thread_a_loop_is_interrupted_too(monkeypatch):
+    """Where no signal can be set, as on Windows: another thread interrupts."""
+    monkeypatch.setattr(process, "TIME_LIMIT", 0.5)
+
+    def loop(*_):
+        while True:
+            pass
+
+    verdicts = []
+    thread = threading.Thread(target=lambda: verdicts.append(in_the_kernel(kl.EXERCISE, loop)))
+    thread.start()
+    thread.join(30)
+    assert "does not return" in verdicts[0].text
+
+
+@FORKS
+def test_after_threads_of_torch_the_child_still_computes():
+    """Catches a child that waits for ever for threads which only its parent has."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        (torch.rand(600, 600, requires_grad=True) @ torch.rand(600, 600)).sum().backward()
+        assert in_a_child(loss.EXERCISE, loss.EXERCISE.reference()).passed
+    finally:
+        torch.set_num_threads(before)
+
+
+@FORKS
+def test_a_slow_function_is_said_to_be_slow(monkeypatch):
+    """Each case is in time and all of them are not: it is no endless loop."""
+    monkeypatch.setattr(process, "TIME_LIMIT", 2.0)
+
+    def slow(cards):
+        time.sleep(0.5)
+        return hand_type.EXERCISE.reference()(cards)
+
+    verdict = verdict_on(hand_type.EXERCISE, slow)
+    assert not verdict.passed and "is too slow" in verdict.text
+
+
+@FORKS
+def test_no_child_is_left(short):
+    verdict_on(kl.EXERCISE, endless)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+@FORKS
+def test_an_interrupt_by_the_user_ends_the_check(monkeypatch):
+    """The one thing that a check raises: what the person at the keyboard asked for."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "_awaited", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        verdict_on(kl.EXERCISE, endless)

@@ -1,0 +1,39 @@
+"""The committed table: files that were not run again keep their rows, with the version that they are of."""
+
+import json
+
+from tests.mutants.report import HEAD, read_report, write_report
+
+FILES = ["shared/kl.py", "shared/losses.py", "shared/ppo.py"]
+EQUIVALENT = "exact_kl: difference = x.masked_fill(forbidden, 0.0)  ->  difference = x.masked_fill(forbidden, 1.0)"
+
+
+def result(folder, name: str, version: str, caught: dict[str, bool]) -> None:
+    text = json.dumps({"version": version * 40, "caught": caught})
+    (folder / f"shared-{name}.json").write_text(text)
+
+
+def test_a_run_of_one_file_leaves_the_others_as_they_were(tmp_path):
+    """Catches a table that holds the last file alone, and a row that seems to be of today's code."""
+    report = tmp_path / "report.md"
+    result(tmp_path, "kl.py", "a", {"one": True, EQUIVALENT: False})
+    result(tmp_path, "losses.py", "b", {"two": True, "three": False, "four": True})
+    write_report(tmp_path, FILES, report)
+    (tmp_path / "shared-kl.py.json").unlink()
+    result(tmp_path, "losses.py", "c", {"two": True, "three": True})
+    write_report(tmp_path, FILES, report)
+    rows, sections = read_report(report.read_text())
+    assert report.read_text().startswith(HEAD)
+    assert rows == {
+        "shared/kl.py": "| shared/kl.py | aaaaaaa | 2 | 1 | 1 | 0 | 100.0 % |",
+        "shared/losses.py": "| shared/losses.py | ccccccc | 2 | 2 | 0 | 0 | 100.0 % |",
+    }
+    assert sections.keys() == {"shared/kl.py"} and EQUIVALENT in sections["shared/kl.py"]
+
+
+def test_what_survived_is_named_and_lowers_the_share(tmp_path):
+    result(tmp_path, "ppo.py", "d", {"caught": True, "lost": False, "also lost": False, "fine": True})
+    write_report(tmp_path, FILES, tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text()
+    assert "| shared/ppo.py | ddddddd | 4 | 2 | 0 | 2 | 50.0 % |" in text
+    assert "## shared/ppo.py\n\n- survived: `lost`\n- survived: `also lost`\n" in text
