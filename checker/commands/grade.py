@@ -14,7 +14,6 @@ import typer
 from checker.notebook import Unreadable
 from checker.terminal import INTERRUPTED, UNREADABLE, complain
 
-
 NEEDED = ("cloudpickle", "ipykernel", "nbclient", "torch")  # the last for the references, beside the boxes
 
 
