@@ -237,6 +237,7 @@ def test_every_link_of_the_site_leads_somewhere(shown, pages):
                 assert not place or f'id="{place}"' in file.read_text(encoding="utf-8"), (page, link)
 
 
+@pytest.mark.slow
 def test_nobody_is_left_out(shown, pages):
     """Catches pictures without a text, words too pale, boxes that only a mouse can scroll, fields without a name."""
     if not AXE.is_file():
