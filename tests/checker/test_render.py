@@ -9,11 +9,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from checker.__main__ import app
 from checker.notebook import Unreadable
-from checker.pages import cells, quarto
+from checker.pages import cells, course, quarto
 from checker.pages.site import render
 from tests.checker.conftest import code, markdown
 
@@ -414,3 +415,36 @@ def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path, stand_in):
     assert (tmp_path / "called").read_text() == "quarto render\n"
     makefile = (Path(__file__).parents[2] / "Makefile").read_text()
     assert "\n\t@$(RUN) -m checker site\n" in makefile
+
+
+def test_quarto_finds_nothing_to_add_to_what_git_ignores():
+    """Catches `quarto render` changing a tracked file: it appends the lines that it does not find word for word."""
+    ignored = (Path(__file__).parents[2] / ".gitignore").read_text().splitlines()
+    assert {"/.quarto/", "**/*.quarto_ipynb"} <= set(ignored)
+
+
+def test_no_theme_of_the_site_asks_for_a_font():
+    """Catches a theme without the line that keeps it from importing fonts from elsewhere."""
+    project = Path(__file__).parents[2]
+    settings = yaml.safe_load((project / "_quarto.yml").read_text())
+    for layers in settings["format"]["html"]["theme"].values():
+        styles = "".join((project / layer).read_text() for layer in layers if layer.endswith(".scss"))
+        assert "$web-font-path: false;" in styles
+
+
+def test_the_course_site_needs_no_quarto(tmp_path):
+    """Catches a table of verdicts in place of a course: pages in the sidebar's order, titled, without a form."""
+    project = Path(__file__).parents[2]
+    pages = course.build(project, tmp_path)
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    titles = [re.search("<h1>(.*?)</h1>", text)[1] for text in texts]
+    assert pages[0] == tmp_path / "index.html" and len(pages) == 1 + len(list((project / "notebooks").glob("*.ipynb")))
+    for number, text in enumerate(texts):
+        turns = dict(re.findall(r'<a rel="(prev|next)" href="[^"]+">(?:← )?([^<]*?)(?: →)?</a>', text))
+        around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
+        assert turns == {name: title for name, title in around.items() if title}
+        assert (
+            "Save grades" not in text
+            and 'class="pass"' not in text
+            and ".ipynb" not in re.sub("<code.*?</code>", "", text)
+        )
