@@ -28,10 +28,10 @@ lab: $(VENV)/installed  ## open JupyterLab on work/
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
 
-test: $(VENV)/installed-test  ## run the tests
+test: $(VENV)/installed-test  ## run the tests, in under two minutes on two cores
 	@$(RUN) -m checker test
 
-test-all: $(VENV)/installed-test  ## run the slow tests as well
+test-all: $(VENV)/installed-test  ## run the slow tests as well: whole matrices, every notebook on a second device
 	@$(RUN) -m pytest -n auto tests
 
 lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it
@@ -42,8 +42,7 @@ mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.
 	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
 site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
-	@PATH="$$PATH:$(CURDIR)/$(VENV)/bin"; \
-	  if command -v quarto > /dev/null; then quarto render; else $(RUN) -m checker render notebooks/*.ipynb -o _site; fi
+	@$(RUN) -m checker site
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m checker report --in-place notebooks/*.ipynb

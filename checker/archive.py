@@ -5,22 +5,53 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker.notebook import MAX_FILE_BYTES, Unreadable
 
 CHECKED = (".ipynb", ".md", ".txt")
+ZIP = ".zip"
 MOST_EXPANSION = 200  # a notebook compresses about tenfold
 SMALL = 1_000_000  # bytes below which any expansion is harmless
 # What `zipfile` raises for what is damaged, encrypted, or packed in a way that it does not know.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError)
 
 
-def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | None]]:
-    """Each notebook's name in the archive, its file in `folder`, and why there is none.
+@dataclass
+class Room:
+    """How many bytes may still be unpacked, in all zips of one call together."""
 
-    Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files
-    have numbers of ours.
+    left: int = 10 * MAX_FILE_BYTES
+
+    def take(self, size: int) -> None:
+        """Raises Unreadable when there is no room."""
+        if size > self.left:
+            raise Unreadable(
+                "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder."
+            )
+        self.left -= size
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One file of a zip.
+
+    name: its name there.    file: where it was unpacked.    error: why it was not, where it should have been.
+    skipped: why it was left in the zip, "" for one that is looked at.
+    """
+
+    name: str
+    file: Path
+    error: Unreadable | None = None
+    skipped: str = ""
+
+
+def unpack(path: Path, folder: Path, room: Room) -> Iterator[Packed]:
+    """Every file of an archive, those that are looked at unpacked into `folder`.
+
+    Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files have numbers
+    of ours.
 
     Raises:
         Unreadable: the file is not a zip, or what it holds would take too much room.
@@ -29,20 +60,31 @@ def unpack(path: Path, folder: Path) -> Iterator[tuple[str, Path, Unreadable | N
         if not stat.S_ISREG(path.stat().st_mode):
             raise Unreadable("This is a device or a pipe, not a file. Give the zip itself.")
         with zipfile.ZipFile(path) as archive:
-            entries = [
-                e
-                for e in archive.infolist()
-                if not e.is_dir() and e.filename.lower().endswith(CHECKED) and not _is_hidden(e.filename)
-            ]
-            if sum(entry.file_size for entry in entries) > 10 * MAX_FILE_BYTES:
-                raise Unreadable(
-                    "What is in the zip takes more than 2 GB unpacked. Unpack it yourself and check the folder."
-                )
-            for number, entry in enumerate(sorted(entries, key=lambda e: e.filename)):
-                target = folder / f"{number}{Path(entry.filename).suffix.lower()}"
-                yield entry.filename, target, _write(archive, entry, target)
+            entries = sorted((e for e in archive.infolist() if not e.is_dir()), key=lambda e: e.filename)
+            room.take(sum(entry.file_size for entry in entries if not _why_not(entry)))
+            for number, entry in enumerate(entries):
+                target = folder / f"{number}{_ending(entry.filename)}"
+                if reason := _why_not(entry):
+                    yield Packed(entry.filename, target, skipped=reason)
+                else:
+                    yield Packed(entry.filename, target, _write(archive, entry, target))
     except DAMAGE as error:
         raise Unreadable(f"The zip cannot be read ({error}). Download it again.") from error
+
+
+def _ending(name: str) -> str:
+    """What says the kind of a file: ".ipynb.txt", ".zip"."""
+    lower = name.lower()
+    return ".ipynb.txt" if lower.endswith(".ipynb.txt") else Path(lower).suffix
+
+
+def _why_not(entry: zipfile.ZipInfo) -> str:
+    """Why a file in a zip is not looked at, "" for one that is."""
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        return "a link, and links are not followed"
+    if _is_hidden(entry.filename):
+        return "hidden"
+    return "" if entry.filename.lower().endswith((*CHECKED, ZIP)) else "not a notebook"
 
 
 def _is_hidden(name: str) -> bool:

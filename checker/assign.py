@@ -110,9 +110,14 @@ def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
     Raises:
         Unreadable: not a notebook.    MarkerError: see `blank`.    FilledError: the place is taken.
     """
-    read(path)
+    cells = read(path).cells
     content = parse(path)
     for number, cell in enumerate(content["cells"]):
+        if cells[number].flaw:
+            raise MarkerError(
+                f"{path}, cell {number} is not a valid cell: {cells[number].flaw}. Open the notebook in Jupyter, mend"
+                " it, and save."
+            )
         if not cell.get("id"):
             raise MarkerError(
                 f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one."

@@ -1,71 +1,19 @@
-"""Many notebooks at once: the files that paths stand for, and their reports, worked out on all cores."""
+"""Many notebooks at once: their reports, worked out on all cores."""
 
+import multiprocessing
 import os
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from itertools import chain, islice
-from pathlib import Path
 
-from checker.archive import unpack
 from checker.check import Report, check, unreadable
-from checker.notebook import Unreadable
+from checker.inventory import Entry
+from checker.rules import RULES, Rule
 
 FEW = 24  # notebooks for which starting further processes takes longer than checking
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A file to be looked at.
-
-    name: how it is called in what is printed.    inside: where it lies below the folder or in the zip that
-        was given.
-    error: why there is no file, where a folder or a zip cannot be read.
-    beside: whether the files that were handed in with it lie beside it.
-    """
-
-    name: str
-    file: Path
-    inside: Path
-    error: Unreadable | None = None
-    beside: bool = True
-
-
-def entries(paths: Iterable[Path], scratch: Path) -> Iterator[Entry]:
-    """The notebooks of files, folders and zips, in order; zips are unpacked into folders in `scratch`."""
-    for number, path in enumerate(paths):
-        if os.path.isdir(path):  # unlike `Path.is_dir`, False for a name that cannot be one
-            yield from _in_folder(path)
-        elif path.suffix.lower() == ".zip":
-            yield from _in_zip(path, scratch / str(number))
-        else:
-            yield Entry(str(path), path, Path(path.name))
-
-
-def _in_folder(folder: Path) -> Iterator[Entry]:
-    """A folder's notebooks, recursively and sorted, without checkpoints, hidden folders and linked ones."""
-    closed: list[OSError] = []
-    for place, folders, files in os.walk(folder, onerror=closed.append):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in sorted(files):
-            if name.lower().endswith(".ipynb") and not name.startswith("."):
-                file = Path(place, name)
-                yield Entry(str(file), file, file.relative_to(folder))
-    for error in closed:
-        reason = Unreadable(f"The folder cannot be opened: {error.strerror}. What is in it was not checked.")
-        yield Entry(str(error.filename), Path(error.filename), Path(), reason)
-
-
-def _in_zip(path: Path, scratch: Path) -> Iterator[Entry]:
-    scratch.mkdir()
-    try:
-        for name, file, error in unpack(path, scratch):
-            parts = [
-                part.replace(":", "_") for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")
-            ]
-            yield Entry(f"{path}:{name}", file, Path(*parts), error, beside=False)
-    except Unreadable as error:
-        yield Entry(str(path), path, Path(), error)
+OURS = frozenset(rule.code for rule in RULES)
 
 
 def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
@@ -74,16 +22,17 @@ def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
     first = list(islice(found, FEW))
     one = partial(_check_one, **options)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(first) < FEW or cores == 1:
+    if len(first) < FEW or cores == 1 or _alone():
         yield from map(one, chain(first, found))
         return
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
+    added = [(rule.check.__module__, rule.code) for rule in _added()]
     everything = [*first, *found]
     done = 0
     try:
-        with ProcessPoolExecutor(cores) as pool:
+        with ProcessPoolExecutor(cores, initializer=_with_rules, initargs=(added,)) as pool:
             for report in pool.map(one, everything, chunksize=8):
                 yield report
                 done += 1
@@ -95,3 +44,24 @@ def _check_one(entry: Entry, **options) -> Report:
     if entry.error is not None:
         return unreadable(entry.name, entry.error)
     return check(entry.file, name=entry.name, beside=entry.beside, **options)
+
+
+def _added() -> list[Rule]:
+    """The rules that a course has appended to ours."""
+    return [rule for rule in RULES if rule.code not in OURS]
+
+
+def _alone() -> bool:
+    """Whether other processes would lack a course's rules: where they begin afresh and cannot import them by name."""
+    if multiprocessing.get_start_method() == "fork":
+        return False
+    modules = [(rule, sys.modules.get(rule.check.__module__)) for rule in _added()]
+    return any(module is None or rule not in vars(module).values() for rule, module in modules)
+
+
+def _with_rules(added: list[tuple[str, str]]) -> None:
+    """In another process: have the course's own rules, (module, code), which their modules hold."""
+    for module, code in added:
+        held = vars(import_module(module)).values()  # which may append the rule itself
+        if not any(rule.code == code for rule in RULES):
+            RULES.append(next(value for value in held if isinstance(value, Rule) and value.code == code))

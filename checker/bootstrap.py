@@ -22,7 +22,8 @@ FAILED = 2
 INTERRUPTED = 130
 EDITIONS = environment.ROOT / "notebooks" / "student"
 WORK = environment.ROOT / "work"
-NOT_SLOW = ["-n", "auto", "-m", "not slow"]
+# A file's tests run in one process: they share models, tokenizers and what was measured.
+NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "-m", "not slow"]
 # As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number.
 THREADS = {"OMP_NUM_THREADS": "2", "TOKENIZERS_PARALLELISM": "false"}
 

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker import convert
+from checker.claims import LEARNS
 from checker.findings import Finding, one_line, printable
 from checker.layout import SPECS
 from checker.notebook import Unreadable, read, read_bytes
 from checker.rules import READING, RULES, Rule, Submission
+from checker.verdicts import asked
 
 SUBMITTED_TEXT = (".md", ".txt")
+RENAMED = ".ipynb.txt"  # what browsers make of a notebook's name
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,9 @@ class Report:
     name: the file as it was asked for.     status: "pass", "fail" (a finding of level error) or "unreadable".
     characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not
         found.
+    checks_passed, checks: of the exercises' checks, those that say ✓, and all that the code asks for.
+    outputs_cut, characters_cut: outputs that are not whole in the converted text, and how much of them is left out.
+    claim, shows_its_claim: what the header declares, and whether the outputs show it.
     """
 
     name: str
@@ -30,7 +36,17 @@ class Report:
     sections_present: int = 0
     baseline: float | None = None
     tuned: float | None = None
+    checks_passed: int = 0
+    checks: int = 0
+    outputs_cut: int = 0
+    characters_cut: int = 0
+    claim: str = LEARNS
+    shows_its_claim: bool = False
     where_they_went: tuple[str, ...] = field(default=(), compare=False)
+
+    def count(self, level: str) -> int:
+        """How many findings have a level."""
+        return sum(finding.level == level for finding in self.findings)
 
     def as_dict(self) -> dict:
         return {
@@ -41,6 +57,12 @@ class Report:
             "sections_present": self.sections_present,
             "baseline": self.baseline,
             "fine_tuned": self.tuned,
+            "checks_passed": self.checks_passed,
+            "checks": self.checks,
+            "outputs_cut": self.outputs_cut,
+            "characters_cut": self.characters_cut,
+            "claim": self.claim,
+            "shows_its_claim": self.shows_its_claim,
             "findings": [finding.as_dict() for finding in self.findings],
         }
 
@@ -62,7 +84,7 @@ def check(
     name = one_line(name or str(path))
     ignore = frozenset(ignore)
     try:
-        if path.suffix.lower() in SUBMITTED_TEXT:
+        if path.suffix.lower() in SUBMITTED_TEXT and not path.name.lower().endswith(RENAMED):
             return _check_text(path, name)
         notebook = read(path)
     except Unreadable as error:
@@ -78,6 +100,12 @@ def check(
         sections_present=sum(spec.number in submission.sections for spec in SPECS),
         baseline=baseline,
         tuned=tuned,
+        checks_passed=sum(verdict.passed for verdict in submission.verdicts),
+        checks=asked(notebook),
+        outputs_cut=sum(section.cut > 0 for section in submission.converted),
+        characters_cut=sum(section.cut for section in submission.converted),
+        claim=submission.claim,
+        shows_its_claim=submission.shows_its_claim,
         where_they_went=tuple(_where(submission)) if any(f.code in ("L001", "L002") for f in findings) else (),
     )
 

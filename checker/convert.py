@@ -8,7 +8,7 @@ are removed. The same notebook always gives the same text.
 import re
 from dataclasses import dataclass
 
-from checker.notebook import Cell, Notebook, Output
+from checker.notebook import CHECK_RECORD, Cell, Notebook, Output
 
 LIMIT = 40_000
 MAX_OUTPUT = 1_000
@@ -17,11 +17,15 @@ ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x
 
 @dataclass(frozen=True)
 class Section:
-    """The Markdown that one cell becomes: its source and its output, apart."""
+    """The Markdown that one cell becomes: its source and its output, apart.
+
+    cut: characters of the output that were left out.
+    """
 
     cell: Cell
     source: str
     output: str
+    cut: int = 0
 
     @property
     def text(self) -> str:
@@ -34,7 +38,7 @@ class Section:
 
 def sections(notebook: Notebook, max_output: int = MAX_OUTPUT) -> list[Section]:
     """The submission Markdown, cell by cell."""
-    return [Section(cell, _source(cell), _outputs(cell, max_output)) for cell in notebook.cells]
+    return [Section(cell, _source(cell), *_outputs(cell, max_output)) for cell in notebook.cells]
 
 
 def to_markdown(notebook: Notebook, max_output: int = MAX_OUTPUT) -> str:
@@ -50,14 +54,16 @@ def _source(cell: Cell) -> str:
     return f"In [{' ' if cell.count is None else cell.count}]:\n\n{fence}python\n{source}\n{fence}\n"
 
 
-def _outputs(cell: Cell, max_output: int) -> str:
+def _outputs(cell: Cell, max_output: int) -> tuple[str, int]:
+    """The text outputs of a cell, fenced, and how many of their characters are left out."""
     text = "".join(filter(None, (_as_text(output) for output in cell.outputs)))
     if not text.strip():
-        return ""
-    if len(text) > max_output:
-        text = f"{text[:max_output].rstrip()}\n... ({len(text) - max_output:,} more characters)\n"
+        return "", 0
+    cut = max(0, len(text) - max_output)
+    if cut:
+        text = f"{text[:max_output].rstrip()}\n... ({cut:,} more characters)\n"
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"\n{fence}text\n{text.rstrip()}\n{fence}\n"
+    return f"\n{fence}text\n{text.rstrip()}\n{fence}\n", cut
 
 
 def _as_text(output: Output) -> str:
@@ -65,7 +71,7 @@ def _as_text(output: Output) -> str:
         return f"[{output.mime}]\n"
     text = plain(output.text)
     if not text.strip():
-        return f"[{output.mime}]\n" if output.mime not in ("", "text/plain") else ""
+        return f"[{output.mime}]\n" if output.mime not in ("", "text/plain", CHECK_RECORD) else ""
     return text if text.endswith("\n") else text + "\n"
 
 

@@ -91,7 +91,9 @@ def _run(client: ShowingClient) -> str:
 
 
 def _first_line(source: str) -> str:
-    return next((line.strip("# ").strip() for line in source.splitlines() if line.strip()), "")
+    """The first line that says something, below Quarto's `#|` options."""
+    lines = (line.strip() for line in source.splitlines())
+    return next((line.strip("# ") for line in lines if line and not line.startswith("#|")), "")
 
 
 def _what_stopped(notebook: nbformat.NotebookNode) -> str:

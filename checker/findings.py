@@ -13,6 +13,7 @@ class Finding:
     code: stable, for `--ignore` and `checker explain`.    level: error makes the check fail.
     cell: its number in the file, from 0; None for the whole notebook.
     found: what was found.                                 advice: what to do.
+    place: the cell as a person would name it, "Cell 5: One GRPO step"; "" for the whole notebook.
     """
 
     code: str
@@ -20,6 +21,7 @@ class Finding:
     cell: int | None
     found: str
     advice: str
+    place: str = ""
 
     def as_dict(self) -> dict:
         return asdict(self)

@@ -3,17 +3,21 @@
 import json
 
 from checker.check import Report
+from checker.findings import one_line
+from checker.inventory import Skipped
 
 
-def as_json(reports: list[Report]) -> str:
-    return json.dumps([report.as_dict() for report in reports], indent=2, ensure_ascii=False)
+def as_json(reports: list[Report], skipped: list[Skipped] = ()) -> str:
+    """A list of reports; after them, with the status "skipped", the files that were not looked at."""
+    rest = [{"name": one_line(file.name), "status": "skipped", "reason": file.reason} for file in skipped]
+    return json.dumps([report.as_dict() for report in reports] + rest, indent=2, ensure_ascii=False)
 
 
 def as_gradescope(reports: list[Report]) -> str:
     """One test for each finding, none worth points: the checker says what is wrong, a person grades."""
     tests = [
         {
-            "name": f"{report.name}: {finding.code}" + ("" if finding.cell is None else f" in cell {finding.cell}"),
+            "name": f"{report.name}: {finding.code}" + (f" in {finding.place}" if finding.place else ""),
             "status": "failed" if finding.level == "error" else "passed",
             "score": 0,
             "max_score": 0,

@@ -6,11 +6,14 @@ Data`, `Cell 5. Step`. A cell without a label belongs to the section before it.
 
 import re
 from dataclasses import dataclass
+from textwrap import shorten
 
 from checker.findings import one_line
 from checker.notebook import Cell, Notebook
 
 LONGEST_LABEL = 300  # characters of a line that are looked at
+LONGEST_FIRST_LINE = 60  # characters of a line that names a cell
+MOST_OF_A_TITLE = 10_000  # characters of a cell in which its notebook's title is looked for
 MARKUP = re.compile(r"<[^>]*>|[*_`~]")
 LABEL = re.compile(r"[\s#\[(=\-–—•>%|:]*cell\s*[#(\[]?\s*(\d{1,9})\b(.*)", re.IGNORECASE)
 SEPARATED = re.compile(r"\s*(?:[:.)\]\-–—|=,]|$)|\s+[A-Z(]")
@@ -62,17 +65,43 @@ def label_of(cell: Cell) -> int | None:
 
 
 def heading_of(cell: Cell) -> str:
-    """A code cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
-    return "" if label_of(cell) is None else label_line(cell).strip("#=-%[]\"' \t")
+    """A cell's label as a heading, "Cell 4: Reward function"; "" without a label."""
+    number = label_of(cell)
+    if number is None:
+        return ""
+    said = LABEL.match(MARKUP.sub("", label_line(cell)).lstrip("\"'"))[2].strip(" \t#=-–—.:)]*%\"'")
+    return f"Cell {number}: {said}" if said else f"Cell {number}"
+
+
+def place_of(cell: Cell, sections: dict[int, list[Cell]]) -> str:
+    """Where a cell stands, as a person would say it: its section's label, and of a further cell its first line before.
+
+    "Cell 5: One GRPO step"; "ratio = torch.exp(...)" in Cell 5: One GRPO step; where there are no labels the line alone.
+    """
+    first = shorten(label_line(cell), LONGEST_FIRST_LINE, placeholder=" ...")
+    own = f'"{first}"' if first else f"the empty cell at place {cell.number + 1} of the file"
+    for number, cells in sections.items():
+        if not any(cell is one for one in cells):
+            continue
+        if number == 0 and is_header(cells[0]):
+            heading = "Cell 0: the header"
+        elif number < 0 or label_of(cells[0]) is None:
+            return own
+        else:
+            heading = shorten(heading_of(cells[0]), LONGEST_FIRST_LINE, placeholder=" ...")
+        return heading if cell is cells[0] else f"{own} in {heading}"
+    return own
 
 
 def title_of(notebook: Notebook) -> str:
     """The header's title, else the first heading, else the file's name."""
-    sources = [cell.source for cell in notebook.cells if not cell.is_code]
-    for pattern in (r"^title:\s*[\"']?(.+?)[\"']?\s*$", r"^#\s+(.+)$"):
-        for source in sources[:3]:
-            if match := re.search(pattern, source, re.MULTILINE):
-                return match[1]
+    sources = [cell.source[:MOST_OF_A_TITLE] for cell in notebook.cells if not cell.is_code]
+    lines = [line.strip() for source in sources[:3] for line in source.splitlines()]
+    for beginning in ("title:", "# "):
+        for line in lines:
+            title = line.removeprefix(beginning).strip().strip("\"'").strip()
+            if line.startswith(beginning) and title:
+                return title[:LONGEST_LABEL]
     return one_line(notebook.path.stem)
 
 

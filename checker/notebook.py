@@ -5,6 +5,7 @@ imported only then. Whatever the JSON holds, the record's fields have the types 
 """
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
+CHECK_RECORD = "application/vnd.tiny-grpo.check+json"  # what a check writes beside the line that it prints
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
 
@@ -54,6 +56,7 @@ class Cell:
     number: its place in the file, from 0.      count: a code cell's execution count, None when never run.
     flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes
         sense.
+    attachments: the pictures attached to it by name, as `data:` addresses.
     """
 
     number: int
@@ -62,6 +65,7 @@ class Cell:
     count: int | None = None
     outputs: tuple[Output, ...] = field(default=())
     flaw: str = ""
+    attachments: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def is_code(self) -> bool:
@@ -180,7 +184,18 @@ def _cells(content: dict) -> Iterator[Cell]:
             count if isinstance(count, int) and not isinstance(count, bool) else None,
             tuple(map(_output, outputs)) if kind == "code" and isinstance(outputs, list) else (),
             _flaw(kind, cell.get("source"), outputs),
+            _attachments(cell.get("attachments")),
         )
+
+
+def _attachments(attached: object) -> dict[str, str]:
+    """Pictures by name as `data:` addresses; what is not a picture in base64 is left out."""
+    found = {}
+    for name, forms in attached.items() if isinstance(attached, dict) else ():
+        for mime, encoded in forms.items() if isinstance(forms, dict) else ():
+            if re.fullmatch(r"image/[a-z+]{1,10}", mime) and re.fullmatch(r"[A-Za-z0-9+/=\s]+", joined(encoded)):
+                found[name] = f"data:{mime};base64," + re.sub(r"\s", "", joined(encoded))
+    return found
 
 
 def _flaw(kind: object, source: object, outputs: object) -> str:
@@ -217,8 +232,13 @@ def _output(output: object) -> Output:
         lines = [line for line in traceback if isinstance(line, str)] if isinstance(traceback, list) else []
         text = joined("\n".join(lines)) or f"{joined(output.get('ename'))}: {joined(output.get('evalue'))}"
         return Output("error", text)
-    data = output.get("data")
-    data = (
-        {mime: joined(value) for mime, value in data.items() if isinstance(mime, str)} if isinstance(data, dict) else {}
-    )
+    shown = output.get("data")
+    if not isinstance(shown, dict):
+        return Output("result")
+    data = {joined(mime): _content(mime, value) for mime, value in shown.items()}
     return Output("result", data.get("text/plain", ""), data)
+
+
+def _content(mime: str, value: object) -> str:
+    """What an output holds under a MIME type: text, and of a check's record its JSON."""
+    return json.dumps(value) if mime == CHECK_RECORD and isinstance(value, dict) else joined(value)

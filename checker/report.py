@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from checker.check import Report, check
+from checker.claims import MEASURES, NOT_SHOWN
 from checker.convert import to_markdown
 from checker.files import write_beside
 from checker.kernel import fresh_kernel
@@ -25,7 +26,9 @@ from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one notebook. `error` says in a sentence why it did not run to its end, "" when it did."""
+    """What came of one notebook. `error` says in a sentence why it did not run to its end, `note` why Quarto
+    did not make its page; "" for nothing to say.
+    """
 
     source: Path
     executed: Path
@@ -33,16 +36,10 @@ class Run:
     report: Report
     seconds: float
     error: str = ""
-
-    @property
-    def learned(self) -> bool:
-        """Whether the notebook prints a fine-tuned reward above its baseline."""
-        if self.report.baseline is None or self.report.tuned is None:
-            return False
-        return self.report.tuned > self.report.baseline
+    note: str = ""
 
 
-def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -> Run:
+def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
     """Execute, save the copy, check it and render it.
 
     Raises:
@@ -67,8 +64,10 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False) -
     write_beside(target, executed)
     report = check(target)
     write_beside(folder / f"{path.stem}.md", to_markdown(read(target)))
-    page = render(target, folder, report=report)
-    return Run(path, target, page, replace(report, name=str(path)), time.perf_counter() - started, error)
+    notes: list[str] = []
+    page = render(target, folder, engine, report=report, origin=path, say=notes.append)
+    seconds = time.perf_counter() - started
+    return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes))
 
 
 def _target(path: Path, folder: Path, in_place: bool) -> Path:
@@ -81,12 +80,20 @@ def _target(path: Path, folder: Path, in_place: bool) -> Path:
     return target
 
 
-def run_all(paths: Iterable[Path], folder: Path, console: Console, *, in_place: bool, require_learning: bool) -> int:
+def run_all(
+    paths: Iterable[Path],
+    folder: Path,
+    console: Console,
+    *,
+    in_place: bool,
+    require_claim: bool,
+    engine: str = "auto",
+) -> int:
     """Run one notebook after the other and say of each what it came to; the exit status of them all."""
     status = 0
     for path in paths:
         try:
-            done = run(path, folder, console, in_place=in_place)
+            done = run(path, folder, console, in_place=in_place, engine=engine)
         except Unreadable as error:
             console.print(f"[red]error[/red]  {escape(str(path))}: {escape(str(error))}")
             status = UNREADABLE
@@ -95,11 +102,10 @@ def run_all(paths: Iterable[Path], folder: Path, console: Console, *, in_place: 
             console.print(f"\nStopped. {escape(str(path))} is as it was.")
             return INTERRUPTED
         summary(done, console)
-        if require_learning and not done.learned and not done.error:
-            console.print(
-                f"[red]error[/red]  {escape(str(path))} does not show a fine-tuned reward above its baseline.\n"
-            )
-        if failed(done, require_learning):
+        if require_claim and not done.report.shows_its_claim and not done.error:
+            missing = NOT_SHOWN.get(done.report.claim, f"claims {done.report.claim}, which nobody can test")
+            console.print(f"[red]error[/red]  {escape(str(path))} {escape(missing)}.\n")
+        if failed(done, require_claim):
             status = max(status, FAIL)
     return status
 
@@ -114,16 +120,23 @@ def summary(done: Run, console: Console) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
     table.add_row("characters", f"{report.characters:,} of {report.limit:,}")
     table.add_row("structure", f"{report.sections_present} of 9 cells, {order}")
-    table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
-    table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
+    if report.checks:
+        table.add_row("checks", f"{report.checks_passed} of {report.checks}")
+    if report.claim == MEASURES:
+        table.add_row("methods compared", "yes" if report.shows_its_claim else "not found")
+    else:
+        table.add_row("baseline reward", "not found" if report.baseline is None else f"{report.baseline:.3f}")
+        table.add_row("fine-tuned reward", "not found" if report.tuned is None else f"{report.tuned:.3f}")
     table.add_row("time", f"{done.seconds:.0f} s")
     table.add_row("page", escape(str(done.page)))
     console.print(table)
+    if done.note:
+        console.print(f"  [yellow]note[/yellow]  {escape(done.note)}")
     if report.findings:
         show(report, console)
     console.print()
 
 
-def failed(done: Run, require_learning: bool) -> bool:
-    """Whether this run makes the command fail: it stopped, the checker found an error, or it did not learn."""
-    return bool(done.error) or done.report.status != "pass" or (require_learning and not done.learned)
+def failed(done: Run, require_claim: bool) -> bool:
+    """Whether this run makes the command fail: it stopped, the checker found an error, or its claim is not shown."""
+    return bool(done.error) or done.report.status != "pass" or (require_claim and not done.report.shows_its_claim)

@@ -23,6 +23,8 @@ TUNED = re.compile(
 MEASURE = re.compile(r"reward|accura|score|success|correct|mean|average", re.IGNORECASE)
 REWARD = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE)
 LOSS = re.compile(r"loss", re.IGNORECASE)
+REWARDED = re.compile(r"(?:reward|score)\w*\W{0,12}?-?\d", re.IGNORECASE)
+VERDICT = re.compile(r"[ \t]*[✓✗]")  # a check's line
 LINE = 1_000  # characters of a line that are read
 DIGIT = re.compile(r"\d")
 
@@ -95,11 +97,18 @@ def log_lines(text: str) -> list[str]:
 
 
 def cases(text: str) -> list[str]:
-    """The lines of hand-made cases: those with a number, cases of one value only left out."""
-    lines = [line for line in text.splitlines() if DIGIT.search(line)]
-    named = re.findall(r"rewards?\W{0,12}?(-?\d+(?:\.\d+)?)", text, re.IGNORECASE)
+    """The lines of hand-made cases, one a case: those that show a reward, else those with a number.
+
+    What a check says is no case; cases that all have one value show nothing.
+    """
+    lines = [line for line in text.splitlines() if DIGIT.search(line) and not VERDICT.match(line)]
+    kept = "\n".join(lines)
+    named = re.findall(r"rewards?\W{0,12}?(-?\d+(?:\.\d+)?)", kept, re.IGNORECASE)
     alike = len(named) >= 2 and len(set(map(float, named))) == 1
-    return [] if alike or len(set(re.findall(r"-?\d+(?:\.\d+)?", text))) < 2 else lines
+    if alike or len(set(re.findall(r"-?\d+(?:\.\d+)?", kept))) < 2:
+        return []
+    rewarded = [line for line in lines if REWARDED.search(line)]
+    return rewarded if len(rewarded) >= 2 else lines
 
 
 def examples(text: str) -> int:

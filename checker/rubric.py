@@ -17,7 +17,8 @@ from checker.check import Report
 from checker.convert import plain
 from checker.layout import SPECS, sections
 from checker.notebook import Cell, Notebook, Unreadable
-from checker.results import cases, log_lines
+from checker.results import VERDICT, cases, log_lines
+from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 GRADES = ".grades.json"
@@ -66,8 +67,9 @@ class Evidence:
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
     """What was found for a criterion: what its sections print, the rewards, the findings that bear on it."""
     present = sections(notebook)
+    checked = verdicts(notebook)
     for number in criterion.sections:
-        yield _of_section(number, present.get(number, []))
+        yield _of_section(number, present.get(number, []), checked)
     if 7 in criterion.sections and report.baseline is not None and report.tuned is not None:
         yield Evidence(
             f"Reward {report.baseline:.3f} before, {report.tuned:.3f} after",
@@ -86,7 +88,7 @@ def with_evidence(
     return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
 
 
-def _of_section(number: int, cells: list[Cell]) -> Evidence:
+def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:
     if not cells:
         return Evidence(f"Cell {number} is missing")
     anchor = f"cell-{cells[0].number}"
@@ -102,8 +104,13 @@ def _of_section(number: int, cells: list[Cell]) -> Evidence:
     said = f"Cell {number}: {count} {named}{'s' if count != 1 else ''}"
     if pictures:
         said += f", {pictures} picture{'s' if pictures != 1 else ''}"
+    said_by_checks = [verdict for verdict in checked if verdict.cell in {cell.number for cell in cells}]
+    if said_by_checks:
+        said += f", checks {sum(verdict.passed for verdict in said_by_checks)} of {len(said_by_checks)}"
+    telling = [line for line in telling if not VERDICT.match(line)]
     few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
-    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in few))
+    quoted = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
+    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in quoted))
 
 
 def _of_step(text: str) -> list[str]:

@@ -7,10 +7,15 @@ from rich.markup import escape
 
 from checker.check import Report
 from checker.convert import plain
+from checker.findings import Finding
 
 FAIL = 1  # a notebook does not pass
 UNREADABLE = 2  # a file cannot be read, or the command was called wrongly
 INTERRUPTED = 130  # Ctrl-C, as shells have it
+MOST_LINES = 26  # of findings about one notebook: with the verdict and the bars they fit a screen
+NAMED = 3  # further places of one finding that are named
+MORE = " ... (--verbose names them all)"
+INDENT = " " * 15
 MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
 VERDICTS = {
     "pass": "[bold green]pass[/bold green]",
@@ -19,31 +24,91 @@ VERDICTS = {
 }
 
 
-def show(report: Report, console: Console) -> None:
-    """The verdict line and, under it, the findings."""
-    line = f"{VERDICTS[report.status]}  {escape(report.name)}"
-    if report.status != "unreadable":
-        line += f"  [dim]{report.characters:,} of {report.limit:,} characters"
-        if report.sections_present:
-            line += f", {report.sections_present} of 9 cells"
-        if report.baseline is not None and report.tuned is not None:
-            line += f", reward {report.baseline:.3f} to {report.tuned:.3f}"
-        line += "[/dim]"
-    console.print(line)
-    for finding in report.findings:
-        where = "" if finding.cell is None else f"cell {finding.cell}: "
-        advice = escape(finding.advice).replace("\n", "\n                 ")
+def show(report: Report, console: Console, verbose: bool = False) -> None:
+    """The verdict line and, under it, the findings: all of them, or as many as fit a screen, the gravest first."""
+    console.print(headline(report))
+    if report.outputs_cut:
         console.print(
-            f"  {MARKS[finding.level]} [bold]{finding.code}[/bold] {where}{escape(finding.found)}.\n"
-            f"               {advice}"
+            f"  [dim]{_many(report.outputs_cut, 'output')} cut in the text that is handed in, {report.characters_cut:,}"
+            " characters less: another converter counts them[/dim]"
         )
+    room = None if verbose else MOST_LINES
+    shown = 0
+    for findings in _by_code(report, verbose):
+        lines = _lines(findings)
+        if room is not None and shown and len(lines) > room:
+            break
+        room = None if room is None else room - len(lines)
+        shown += len(findings)
+        console.print("\n".join(lines))
+    if rest := len(report.findings) - shown:
+        console.print(f"  and {_many(rest, 'further finding')}: --verbose shows them")
     for bar in report.where_they_went:
         console.print(f"  [dim]{escape(bar)}[/dim]")
+
+
+def headline(report: Report) -> str:
+    """The verdict and the facts in one line."""
+    line = f"{VERDICTS[report.status]}  {escape(report.name)}"
+    if report.status == "unreadable":
+        return line
+    facts = [f"{report.characters:,} of {report.limit:,} characters"]
+    if report.sections_present:
+        facts.append(f"{report.sections_present} of 9 cells")
+    if report.checks:
+        facts.append(f"checks {report.checks_passed} of {report.checks}")
+    if report.baseline is not None and report.tuned is not None:
+        facts.append(f"reward {report.baseline:.3f} to {report.tuned:.3f}")
+    return f"{line}  [dim]{', '.join(facts)}[/dim]"
+
+
+def row(report: Report) -> str:
+    """A notebook among many: the verdict and how much was found, in one line."""
+    if report.status == "unreadable":
+        return f"{VERDICTS[report.status]}  {escape(report.name)}  {escape(report.findings[0].advice)}"
+    facts = [_many(count, level) for level in ("error", "warning") if (count := report.count(level))]
+    if report.checks:
+        facts.append(f"checks {report.checks_passed} of {report.checks}")
+    line = f"{VERDICTS[report.status]}  {escape(report.name)}"
+    return f"{line}  [dim]{', '.join(facts)}[/dim]" if facts else line
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _by_code(report: Report, apart: bool) -> list[list[Finding]]:
+    """The findings, the gravest first; those of one code together unless each is to be told."""
+    ordered = sorted(report.findings, key=lambda finding: list(MARKS).index(finding.level))
+    if apart:
+        return [[finding] for finding in ordered]
+    together: dict[str, list[Finding]] = {}
+    for finding in ordered:
+        together.setdefault(finding.code, []).append(finding)
+    return list(together.values())
+
+
+def _lines(findings: list[Finding]) -> list[str]:
+    """The first of these findings with its advice, and where the others are."""
+    first = findings[0]
+    where = f"{escape(first.place)}: " if first.place else ""
+    advice = escape(first.advice).replace("\n", "\n" + INDENT)
+    lines = [f"  {MARKS[first.level]} [bold]{first.code}[/bold] {where}{escape(first.found)}."]
+    others = list(dict.fromkeys(finding.place for finding in findings[1:] if finding.place != first.place))
+    if len(findings) > 1:
+        named = f": {'; '.join(map(escape, others[:NAMED]))}{MORE if len(others) > NAMED else ''}" if others else ""
+        lines.append(f"{INDENT}and {_many(len(findings) - 1, 'other')} like it{named}")
+    return [*lines, *f"{INDENT}{advice}".split("\n")]
 
 
 def complain(sentence: str) -> None:
     """Say on stderr what is wrong."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error[/red]  {escape(sentence)}")
+
+
+def remark(sentence: str) -> None:
+    """Say on stderr what is worth knowing and no error."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note[/yellow]   {escape(sentence)}")
 
 
 class LiveLine:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -46,6 +46,8 @@ class RolloutConfig(TrainingConfig):
     reward_weights: one weight for each reward function; None weighs all 1.
     """
 
+    KL_PLACES: ClassVar = ("loss", "reward")
+
     num_generations: int = 8
     max_new_tokens: int = 16
     temperature: float = 1.0
@@ -60,7 +62,7 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 1, "num_generations")
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
-        require_choice(self, kl_in=("loss", "reward"))
+        require_choice(self, kl_in=self.KL_PLACES)
         _ = self.sampling  # checks its own fields
 
     @property

@@ -153,6 +153,46 @@ def confusion_shares(labels: Sequence[str], truth: Sequence[str], said: Sequence
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 
+Run = tuple[Sequence[float], Sequence[float]]  # what stands on the two axes
+
+
+def panels(
+    curves: dict[str, dict[str, list[Run]]], xlabel: str, *, log: Sequence[str] = (), joined: bool = True
+) -> Figure:
+    """One panel for each title, in it the runs of each name in one colour: the first strong, the others faint.
+
+    Args:
+        curves: titles to names to runs, each run its values on the two axes.
+        log: titles of the panels whose vertical axis is logarithmic.
+        joined: whether a run's points are joined by a line.
+
+    Raises ValueError when there is nothing to draw, or more names than colours.
+    """
+    if not curves or max(map(len, curves.values())) > len(COLOURS):
+        raise ValueError(f"Give at least one panel, and at most {len(COLOURS)} names in each.")
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            1, len(curves), figsize=(4.3 * len(curves), 3.1), squeeze=False, layout="constrained"
+        )
+        for axis, (title, named) in zip(axes[0], curves.items()):
+            for (name, runs), colour in zip(named.items(), COLOURS):
+                for number, (across, up) in enumerate(runs):
+                    axis.plot(
+                        across,
+                        up,
+                        color=colour,
+                        marker="o",
+                        markersize=3 if number else 4.5,
+                        linestyle="-" if joined else "",
+                        alpha=0.3 if number else 1.0,
+                        zorder=2 if number else 3,
+                        label="" if number else name,
+                    )
+            axis.set(title=title, xlabel=xlabel, yscale="log" if title in log else "linear")
+            axis.legend(fontsize=8)
+    return _finished(figure)
+
+
 def _short(text: str, width: int = 34) -> str:
     """The text on one line, safe for matplotlib's mathematics mode."""
     line = text.strip().replace("\n", "\\n").replace("$", r"\$")

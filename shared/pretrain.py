@@ -49,6 +49,7 @@ MIXTURE = {"dots": 0.08, "poker": 0.38, "analogies": 0.15, "addition": 0.15, "co
 PAD = "<pad>"
 EOS = "<eos>"
 CONTEXT = 512
+DOCUMENTS_OF_THE_TOKENIZER = 60_000  # whose pieces it counts
 DOCUMENTS_IN_A_POOL = 8192  # documents drawn, sorted by length and cut into batches at a time
 POOLS = 110
 TOKENS_IN_A_PART = 2048  # documents of like length; a batch is several parts, so that it mixes the tasks
@@ -164,7 +165,8 @@ def train(folder: Path, pools: int = POOLS, progress: bool = True) -> list[float
 
     An unfinished run leaves `folder/training.pt` and is taken up there by the next call.
     """
-    tokenizer = build_tokenizer(list(islice(documents(random.Random(SEED)), 60_000)), most_pieces=3000)
+    corpus = list(islice(documents(random.Random(SEED)), DOCUMENTS_OF_THE_TOKENIZER))
+    tokenizer = build_tokenizer(corpus, most_pieces=3000)
     model = build_model(tokenizer)
     optimizer = torch.optim.AdamW(
         [

@@ -8,7 +8,7 @@ RLOOTrainer: it allows several updates a rollout and clips a ratio for that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxtyping import Float
 from torch import Tensor
@@ -40,12 +40,14 @@ class RLOOConfig(RolloutConfig):
     kl_in: "reward" only, beta x the completion's summed k1 is taken off its reward.
     """
 
+    KL_PLACES: ClassVar = ("reward",)
+
     baseline: Literal["leave_one_out", "none"] = "leave_one_out"
     kl_in: Literal["reward"] = "reward"
 
     def __post_init__(self):
         super().__post_init__()
-        require_choice(self, baseline=("leave_one_out", "none"), kl_in=("reward",))
+        require_choice(self, baseline=("leave_one_out", "none"))
         if self.baseline == "leave_one_out":
             require_at_least(self, 2, "num_generations")
         if self.num_iterations * self.minibatches > 1:

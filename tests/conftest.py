@@ -1,5 +1,7 @@
 """Small fakes that the tests share: a tokenizer of single letters and randomly initialised models."""
 
+from collections.abc import Iterable
+
 import jaxtyping
 import pytest
 import torch
@@ -7,11 +9,17 @@ from hypothesis import settings
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from tests import skips
+
 torch.set_num_threads(1)
 # No test fails because a machine is busy, and every run tries the same examples.
 settings.register_profile("course", deadline=None, derandomize=True)
 settings.load_profile("course")
 LETTERS = "abcdefghij"
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(skips)
 
 
 def letter_tokenizer(pad_is_eos: bool = False) -> PreTrainedTokenizerFast:
@@ -65,9 +73,24 @@ def tiny_gpt2(seed: int = 0, dropout: float = 0.0) -> GPT2LMHeadModel:
 
 
 @pytest.fixture
-def wrong_shapes(monkeypatch):
-    """For a test that passes wrong shapes on purpose, to read the sentence that refuses them: none are checked."""
+def shapes_unchecked(monkeypatch):
+    """For a test that calls many times what others call, as a training to its end or a whole matrix does.
+
+    Checks of shapes take a third of a test's time, and those others have found what is to be found.
+    """
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.fixture
+def wrong_shapes(shapes_unchecked):
+    """For a test that passes wrong shapes on purpose, to read the sentence that refuses them: none are checked."""
+
+
+def few_of(names: Iterable[str], few: Iterable[str]) -> list:
+    """The rows of a matrix for `parametrize`: `make test` tries these few, `make test-all` tries them all."""
+    names = list(names)
+    assert set(few) <= set(names), f"no row of the matrix: {set(few) - set(names)}"
+    return [name if name in few else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 @pytest.fixture

@@ -2,8 +2,11 @@
 
 import pytest
 
+from shared.evaluate import evaluate
 from shared.models import COURSE_MODEL, load_policy
 from shared.pretrain import TASKS, probe
+from shared.tasks import dots
+from shared.tasks.documents import ANSWER_KEY
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +35,16 @@ def test_pad_and_eos_differ_and_nothing_is_put_before_a_prompt(course_lm):
     )
 
 
+def test_it_answers_below_the_answer_key_and_seldom_above(course_lm):
+    """Catches weights, a tokenizer or a decoder that are not those of the pretraining; the slow tests try all tasks."""
+    rows = dots.dataset("eval", 30, seed=0)
+    headed = [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]
+    settings = {"max_new_tokens": dots.MAX_NEW_TOKENS, "progress": False}
+    assert evaluate(*course_lm, headed, dots.reward, **settings).mean > 0.9
+    assert evaluate(*course_lm, rows, dots.reward, **settings).mean < 0.6
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_there_is_something_to_learn_and_a_signal_to_learn_it_from(measured, task):
     """Sampled rewards of 0 or 1 leave GRPO nothing to compare; 40 prompts, so the band is a little wider than promised."""
@@ -39,6 +52,7 @@ def test_there_is_something_to_learn_and_a_signal_to_learn_it_from(measured, tas
     assert measured[task]["equal_groups"] <= 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["dots", "poker", "analogies", "addition"])
 def test_it_knows_more_than_it_shows(measured, task):
     assert measured[task]["key"] > measured[task]["greedy"] + 0.3

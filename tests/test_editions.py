@@ -49,6 +49,7 @@ def run(source: str, names: dict) -> str:
     return printed.getvalue()
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_imports_run_and_each_exercise_fails_with_its_own_todo(path, monkeypatch):
     """Catches a cell that needs what a blank exercise above it did not make, and fails with somebody else's error."""

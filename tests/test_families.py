@@ -6,8 +6,25 @@ from peft import PrefixTuningConfig, PromptTuningConfig, get_peft_model
 
 from shared.guard import UntrustedModel, verify
 from shared.logps import completion_logps
+from tests.conftest import few_of
 from tests.families import NO_CACHE, RIGHT, WRONG_WHEN_PADDED, build, draw, plain_logps
 
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
+# One of each kind: learned positions, an offset in them, ALiBi, rotary, windows, experts, latent attention,
+# convolutions, the delta rule, a state space, and both of these with attention.
+KINDS = [
+    "GPT-2",
+    "OPT",
+    "Bloom",
+    "Qwen2",
+    "Gemma 3",
+    "Mixtral",
+    "DeepSeek-V3",
+    "LFM2",
+    "Qwen3-Next",
+    "Mamba",
+    "Falcon-H1",
+]
 with_and_without_lora = pytest.mark.parametrize("lora", [False, True], ids=["full", "lora"])
 
 
@@ -19,7 +36,7 @@ def gradients_of(logps: torch.Tensor, model: torch.nn.Module) -> list[torch.Tens
 
 
 @with_and_without_lora
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", few_of(RIGHT, KINDS))
 def test_sampling_and_scoring_are_those_of_the_model_on_one_row_at_a_time(name, lora):
     """Catches padding that is seen, positions that are shifted by it, a cache that forgets a row's state or mixes rows
     when some end, windows counted with the padding, and adapters that one of the passes leaves out."""
@@ -37,7 +54,7 @@ def test_sampling_and_scoring_are_those_of_the_model_on_one_row_at_a_time(name, 
 
 
 @with_and_without_lora
-@pytest.mark.parametrize("name", NO_CACHE)
+@pytest.mark.parametrize("name", few_of(NO_CACHE, ["GPT"]))
 def test_a_model_that_takes_no_cache_is_refused_when_it_is_sampled(name, lora):
     """Catches a model whose every token is drawn without the prompt, and one that stops somewhere in its own code."""
     model = build(NO_CACHE[name], lora)

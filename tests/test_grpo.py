@@ -74,6 +74,7 @@ def test_parameters_stay_bit_equal_without_one(model, tokenizer):
     assert history[0]["frac_reward_zero_std"] == 1.0
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_training_reaches_the_known_optimum(tokenizer):
     """Each prompt has one right letter; the optimum is to say it always. Catches anything that breaks learning."""
     model = tiny_llama(initializer_range=0.02).eval()
@@ -94,6 +95,7 @@ def test_a_constraint_is_respected_in_training(tokenizer):
     assert metrics["ratio"] == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("kl_in", ["loss", "reward"])
 def test_a_kl_penalty_holds_the_policy_near_the_reference(kl_in, tokenizer):
     distance = {}

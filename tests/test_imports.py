@@ -20,7 +20,7 @@ LAYERS = [
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised"},
-    {"evaluate"},
+    {"evaluate", "exact", "recorded"},
     {"plots"},
     {"exercises", "check", "run", "pretrain"},
 ]

@@ -65,6 +65,17 @@ CUTS = {
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
         ]
     ),
+    "gradients": Worked(
+        [
+            Cut(
+                'next(row for row in held_out if row["answer"] == label) for label in poker.LABELS',
+                'row for label in poker.LABELS for row in poker.dataset("eval", 8) if row["answer"] == label',
+            ),
+            Cut("prompts[0], 500,", "prompts[0], 10,"),
+            Cut("DRAWS = 10_000", "DRAWS = 20"),
+            Cut("KEPT = (0, 2, 4, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
+        ]
+    ),
     "poker": Worked(),
     "ppo": Worked(
         [

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shared.plots import confusion_matrices, confusion_shares, group_bars, smooth, training_curves
+from shared.plots import confusion_matrices, confusion_shares, group_bars, panels, smooth, training_curves
 
 HISTORY = [{"step": i + 1, "reward": i / 10, "entropy": 1.0, "frac_reward_zero_std": 0.5} for i in range(10)]
 
@@ -43,3 +43,22 @@ def test_figures_survive_dollar_signs_and_line_breaks():
     figure = group_bars(["$x", "a\nb $ {"], [0.0, 1.0], [-1.0, 1.0], prompt="costs $5 ^")
     figure.canvas.draw()
     confusion_matrices(["a", "b"], ["a"], {"before": ["b"], "after": ["a"]}).canvas.draw()
+
+
+def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
+    """Catches a legend with a name for each run, and a faint run in the colour of another method."""
+    runs = [([1, 2], [1.0, 10.0]), ([1, 2], [2.0, 20.0])]
+    figure = panels({"left": {"A": runs, "B": runs[:1]}, "right": {"A": runs[:1]}}, "step", log=["left"])
+    left, right = figure.axes
+    strong, faint, other = left.lines
+    assert strong.get_color() == faint.get_color() != other.get_color()
+    assert strong.get_alpha() > faint.get_alpha() and faint.get_ydata().tolist() == [2.0, 20.0]
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["A", "B"]
+    assert (left.get_yscale(), right.get_yscale()) == ("log", "linear")
+    assert panels({"one": {"A": runs}}, "KL", joined=False).axes[0].lines[0].get_linestyle() == "None"
+
+
+@pytest.mark.parametrize("curves", [{}, {"one": {str(i): [] for i in range(7)}}])
+def test_panels_that_cannot_be_drawn_are_refused(curves):
+    with pytest.raises(ValueError, match="at least one panel"):
+        panels(curves, "step")

@@ -40,7 +40,9 @@ def test_without_the_policy_term_and_the_value_term_the_policy_stays(model, toke
     assert max(p.grad.abs().max() for p in policy.model.parameters() if p.grad is not None) < 1e-5
 
 
-def test_it_learns_to_say_a(model, tokenizer):
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_it_learns_to_say_a(tokenizer):
+    model = tiny_llama().eval()
     policy = ActorCritic(model)
     config = replace(CONFIG, steps=25, num_generations=8, learning_rate=3e-3, beta=0.0)
     history = ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, progress=False)
@@ -131,8 +133,10 @@ def test_equal_rewards_give_no_signal(tokenizer):
     assert algorithm.policy is algorithm.model.model and algorithm.vocab_size == 12
 
 
-def test_both_places_of_the_kl_hold_the_policy_back(model, tokenizer):
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_both_places_of_the_kl_hold_the_policy_back(tokenizer):
     """The same run with a strong penalty ends nearer to the reference, in the loss and in the reward."""
+    model = tiny_llama().eval()
 
     def kl_at_the_end(kl_in, beta):
         policy = ActorCritic(frozen_copy(model).requires_grad_(True))

@@ -54,11 +54,13 @@ def test_documents_are_words_not_bytes(tokenizer):
     assert sum(token.startswith("<0x") for token in tokens) < 0.001 * len(tokens)
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("name", pretrain.TASKS)
 def test_a_prompts_tokens_begin_the_tokens_of_prompt_and_completion(tokenizer, name):
     """Otherwise the prompt that is sampled from is not the prompt that was pretrained on."""
-    for document in islice(pretrain.TASKS[name].documents(random.Random(2)), 400):
-        for row in pretrain.TASKS[name].dataset("train", 3):
+    rows = pretrain.TASKS[name].dataset("train", 3)
+    for document in islice(pretrain.TASKS[name].documents(random.Random(2)), 200):
+        for row in rows:
             prompt = row["prompt"]
             whole = tokenizer(prompt + (document[len(prompt) :] if document.startswith(prompt) else " and"))[
                 "input_ids"
@@ -93,8 +95,11 @@ def test_the_loss_of_a_batch_does_not_depend_on_its_parts(tokenizer):
     assert torch.allclose(results[0][1], results[1][1], atol=1e-6)
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_resumed_run_ends_where_an_uninterrupted_one_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(pretrain, "DOCUMENTS_IN_A_POOL", 60)
+    """Catches optimiser, learning rate, losses or pools that start over; on few documents and two batches, so quickly."""
+    monkeypatch.setattr(pretrain, "DOCUMENTS_OF_THE_TOKENIZER", 300)
+    monkeypatch.setattr(pretrain, "DOCUMENTS_IN_A_POOL", 20)
     whole = pretrain.train(tmp_path / "whole", pools=3, progress=False)
 
     real, calls = pretrain.train_on, []

@@ -36,6 +36,7 @@ def test_each_is_compared_with_the_mean_of_the_others():
     assert metrics["frac_reward_zero_std"] == 0.5
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_the_gradient_is_the_exact_policy_gradient_without_shrinking():
     """Catches the group's own mean as the baseline, which shrinks the gradient by (G - 1) / G: at G = 2 by half."""
     draws = 4000
@@ -133,6 +134,7 @@ def test_equal_rewards_teach_without_a_baseline_unless_they_are_all_zero(tokeniz
     assert not compared.without_signal({"reward": 0.0, "reward_std": 0.0, "frac_reward_zero_std": 0.5})
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("baseline, least", [("leave_one_out", 0.9), ("none", 0.75)])
 def test_it_learns(tokenizer, baseline, least):
     model = tiny_llama(initializer_range=0.02).eval()

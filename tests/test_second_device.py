@@ -18,10 +18,11 @@ from shared.evaluate import evaluate
 from shared.logps import completion_logps
 from shared.models import add_lora, frozen_copy
 from shared.rollout import sample
-from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.conftest import few_of, letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.second_device import second_device
 from tests.second_device_tensor import DEVICE
 
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 MODELS = {"llama": tiny_llama, "gpt2": tiny_gpt2}
 ROWS = [{"prompt": p, "answer": a} for p, a in [("abc", "a"), ("d", "b"), ("efg", "c"), ("hi", "d"), ("d", "e")]]
 PROMPTS = [row["prompt"] for row in ROWS]
@@ -121,7 +122,10 @@ def trained_with_grpo(make, device, config, lora=False, **options) -> list:
     return [history, list(model.parameters())]
 
 
-@pytest.mark.parametrize("name", GRPO_RUNS)
+FEW_GRPO_RUNS = ["minibatches", "top-k, top-p and entropy", "constrained", "adapters"]
+
+
+@pytest.mark.parametrize("name", few_of(GRPO_RUNS, FEW_GRPO_RUNS))
 def test_grpo_learns_the_same(name):
     """Catches rewards, advantages or masks that stay on the CPU, and any number that depends on the device."""
     model, settings, options = GRPO_RUNS[name]
@@ -161,7 +165,7 @@ PPO_RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", PPO_RUNS)
+@pytest.mark.parametrize("name", few_of(PPO_RUNS, ["KL in the loss", "KL in the reward"]))
 def test_ppo_learns_the_same(name):
     """Catches a value head that stays on the CPU when the transformer moves."""
     model, settings, constraint = PPO_RUNS[name]

@@ -140,8 +140,10 @@ def test_a_choice_is_one_of_those_that_the_error_names(kind, name, choices):
 
 
 def test_without_a_ratio_the_kl_has_one_place():
-    with pytest.raises(ValueError, match="^kl_in is 'loss'; choose one of reward.$"):
-        RLOOConfig(kl_in="loss")
+    """Catches an error that offers "loss", which is refused when it is taken."""
+    for wrong in ("loss", "other"):
+        with pytest.raises(ValueError, match=f"^kl_in is '{wrong}'; choose one of reward.$"):
+            RLOOConfig(kl_in=wrong)
     assert RLOOConfig(num_generations=1, baseline="none").num_generations == 1
 
 

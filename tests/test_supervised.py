@@ -130,6 +130,7 @@ def test_parts_are_cut_to_their_own_width(model, tokenizer):
     torch.testing.assert_close(algorithm.loss(part)[0], algorithm.loss(algorithm.experience([ROWS[3], ROWS[2]], 0))[0])
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_it_learns_what_it_is_shown(tokenizer):
     model = tiny_llama(initializer_range=0.02).eval()
     config = TrainingConfig(steps=60, prompts_per_step=4, learning_rate=1e-2, log_every=0)

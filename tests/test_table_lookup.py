@@ -1,5 +1,6 @@
 """A policy that is a table of logits, one row for each prompt: gradients and optimum are known exactly."""
 
+import pytest
 import torch
 
 from shared.advantages import group_advantages
@@ -15,6 +16,7 @@ def sampled_groups(table, G, seed):
     return logps.gather(1, choice).flatten(), REWARDS.to(table.dtype).gather(1, choice).flatten()
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_the_gradient_is_the_exact_policy_gradient_on_average():
     """Oracle: the gradient of the expected reward, enumerated. The group's own mean in the baseline shrinks it by
     (G - 1) / G, which is the only bias when nothing is divided by the standard deviation."""
@@ -35,6 +37,7 @@ def test_the_gradient_is_the_exact_policy_gradient_on_average():
     assert (exact.abs() > 20 * gradients.std(0) / draws**0.5).any(), "the test must be able to see the signal"
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_the_policy_goes_to_the_best_token_of_each_prompt():
     table = torch.zeros(2, 4, requires_grad=True)
     optimizer = torch.optim.SGD([table], lr=1.0)

@@ -3,6 +3,9 @@
 import html
 import re
 
+from checker.pages.parts import Parts
+
+LONGEST = 4_000  # characters of a formula; a longer one is shown as it was written
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
     re.DOTALL,
@@ -13,34 +16,28 @@ CODE = re.compile(
 )
 
 
-def without_formulas(source: str) -> tuple[str, list[str]]:
-    """The Markdown with a word in place of each formula outside of code, and the formulas' MathML."""
-    formulas: list[str] = []
+def without_formulas(source: str, parts: Parts) -> str:
+    """The Markdown with a place for each formula outside of code, whose MathML `parts` holds."""
 
     def replace(match: re.Match) -> str:
-        formulas.append(_mathml(match["display"] or match["inline"], bool(match["display"])))
-        return f"FORMULA{len(formulas) - 1}END"
+        return parts.put(_mathml(match["display"] or match["inline"], bool(match["display"])))
 
-    parts = []
+    pieces = []
     position = 0
     for code in CODE.finditer(source):
-        parts += [FORMULA.sub(replace, source[position : code.start()]), code[0]]
+        pieces += [FORMULA.sub(replace, source[position : code.start()]), code[0]]
         position = code.end()
-    parts.append(FORMULA.sub(replace, source[position:]))
-    return "".join(parts), formulas
-
-
-def with_formulas(body: str, formulas: list[str]) -> str:
-    """The HTML made of such Markdown, with the formulas where their words stand."""
-    for number, formula in enumerate(formulas):
-        body = body.replace(f"FORMULA{number}END", formula)
-    return body
+    pieces.append(FORMULA.sub(replace, source[position:]))
+    return "".join(pieces)
 
 
 def _mathml(tex: str, display: bool) -> str:
     from latex2mathml.converter import convert
 
+    as_written = f"<code>{html.escape(tex)}</code>"
+    if len(tex) > LONGEST:
+        return as_written
     try:
         return convert(tex.strip(), display="block" if display else "inline")
-    except Exception:  # latex2mathml raises many kinds for TeX that it cannot read: the source is then shown
-        return f"<code>{html.escape(tex)}</code>"
+    except Exception:  # latex2mathml raises many kinds for TeX that it cannot read
+        return as_written

@@ -1,36 +1,64 @@
-"""Pages made by Quarto, safe to open and with the same form at their end.
+"""The engine that shows code and pictures as Quarto does; the page around them is ours.
 
-Quarto gets a copy: its header is ours (a header can name files and programs), each section has an anchor,
-nothing is executed. A content security policy then lets no script run but the form's, and lets the page fetch
-nothing.
+Quarto acts on what it reads: `{{< env NAME >}}` prints the environment, a picture's address is opened, fetched and put
+into the page, an option names a file, and all of that while rendering, before any policy of a page can forbid it. So
+it gets nothing of a notebook but what it is for: code, with its folds' titles and captions kept aside, and pictures.
+For every other thing it gets a place (`parts`), into which goes what the built-in engine makes of it. What Quarto
+returns is sanitised, too.
 """
 
+import base64
+import html
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from checker.layout import heading_of, is_header
-from checker.notebook import Unreadable, parse, read
+from checker.convert import plain
+from checker.findings import one_line
+from checker.notebook import Cell, Notebook
+from checker.pages import builtin, cells
+from checker.pages.body import Body, Limits, Outline, attached, beside, cut, rest, text
+from checker.pages.parts import CLOSE, Parts, without_places
+from checker.pages.sanitise import arranged
 
-POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline' data:; font-src data:; script-src"
-    " '{script_hash}'; base-uri 'none'; form-action 'none'"
-)
-OPTIONS = {
-    "html": {
-        "code-fold": True,
-        "toc": True,
-        "embed-resources": True,
-        "html-math-method": "mathml",
-        "theme": "cosmo",
-    }
+HEADER = {
+    "title": "page",
+    "format": {
+        "html": {
+            "minimal": True,
+            "theme": "none",
+            "toc": False,
+            "code-fold": True,
+            "code-copy": False,
+            "html-table-processing": "none",
+            "fig-responsive": False,
+        }
+    },
+    "jupyter": "python3",
 }
-STRAY_LINK = r'(<)(link(?!\s+(?:rel="stylesheet"\s+)?href="data:))'
-PATIENCE = 300  # seconds
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+# What Quarto may know of the environment: where programs and a place for its own files are.
+ENVIRONMENT = (
+    "PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "SYSTEMROOT", "COMSPEC", "PATHEXT", "TMPDIR", "TEMP",
+    "TMP", "LANG", "LC_ALL", "XDG_CACHE_HOME", "XDG_DATA_HOME", "DENO_DIR",
+)  # fmt: skip
+PATIENCE = 120  # seconds
+MAIN = re.compile(r"<main\b[^>]*>(.*)</main>|<body\b[^>]*>(.*)</body>", re.DOTALL)
+TITLE = re.compile(r'<header id="title-block-header".*?</header>', re.DOTALL)
+PICTURE = re.compile(r"notebook_files/figure-html/([\w.-]+\.(png|jpe?g|gif|webp))")
+SAID = re.compile(r"^\s*(?:\[?ERROR\]?:?|error:)\s*", re.IGNORECASE)
+NOISE = re.compile(r"^\s*(?:at |Stack trace|\d+: |$)")
+LONGEST_CAUSE = 300  # characters
+
+
+class Failed(Exception):
+    """Quarto made no page; the message says why in a line."""
 
 
 def program() -> str | None:
@@ -41,58 +69,175 @@ def program() -> str | None:
     return shutil.which("quarto") or shutil.which("quarto", path=str(Path(sys.executable).parent))
 
 
-def page(quarto: str, path: Path, title: str, form: str, *, script: str, script_hash: str) -> str:
-    """The page of a notebook, with a form at its end that the script saves.
+def body(quarto: str, notebook: Notebook) -> Body:
+    """The cells of a notebook with code and pictures by Quarto.
 
     Raises:
-        Unreadable: Quarto fails, or takes more than five minutes.
+        Failed: Quarto fails, takes more than two minutes, or makes no page.
     """
+    parts = Parts()
+    outline = Outline(notebook)
     with tempfile.TemporaryDirectory() as scratch:
-        notebook = Path(scratch, "notebook.ipynb")
+        file = Path(scratch, "notebook.ipynb")
+        file.write_text(json.dumps(_copy(notebook, outline, parts)), encoding="utf-8")
+        _render(quarto, Path(scratch))
+        made = file.with_suffix(".html")
+        if not made.is_file():
+            raise Failed("it made no page")
+        found = MAIN.search(made.read_text(encoding="utf-8", errors="replace"))
+        if found is None:
+            raise Failed("it made a page without content")
+        content = TITLE.sub("", found[1] or found[2], count=1)
+        shown = arranged(content, lambda address: _picture(Path(scratch), address))
+    return Body(without_places(parts.fill(shown)), outline.contents)
+
+
+def _render(quarto: str, scratch: Path) -> None:
+    """Call Quarto in a process group of its own, so that at the end all that it started ends."""
+    known = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    command = [quarto, "render", "notebook.ipynb", "--to", "html", "--no-execute"]
+    with open(scratch / "said", "w+b") as said:
         try:
-            notebook.write_text(json.dumps(_copy(path, title)), encoding="utf-8")
-            done = subprocess.run(
-                [quarto, "render", notebook.name, "--to", "html", "--no-execute"],
-                cwd=scratch, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
+            process = subprocess.Popen(
+                command, cwd=scratch, env=known, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                start_new_session=True,
             )  # fmt: skip
-        except (OSError, RecursionError, subprocess.TimeoutExpired) as error:
-            raise Unreadable(f"Quarto could not render it: {error}") from error
-        made = notebook.with_suffix(".html")
-        if done.returncode or not made.is_file():
-            raise Unreadable(f"Quarto could not render it: {done.stderr.strip()[-500:]}")
-        return _secured(made.read_text(encoding="utf-8"), form, script, script_hash)
+        except OSError as error:
+            raise Failed(f"it cannot be started: {error.strerror}") from error
+        try:
+            status = process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"it took longer than {PATIENCE} s") from error
+        finally:
+            _end(process)
+        if status:
+            said.seek(0)
+            raise Failed(cause(said.read(100_000).decode("utf-8", "replace")) or f"it ended with status {status}")
 
 
-def _copy(path: Path, title: str) -> dict:
-    """The notebook with a header of ours, an anchor before each cell, a heading for a labelled code cell."""
-    content = parse(path)
-    header = {"title": title, "format": OPTIONS, "jupyter": "python3"}
-    cells = [_markdown("---\n" + json.dumps(header) + "\n---")]
-    for cell, raw in zip(read(path).cells, content["cells"], strict=True):
-        if cell.number == 0 and is_header(cell):
-            continue
-        heading = re.sub(r"[\\`*_{}\[\]<>$]", "", heading_of(cell)) if cell.is_code else ""
-        anchor = f"## {heading} {{#cell-{cell.number}}}" if heading else f"[]{{#cell-{cell.number}}}"
-        cells += [_markdown(anchor), raw]
-    return {**content, "cells": cells}
+def _end(process: subprocess.Popen) -> None:
+    """End a process and what it started, as far as the system knows groups of processes."""
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+
+
+def cause(said: str) -> str:
+    """What an error of Quarto's says first, in one line; the stack below it says nothing to a reader."""
+    lines = plain(said).splitlines()
+    begun = next((number for number, line in enumerate(lines) if SAID.match(line)), None)
+    if begun is None:
+        told = [line for line in lines if not NOISE.match(line)][:1]
+    else:
+        told = [SAID.sub("", lines[begun])]
+        for line in lines[begun + 1 :]:
+            if NOISE.match(line) or len(told) == 3:
+                break
+            told.append(line)
+    return one_line(" ".join(" ".join(told).split()))[:LONGEST_CAUSE]
+
+
+def _copy(notebook: Notebook, outline: Outline, parts: Parts) -> dict:
+    """The notebook for Quarto: our header, places for what it must not read, and its code and pictures."""
+    limits = Limits()
+    copied = [_markdown("---\n" + json.dumps(HEADER) + "\n---")]
+    shown = 0
+    for cell in notebook.cells:
+        if not limits.allow(cell):
+            break
+        above = f'<a id="cell-{cell.number}"></a>'
+        if cell.is_code:
+            above += builtin.heading(cell, outline)
+            made = [_place(parts.put(above)), _code(cell, outline, parts)]
+        else:
+            made = [_place(parts.put(above + text(cell, outline, attached(cell))))]
+        if not limits.take(json.dumps(made) + parts.held[-1]):
+            break
+        copied += made
+        shown += 1
+    copied.append(_place(parts.put(rest(notebook, shown, limits.reason))))
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": KERNEL, "cells": copied}
+
+
+def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
+    """A code cell for Quarto, with options of ours."""
+    outputs = []
+    pictures = []
+    for output in cell.outputs:
+        mime, _, encoded = builtin.picture_of(output).removeprefix("data:").partition(";base64,")
+        if mime in builtin.RASTER:
+            pictures.append(len(pictures))
+            outputs.append(_output({mime: encoded}))
+        elif mime:
+            outputs.append(_kept(builtin.figure(cell, len(pictures), builtin.picture_of(output), outline), parts))
+        else:
+            outputs.append(_kept(builtin.without_picture(output), parts))
+    options = {"code-summary": parts.put(f"{html.escape(cells.fold(cell))} <small>{beside(cell)}</small>")}
+    if pictures:
+        options |= _of_pictures(cell, pictures, parts)
+    above = "".join(f"#| {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in options.items())
+    return {
+        "cell_type": "code",
+        "id": f"n{cell.number}",
+        "metadata": {},
+        "execution_count": cell.count,
+        "source": (above + _inert(cut(cells.code_of(cell)))).splitlines(True),
+        "outputs": outputs,
+    }
+
+
+def _of_pictures(cell: Cell, pictures: list[int], parts: Parts) -> dict[str, str | list[str]]:
+    """The options that name a cell's pictures: places for what is said of them, and the name they are referred to by."""
+    captions = [builtin.caption_text(cell, number) for number in pictures]
+    alternatives = [parts.put(html.escape(cells.alternative(cell, number))) for number in pictures]
+    options: dict[str, str | list[str]] = {"fig-alt": _one_or_all(alternatives)}
+    if any(captions):
+        options["fig-cap"] = _one_or_all([parts.put(caption) for caption in captions])
+    if cells.reference(cell):
+        options["label"] = cells.reference(cell)
+    return options
+
+
+def _one_or_all(values: list[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 else values
+
+
+def _kept(shown: str, parts: Parts) -> dict:
+    """An output that Quarto does not see: a place for it."""
+    return _output({"text/html": f"<div>{parts.put(shown)}</div>"})
+
+
+def _output(data: dict[str, str]) -> dict:
+    return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
 def _markdown(source: str) -> dict:
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
+    return {"cell_type": "markdown", "metadata": {}, "source": source.splitlines(True)}
 
 
-def _secured(html: str, form: str, script: str, script_hash: str) -> str:
-    """The page under its policy, and without what a policy does not reach.
+def _place(place: str) -> dict:
+    return _markdown(f"```{{=html}}\n<div>{place}</div>\n```")
 
-    `http-equiv` goes elsewhere; links and frames make a browser connect, even to what it then may not fetch.
-    The names of tags and attributes cannot be spelled otherwise, so what is renamed does nothing. A link
-    stays where it begins as Quarto writes those to style sheets inside the page.
+
+def _inert(source: str) -> str:
+    """Code that asks Quarto for nothing: what begins a shortcode, and what looks like an option, is broken up.
+
+    The character that breaks it up is gone when the places are filled.
     """
-    for reaching_out in (r"()(http-equiv)", STRAY_LINK, r"(<)((?:i?frame|object|embed)\b)"):
-        html = re.sub(reaching_out, r"\1data-\2", html, flags=re.IGNORECASE)
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(script_hash=script_hash)}">'
-    html, found = re.subn(r"<head[^>]*>", lambda head: head[0] + policy, html, count=1)
-    if not found:
-        raise Unreadable("Quarto made a page without a head.")
-    body, end, rest = html.rpartition("</body>")
-    return f'{body}<main class="container">{form}</main><script>{script}</script>{end}{rest}'
+    source = without_places(source).replace("{{<", f"{{{{{CLOSE}<")
+    return CLOSE + source if cells.OPTION.match(source) else source
+
+
+def _picture(scratch: Path, address: str) -> str | None:
+    """A picture that Quarto wrote beside its page, as a `data:` address."""
+    found = PICTURE.fullmatch(address)
+    file = scratch / address
+    if found is None or file.is_symlink() or not file.is_file():
+        return None
+    kind = found[2].replace("jpg", "jpeg")
+    return f"data:image/{kind};base64," + base64.b64encode(file.read_bytes()).decode()

@@ -1,43 +1,68 @@
 """Pages as files: one for each notebook, in the same tree, and the index that lists them."""
 
-from collections.abc import Iterable, Iterator
+import subprocess
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from checker.batch import Entry, check_all
+from checker.batch import check_all
 from checker.check import Report, check, unreadable
 from checker.files import write_beside
 from checker.findings import one_line
-from checker.layout import title_of
-from checker.notebook import Unreadable, read
+from checker.inventory import Entry
+from checker.layout import SPECS, title_of
+from checker.notebook import Notebook, Unreadable, read
 from checker.pages import builtin, quarto
-from checker.pages.templates import css, script, template
+from checker.pages.body import Body
+from checker.pages.templates import rendered
 from checker.rubric import RUBRIC, Criterion, load, with_evidence
 
 INDEX = "index.html"
 LONGEST_NAME = 200  # bytes of a file's or folder's name
+PROJECT = Path(__file__).resolve().parents[2]
+PATIENCE = 10  # seconds for git
+Say = Callable[[str], None]  # what is done with a sentence about how a page was made
+
+
+def _in_silence(note: str) -> None:
+    """For those who read the note on the page."""
 
 
 def render(
-    path: Path, folder: Path, engine: str = "auto", rubric: Path = RUBRIC, *, report: Report | None = None
+    path: Path,
+    folder: Path,
+    engine: str = "auto",
+    rubric: Path = RUBRIC,
+    *,
+    report: Report | None = None,
+    origin: Path | None = None,
+    say: Say = _in_silence,
 ) -> Path:
     """Write the page of a notebook into `folder` and return where it is. The notebook itself is only read.
 
     Args:
-        engine: "quarto", "builtin", or "auto" for Quarto where it is installed.
+        engine: "quarto", "builtin", or "auto": Quarto, where it is installed, for the notebooks that git tracks in this
+            project, the built-in engine for everyone else's.
         rubric: the file that holds the criteria.
         report: of a check that was made already; None checks the notebook here.
+        origin: the notebook of which `path` is the executed copy; None where it is none.
+        say: is told why Quarto made no page where it was to make one.
 
     Raises:
-        Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not
-            there or fails.
+        Unreadable: the file is not a notebook, the rubric is not one, or Quarto was asked for and is not there.
     """
     target = folder / _page_name(Path(path.name))
-    write_beside(target, _page(path, report or check(path), engine, load(rubric)))
+    chosen = _engine(engine, origin or path)
+    text, note = _page(path, report or check(path), chosen, load(rubric))
+    write_beside(target, text)
+    if note:
+        say(note)
     return target
 
 
 def render_all(
-    found: Iterable[Entry], folder: Path, engine: str, rubric: Path, **options
+    found: Iterable[Entry], folder: Path, engine: str, rubric: Path, *, say: Say = _in_silence, **options
 ) -> Iterator[tuple[Report, Path | None]]:
     """The report on each entry and its page, in the same tree below `folder`; no page for what is unreadable.
 
@@ -45,14 +70,17 @@ def render_all(
     `check`.
     """
     criteria = load(rubric)
-    taken = {folder / INDEX}
+    taken = {_folded(folder / INDEX)}
     found = list(found)
     for entry, report in zip(found, check_all(found, **options), strict=True):
         target = None
         if report.status != "unreadable":
             target = _free(folder / _page_name(entry.inside), taken)
             try:
-                write_beside(target, _page(entry.file, report, engine, criteria))
+                text, note = _page(entry.file, report, _engine(engine, entry.file), criteria)
+                write_beside(target, text)
+                if note:
+                    say(f"{report.name}: {note}")
             except Unreadable as error:
                 report = unreadable(report.name, error)
                 target = None
@@ -70,30 +98,69 @@ def _page_name(inside: Path) -> Path:
     return Path(*short[:-1], f"{short[-1]}.html")
 
 
-def _free(target: Path, taken: set[Path]) -> Path:
+def _free(target: Path, taken: set[str]) -> Path:
     """The path, or the next like it that is not taken; it is taken then."""
     stem = target.stem
     number = 1
-    while target in taken:
+    while _folded(target) in taken:
         number += 1
         target = target.with_name(f"{stem}-{number}.html")
-    taken.add(target)
+    taken.add(_folded(target))
     return target
 
 
-def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> str:
-    """The page of a notebook, by Quarto or built in. Raises Unreadable as `render` does."""
+def _folded(path: Path) -> str:
+    """A path as a disk compares it that knows neither capitals nor ways to write an accent: macOS's and Windows's."""
+    return unicodedata.normalize("NFC", str(path)).casefold()
+
+
+def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> tuple[str, str]:
+    """The page of a notebook, and what there is to say of how it was made. Raises Unreadable as `render` does."""
     notebook = read(path)
-    program = quarto.program() if engine in ("auto", "quarto") else None
-    if engine == "quarto" and program is None:
-        raise Unreadable("Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin.")
+    body = _body(notebook, engine)
+    text = rendered(
+        "page.html.j2",
+        ("page.js", "form.js"),
+        title=title_of(notebook),
+        body=body,
+        report=report,
+        specs=SPECS,
+        rubric=with_evidence(criteria, notebook, report),
+    )
+    return text, body.note
+
+
+def _engine(asked: str, path: Path) -> str:
+    """The engine for a notebook: the one that was asked for, else Quarto for what nobody else wrote, where it is."""
+    if asked != "auto":
+        return asked
+    return "quarto" if quarto.program() is not None and _is_ours(path) else "builtin"
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether git tracks a notebook in the project that holds this checker."""
+    command = ["git", "-C", str(PROJECT), "ls-files", "--error-unmatch", "--", str(path.resolve())]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode == 0
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # no git, or a name that is none
+        return False
+
+
+def _body(notebook: Notebook, engine: str) -> Body:
+    """The cells of a notebook by Quarto or built in; built in as well where Quarto fails, and that is noted."""
+    if engine == "builtin":
+        return builtin.body(notebook)
+    program = quarto.program()
     if program is None:
-        return builtin.page(notebook, report, criteria)
-    form = template("rubric.html.j2").render(rubric=with_evidence(criteria, notebook, report), report=report)
-    return quarto.page(program, path, title_of(notebook), form, **script("form.js"))
+        raise Unreadable("Quarto is not installed. See https://quarto.org/docs/get-started, or use --engine builtin.")
+    try:
+        return quarto.body(program, notebook)
+    except quarto.Failed as error:
+        note = f"Quarto could not show this notebook: {error}. This is the built-in page."
+        return replace(builtin.body(notebook), note=note)
 
 
 def index(rows: list[tuple[Report, str]]) -> str:
     """The page that lists many notebooks: (report, link to the page or "")."""
     passed = sum(report.status == "pass" for report, _ in rows)
-    return template("index.html.j2").render(rows=rows, passed=passed, css=css(), **script("index.js"))
+    return rendered("index.html.j2", ("index.js",), title="Notebooks", rows=rows, passed=passed)

@@ -1,6 +1,18 @@
 """All rules, in the order in which their findings are told. A course adds one by appending it to `RULES`."""
 
-from checker.rules import executed, filled, hygiene, limit, method, reading, rendering, shown, structure
+from checker.rules import (
+    checks,
+    executed,
+    filled,
+    hygiene,
+    learning,
+    limit,
+    method,
+    reading,
+    rendering,
+    shown,
+    structure,
+)
 from checker.rules.base import Rule, Submission
 
 GROUPS = {
@@ -9,7 +21,9 @@ GROUPS = {
     "structure": structure.RULES,
     "filled": filled.RULES,
     "executed": executed.RULES,
+    "checks": checks.RULES,
     "shown": shown.RULES,
+    "learning": learning.RULES,
     "rendering": rendering.RULES,
     "hygiene": hygiene.RULES,
     "method": method.RULES,

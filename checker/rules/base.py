@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from checker import convert, layout, results
+from checker import claims, convert, layout, results, verdicts
 from checker.findings import Finding, Level, one_line, printable
 from checker.notebook import Cell, Notebook
 from checker.rules.syntax.code import Code, read_code
@@ -34,10 +34,29 @@ class Submission:
     def sections(self) -> dict[int, list[Cell]]:
         return layout.sections(self.notebook)
 
+    def place(self, number: int) -> str:
+        """The cell of this number as a person would name it."""
+        return one_line(layout.place_of(self.notebook.cells[number], self.sections))
+
+    @cached_property
+    def verdicts(self) -> list[verdicts.Verdict]:
+        """What the checks of the exercises said, in order."""
+        return verdicts.verdicts(self.notebook)
+
     @cached_property
     def rewards(self) -> tuple[float | None, float | None]:
         """Baseline and fine-tuned reward as the outputs show them."""
         return results.rewards(self.notebook)
+
+    @cached_property
+    def claim(self) -> str:
+        """What the header declares: that a model learns, or that methods are measured."""
+        return claims.claim_of(self.notebook)
+
+    @cached_property
+    def shows_its_claim(self) -> bool:
+        """Whether the outputs show what the header claims."""
+        return claims.is_shown(self.notebook)
 
     @cached_property
     def code(self) -> Code:
@@ -70,9 +89,12 @@ class Rule:
     def findings(self, submission: Submission) -> Iterator[Finding]:
         for number, (cell, found, advice) in enumerate(self.check(submission), 1):
             if number > MOST:
-                yield Finding(self.code, self.level, cell, "there are more places like these", "Mend these first.")
+                found, advice = "there are more places like these", "Mend these first."
+            there = cell is not None and cell < len(submission.notebook.cells)
+            place = submission.place(cell) if there else ""
+            yield Finding(self.code, self.level, cell, one_line(found), printable(advice), place)
+            if number > MOST:
                 return
-            yield Finding(self.code, self.level, cell, one_line(found), printable(advice))
 
 
 def rule(code: str, level: Level, *, why: str, wrong: str, right: str) -> Callable[..., Rule]:

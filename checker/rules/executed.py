@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from checker.convert import plain
+from checker.notebook import Cell
 from checker.rules.base import Remark, Submission, rule
 
+NAMED = 3  # further cells that are named
 RUN_AGAIN = "Restart the kernel, run all cells, and save."
 
 
@@ -20,13 +22,37 @@ def _has_code(source: str) -> bool:
     right="In [4]:",
 )
 def not_run(submission: Submission) -> Iterator[Remark]:
-    idle = [cell.number for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
+    idle = [cell for cell in _uncounted(submission) if not cell.outputs]
     if idle:
-        others = ""
-        if len(idle) > 1:
-            more = " ..." if len(idle) > 9 else ""
-            others = f", nor were cells {', '.join(map(str, idle[1:9]))}{more}"
-        yield idle[0], f"the cell was not run{others}", RUN_AGAIN
+        yield idle[0].number, f"the cell was not run{_and_others(submission, idle)}", RUN_AGAIN
+
+
+def _uncounted(submission: Submission) -> list[Cell]:
+    return [cell for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
+
+
+def _and_others(submission: Submission, cells: list[Cell]) -> str:
+    """The further cells of which the same is true, by name where they are few."""
+    rest = cells[1:]
+    if len(rest) > NAMED:
+        return f", and so are {len(rest)} others"
+    return "".join(f"; {submission.place(cell.number)} likewise" for cell in rest)
+
+
+@rule(
+    "X005",
+    "warning",
+    why=(
+        "Outputs were saved without the numbers of execution: whether the cells ran in order, and whether the outputs"
+        " belong to the code above them, cannot be seen."
+    ),
+    wrong="In [ ]: with a table under it.",
+    right="In [4]: with a table under it.",
+)
+def outputs_without_a_number(submission: Submission) -> Iterator[Remark]:
+    shown = [cell for cell in _uncounted(submission) if cell.outputs]
+    if shown:
+        yield shown[0].number, f"the cell has outputs but no In [n]{_and_others(submission, shown)}", RUN_AGAIN
 
 
 @rule(
@@ -82,4 +108,4 @@ def output_without_code(submission: Submission) -> Iterator[Remark]:
             yield cell.number, "there is an output but no code", RUN_AGAIN
 
 
-RULES = [not_run, run_out_of_order, ended_in_an_error, output_without_code]
+RULES = [not_run, outputs_without_a_number, run_out_of_order, ended_in_an_error, output_without_code]

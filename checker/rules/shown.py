@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from checker.claims import MEASURES
 from checker.results import cases, examples, log_lines
 from checker.rules.base import Remark, Submission, rule
 
@@ -13,7 +14,8 @@ FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 def _present(submission: Submission, number: int) -> bool:
     """Whether a section exists and was run; structure and execution rules speak of the rest."""
-    return any(cell.is_code and cell.count is not None for cell in submission.sections.get(number, []))
+    cells = submission.sections.get(number, [])
+    return any(cell.is_code and (cell.count is not None or cell.outputs) for cell in cells)
 
 
 def _at(submission: Submission, number: int) -> int:
@@ -117,7 +119,15 @@ def log_not_shown(submission: Submission) -> Iterator[Remark]:
     right="baseline reward 0.120\nfine-tuned reward 0.970",
 )
 def comparison_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 7):
+    if _present(submission, 7) and submission.claim == MEASURES:
+        if not submission.shows_its_claim:
+            yield (
+                _at(submission, 7),
+                "Cell 7 does not print a held-out comparison of methods",
+                "The header claims that the notebook measures: print a line that says what is measured on held-out "
+                "data, and below it a line for each of at least two methods, its name first and then its figures.",
+            )
+    elif _present(submission, 7):
         baseline, tuned = submission.rewards
         if baseline is None or tuned is None:
             missing = "baseline" if baseline is None else "fine-tuned"
@@ -136,7 +146,7 @@ def comparison_not_shown(submission: Submission) -> Iterator[Remark]:
     right="Five times prompt, output and reward.",
 )
 def examples_not_shown(submission: Submission) -> Iterator[Remark]:
-    if _present(submission, 7):
+    if _present(submission, 7) and submission.claim != MEASURES:
         if examples(submission.output_of(7)) < 5:
             yield (
                 _at(submission, 7),

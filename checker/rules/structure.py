@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from checker.claims import CLAIMS, LONGEST_HEADER, claim_of, parsed
 from checker.layout import SPECS, is_header, label_of
 from checker.rules.base import Remark, Submission, rule
 
-LONGEST_HEADER = 5_000  # characters; reading YAML is slow
 HEADER_EXAMPLE = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
 
 
@@ -27,7 +26,7 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
         if place is not None:
             yield (
                 place,
-                f"the YAML header stands in cell {place}",
+                "the YAML header stands here",
                 "Move it to the very beginning: Quarto reads it only there.",
             )
         else:
@@ -36,14 +35,6 @@ def header_missing(submission: Submission) -> Iterator[Remark]:
                 "there is no YAML header (Cell 0)",
                 f"Make the first cell a Markdown cell with:\n{HEADER_EXAMPLE}",
             )
-
-
-@lru_cache(maxsize=32)
-def _parsed(header: str) -> object:
-    """YAML as strings, lists and dicts. A class shares its header; merges are left out, as they can blow up."""
-    import yaml
-
-    return yaml.load(header, yaml.BaseLoader)
 
 
 @rule(
@@ -74,7 +65,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     import yaml
 
     try:
-        header = _parsed(match[1])
+        header = parsed(match[1])
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f" (line {line + 2} of the cell)" if line is not None else ""
@@ -105,14 +96,17 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     right="# Cell 4: Reward function",
 )
 def section_missing(submission: Submission) -> Iterator[Remark]:
-    for spec in SPECS[1:]:
-        if spec.number not in submission.sections:
-            form = f"# Cell {spec.number}: ..." + (" as a heading" if spec.kind == "markdown" else " as a comment")
-            yield (
-                None,
-                f"Cell {spec.number} ({spec.title}) is missing",
-                f"Begin it with the line `{form.split(' as')[0]}`{' as' + form.split(' as')[1]}.",
-            )
+    missing = [spec for spec in SPECS[1:] if spec.number not in submission.sections]
+    if not missing:
+        return
+    names = ", ".join(f"Cell {spec.number} ({spec.title})" for spec in missing)
+    first = missing[0]
+    form = "as a heading" if first.kind == "markdown" else "as a comment"
+    yield (
+        None,
+        f"{names} {'is' if len(missing) == 1 else 'are'} missing",
+        f"Begin {'it' if len(missing) == 1 else 'each'} with its label, `# Cell {first.number}: ...` {form}.",
+    )
 
 
 @rule(
@@ -139,7 +133,7 @@ def out_of_order(submission: Submission) -> Iterator[Remark]:
             yield (
                 cell.number,
                 f"Cell {number} comes after Cell {highest}",
-                f"Move it before cell {highest_at} of the file.",
+                f"Move it before {submission.place(highest_at)}.",
             )
         elif number == highest:
             yield (
@@ -173,4 +167,21 @@ def wrong_kind(submission: Submission) -> Iterator[Remark]:
             )
 
 
-RULES = [header_missing, header_wrong, section_missing, out_of_order, wrong_kind]
+@rule(
+    "S006",
+    "error",
+    why="What a notebook has to show depends on what its header claims: that a model learns, or a measurement.",
+    wrong="course:\n  claim: measurement",
+    right="course:\n  claim: measures",
+)
+def claim_unknown(submission: Submission) -> Iterator[Remark]:
+    claim = claim_of(submission.notebook)
+    if claim not in CLAIMS:
+        yield (
+            0,
+            f"the header claims {claim!r:.40}",
+            f"Under `course:`, `claim:` is {' or '.join(CLAIMS)}; without it a notebook claims to learn.",
+        )
+
+
+RULES = [header_missing, header_wrong, section_missing, out_of_order, wrong_kind, claim_unknown]

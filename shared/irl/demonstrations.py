@@ -26,6 +26,9 @@ class Trajectory:
             raise ValueError("A step of this trajectory does not start where the one before it ended.")
         object.__setattr__(self, "steps", steps)
 
+    def __repr__(self) -> str:
+        return f"walk {'-'.join(map(str, self.states().tolist()))}"
+
     def transitions(self) -> list[tuple[int, int, int]]:
         return [tuple(step) for step in self.steps.tolist()]
 

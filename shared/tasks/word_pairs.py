@@ -1,7 +1,8 @@
 """Word pairs in fourteen relations, for `shared.tasks.analogies`.
 
 Each relation has a sentence that states a pair in plain English, and its pairs as "first:second", all single
-lower-case words. `ALSO_RIGHT` lists further seconds that an answer may be without the documents teaching them.
+lower-case words. `ALSO_RIGHT` lists further seconds that an answer may be without the documents teaching them. NOTICE
+says what is known of where the words come from.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.__main__ import TO_RUN, app
+from checker.commands import app
+from checker.commands.report import TO_RUN
 from checker.rules import READING, RULES
 
 
@@ -42,7 +43,7 @@ def test_one_bad_file_does_not_stop_the_rest(good, save, tmp_path):
         "unreadable",
         "fail",
     ]
-    assert "1 of 3 notebooks pass." in done.stdout
+    assert "1 of 3 notebooks pass, 1 cannot be read." in done.stdout
     assert run(tmp_path / "c.ipynb").returncode == 1
 
 
@@ -75,7 +76,7 @@ def test_explain_explains_every_code():
 
 def test_the_help_of_report_says_what_it_does_and_what_it_leaves_alone():
     said = " ".join(CliRunner().invoke(app, ["report", "--help"]).output.split())
-    for words in ("fresh kernel", "Before you hand in", "not written to", "--require-learning", "Exits with 1"):
+    for words in ("fresh kernel", "Before you hand in", "not written to", "--require-claim", "Exits with 1"):
         assert words.lower() in said.lower()
 
 
@@ -159,7 +160,7 @@ def test_a_zip_is_read_without_trusting_it(good, tmp_path):
     )
     done = run(path)
     assert done.returncode == 2
-    assert "1 notebooks pass" not in done.stdout and "2 of 3 notebooks pass." in done.stdout
+    assert "1 notebooks pass" not in done.stdout and "2 of 3 notebooks pass, 1 cannot be read." in done.stdout
     assert "student one/hw.ipynb" in done.stdout and "It unpacks to 50 MB" in done.stdout
     assert not list(tmp_path.rglob("climbed*")) and [p.name for p in export.iterdir()] == ["export.zip"]
 

@@ -19,14 +19,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from checker.__main__ import app
-from checker.batch import check_all, entries
+from checker.batch import check_all
 from checker.check import Report, check
 from checker.convert import to_markdown
 from checker.formats import as_gradescope, as_json
+from checker.inventory import take
 from checker.notebook import Unreadable, read
-from checker.pages.builtin import page
 from checker.pages.site import index, render
-from checker.rubric import load
 from checker.terminal import show
 from tests.checker.conftest import GOOD, HEADER, code, markdown
 
@@ -40,8 +39,8 @@ def everything(path: Path) -> Report:
     made = [as_json([report]), as_gradescope([report]), index([(report, "")])]
     show(report, Console(file=io.StringIO()))
     if report.status != "unreadable":
-        notebook = read(path)
-        made += [to_markdown(notebook), page(notebook, report, load())]
+        with tempfile.TemporaryDirectory() as folder:
+            made += [to_markdown(read(path)), render(path, Path(folder), "builtin", report=report).read_text("utf-8")]
     for text in made:
         text.encode()
     assert path.read_bytes() == before
@@ -188,7 +187,7 @@ def zip_of(path: Path, names: list[str]) -> Path:
 
 def reports_on(*paths: Path) -> list[Report]:
     with tempfile.TemporaryDirectory() as scratch:
-        return list(check_all(entries(paths, Path(scratch))))
+        return list(check_all(take(paths, Path(scratch)).entries))
 
 
 def test_a_damaged_zip_is_refused_and_not_raised(tmp_path):
@@ -285,7 +284,7 @@ def test_a_folder_without_permission_does_not_stop_the_rest():
         (folder / "open" / "secret.ipynb").write_text(json.dumps(GOOD))
         (folder / "open" / "secret.ipynb").chmod(0), (folder / "closed").chmod(0), folder.chmod(0o755)
         with without_privilege():
-            reports = list(check_all(entries([folder, folder / "closed" / "hw.ipynb"], folder / "scratch")))
+            reports = list(check_all(take([folder, folder / "closed" / "hw.ipynb"], folder / "scratch").entries))
         (folder / "closed").chmod(0o700)
     said = {Path(report.name).name: report.findings[0].advice for report in reports if report.findings}
     assert [report.status for report in reports].count("pass") == 1

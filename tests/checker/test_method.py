@@ -95,6 +95,7 @@ WRONG = [
     (
         "M001",
         (
+            'tokenizer = AutoTokenizer.from_pretrained("gpt2")\n'
             "if tokenizer.pad_token is None:\n    tokenizer.pad_token = tokenizer.eos_token\n"
             "mask = torch.ne(generated, tokenizer.pad_token_id)"
         ),
@@ -242,7 +243,8 @@ WRONG = [
         "M015",
         (
             "def rollout(model, x):\n    return model.generate(**x, do_sample=True, top_k=50)\n"
-            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)"
+            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+            "lp = logps(model, rollout(model, x))"
         ),
     ),
     (
@@ -250,7 +252,8 @@ WRONG = [
         (
             "TEMPERATURE = 0.7\ndef rollout(model, x):\n"
             "    return model.generate(**x, do_sample=True, temperature=TEMPERATURE)\n"
-            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)"
+            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+            "lp = logps(model, rollout(model, x))"
         ),
     ),
     (
@@ -258,7 +261,7 @@ WRONG = [
         (
             "def sample(model, ids):\n    p = torch.softmax(model(ids).logits[:, -1] / 0.7, -1)\n"
             "    return torch.multinomial(p, 1)\ndef logps(model, ids):\n"
-            "    return F.log_softmax(model(ids).logits, -1)"
+            "    return F.log_softmax(model(ids).logits, -1)\nlp = logps(model, sample(model, x))"
         ),
     ),
     (
@@ -299,6 +302,8 @@ WRONG = [
             "    return ids\nids = sample(policy, x)"
         ),
     ),
+    ("M021", "ref_logits = ref_model(ids).logits\nloss.backward()"),
+    ("M022", "ref_model = model\nloss.backward()"),
     ("M020", "for prompt in prompts:\n    for i in range(4):\n        out = model.generate(**enc)"),
     ("M020", "completions = [generate(model, prompt) for _ in range(cfg.group_size)]"),
 ]

@@ -112,7 +112,7 @@ cell_like = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(cell_like, max_size=5) | anything)
 def test_no_json_brings_the_checker_down(tmp_path_factory, cells):
     path = tmp_path_factory.mktemp("fuzz") / "n.ipynb"
@@ -127,13 +127,13 @@ def test_lone_surrogates_and_null_bytes_pass_through(save):
 
 
 def test_many_cells_and_a_large_output(save):
-    cells = [{"cell_type": "markdown", "source": "x"}] * 100_000
+    cells = [{"cell_type": "markdown", "source": "x"}] * 20_000
     cells.append(
         {
             "cell_type": "code",
             "source": "x",
             "execution_count": 1,
-            "outputs": [{"output_type": "stream", "text": "y" * 20_000_000}],
+            "outputs": [{"output_type": "stream", "text": "y" * 5_000_000}],
         }
     )
     assert check(save({"nbformat": 4, "cells": cells})).status == "fail"

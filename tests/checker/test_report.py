@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tests.checker.conftest import GOOD, code
 CELLS = {
     2: "# Cell 2: Model\nimport os, sys, warnings\nprint('parameters', os.path.basename(os.getcwd()))",
     3: "# Cell 3: Data\nprint('a\\nb\\nc')",
-    4: "# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
+    4: "#| echo: false\n# Cell 4: Reward function\nprint('x reward 1.0')\nprint('y reward 0.0')",
     5: "# Cell 5: One GRPO step\nprint('shape (8,) loss 0.5')",
     6: "# Cell 6: Training loop\nfrom tqdm.auto import tqdm\nfor i in tqdm(range(5), desc='GRPO'):\n"
     "    print(f'step {i} reward 0.{i} loss 0.1')\nwarnings.warn('noise')\nprint('debris', file=sys.stderr)",
@@ -54,11 +55,12 @@ def executed(folder, name="my notebook.ipynb"):
 def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp_path):
     path = notebook()
     before = path.read_bytes()
-    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    done = report(path, "--out", tmp_path / "build", "--require-claim")
     assert done.exit_code == 0
     assert path.read_bytes() == before
     out = done.output
     assert "5/6  Cell 6: Training loop" in out
+    assert "3/6  Cell 4: Reward function" in out, "Quarto's options are no name of a cell"
     assert "baseline reward      0.200" in out and "fine-tuned reward    0.900" in out
     assert {p.name for p in (tmp_path / "build").iterdir()} == {
         "my notebook.ipynb",
@@ -86,7 +88,7 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
 def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path):
     path = notebook({7: CELLS[7].replace("0.9", "0.1")})
     assert report(path, "--out", tmp_path / "build").exit_code == 0
-    done = report(path, "--out", tmp_path / "build", "--require-learning")
+    done = report(path, "--out", tmp_path / "build", "--require-claim")
     assert done.exit_code == 1
     assert "does not show a fine-tuned reward above its baseline" in done.output
 
@@ -138,3 +140,19 @@ def test_no_kernel_is_left_when_it_was_never_talked_to(tmp_path):
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_what_is_required_is_what_the_header_claims(notebook, tmp_path):
+    """Catches a measuring notebook that fails for want of a rising reward, and one that passes without measuring."""
+    table = "print('held-out reward\\n  RLOO   0.8\\n  GRPO   0.7')"
+    for printed, status in ((table, 0), ("print('baseline reward 0.2\\nfine-tuned reward 0.9')", 1)):
+        path = notebook({7: f"# Cell 7: Evaluation\n{printed}"})
+        content = json.loads(path.read_text())
+        content["cells"][0] = GOOD["cells"][0] | {
+            "source": GOOD["cells"][0]["source"].replace("jupyter:", "course:\n  claim: measures\njupyter:")
+        }
+        path.write_text(json.dumps(content))
+        done = report(path, "--out", tmp_path / "build", "--require-claim")
+        assert done.exit_code == status
+        assert (bool(re.search(r"methods compared +yes", done.output))) == (status == 0)
+        assert ("does not show the held-out comparison" in done.output) == (status == 1)

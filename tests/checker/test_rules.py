@@ -126,6 +126,11 @@ def spoil_empty_exercise(cells):
 
 def spoil_not_run(cells):
     cells[4]["execution_count"] = None
+    cells[4]["outputs"] = []
+
+
+def spoil_number(cells):
+    cells[4]["execution_count"] = None
 
 
 def spoil_run_order(cells):
@@ -207,6 +212,7 @@ SPOILED = [
     ("F002", spoil_answer),
     ("F003", spoil_empty_exercise),
     ("X001", spoil_not_run),
+    ("X005", spoil_number),
     ("X002", spoil_run_order),
     ("X003", spoil_error),
     ("X004", spoil_orphan_output),
@@ -264,4 +270,4 @@ def test_a_finding_can_be_silenced(good, save):
 def test_the_bars_show_source_and_output_apart(good, save):
     append("word " * 9000)(good["cells"])
     bars = check(save(good)).where_they_went
-    assert len(bars) == 1 + 9 and "=" * 30 in bars[2]
+    assert len(bars) == 1 + 8 + 1 and "=" * 29 in bars[1] and "Cell 1: Task" in bars[1]

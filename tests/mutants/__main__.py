@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.mutants.changes import Mutant, mutants_of
@@ -84,17 +85,24 @@ def main() -> None:
 
 
 def run(name: str, only_survivors: bool) -> None:
-    """Every mutant of one file; the verdicts go to RESULTS as they come."""
+    """Every mutant of one file; the verdicts go to RESULTS when all are there.
+
+    Its test files take their turn: most mutants are caught by the first, and the others are not even imported for them.
+    """
     started = time.perf_counter()
     file = Path(name)
     result = RESULTS / result_name(name)
     known = json.loads(result.read_text())["caught"] if only_survivors and result.exists() else {}
-    seconds, by_line = trace(file, TESTS[name], RESULTS / "trace.json")
-    caught = {}
-    for mutant in mutants_of(file.read_text()):
-        tests = sorted(tests_of(mutant, seconds, by_line), key=seconds.get)
-        label = numbered(str(mutant), caught)
-        caught[label] = known.get(label) or (bool(tests) and fails(file, mutant.source, tests))
+    mutants = numbered(mutants_of(file.read_text()))
+    caught = {label: known.get(label, False) for label in mutants}
+    for test_file in TESTS[name]:
+        left = [label for label in mutants if not caught[label]]
+        if left:
+            seconds, by_line = trace(file, test_file, RESULTS / "trace.json")
+        for label in left:
+            tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
+            caught[label] = bool(tests) and fails(file, mutants[label].source, tests)
+    for label in mutants:
         if not caught[label]:
             print("survived:", label, flush=True)
     spent = time.perf_counter() - started
@@ -116,14 +124,17 @@ def version_of(file: Path) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def numbered(label: str, taken: dict[str, bool]) -> str:
-    """The label, with a number behind when two changes of a line look alike."""
-    if label not in taken:
-        return label
-    number = 2
-    while f"{label} ({number})" in taken:
-        number += 1
-    return f"{label} ({number})"
+def numbered(mutants: Iterator[Mutant]) -> dict[str, Mutant]:
+    """Each mutant by its label, with a number behind where several changes of a line look alike."""
+    labels = {}
+    for mutant in mutants:
+        label = str(mutant)
+        number = 1
+        while label in labels:
+            number += 1
+            label = f"{mutant} ({number})"
+        labels[label] = mutant
+    return labels
 
 
 if __name__ == "__main__":

@@ -30,8 +30,10 @@ PRELOAD = (
     "trl",
     "trl.trainer.grpo_trainer",
 )
-# Seconds, and bytes of address space: a mutant that runs on or collects for ever is caught, and harms nobody else.
+# Seconds of the CPU, seconds in all, and bytes of address space: a mutant that runs on, waits or collects for ever is
+# caught, and harms nobody else. A busy machine makes no mutant look caught.
 LONGEST = 60
+LONGEST_WAIT = 900
 LARGEST = 8 * 2**30
 # Bare assertions, no plugins and so no checks of shapes: a mutant's tests shall take longer than pytest's own start, and
 # what catches it shall be a test of what is computed. `addopts` has the options of a plugin that is not loaded.
@@ -98,11 +100,12 @@ def prepare() -> None:
     gc.freeze()  # no child looks through these objects for garbage
 
 
-def in_child(work: Callable[[], int]) -> int:
-    """What `work` returns in a forked process; minus the signal's number when it was killed, as by its alarm."""
+def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
+    """What `work` returns in a forked process; minus the signal's number when it was killed, as by one of its alarms."""
     child = os.fork()
     if child == 0:
-        signal.setitimer(signal.ITIMER_REAL, LONGEST)
+        signal.setitimer(signal.ITIMER_PROF, longest)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
         resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -125,20 +128,20 @@ def files_of(tests: list[str]) -> list[str]:
     return list(dict.fromkeys(test.split("::")[0] for test in tests))
 
 
-def trace(file: Path, test_files: list[str], result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
-    """The seconds of each test, and which tests run each line of the file. RuntimeError when a test fails as it is."""
+def trace(file: Path, test_file: str, result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
+    """The seconds of each test, and which tests run each line of the file. RuntimeError when one fails as it is."""
 
     def work() -> int:
         traced = coverage.Coverage(data_file=None, include=[str(file.resolve())])
         timed = Timed(traced)
         traced.start()
-        code = int(pytest.main([*QUIET, *test_files], plugins=[timed]))
+        code = int(pytest.main([*QUIET, test_file], plugins=[timed]))
         traced.stop()
         by_line = traced.get_data().contexts_by_lineno(str(file.resolve()))
         result.write_text(json.dumps([timed.seconds, by_line]))
         return code
 
-    if in_child(work) != PASSED:
-        raise RuntimeError(f"The tests of {file} fail without any change: {' '.join(test_files)}.")
+    if in_child(work, longest=10 * LONGEST) != PASSED:
+        raise RuntimeError(f"{test_file}, which tests {file}, fails without any change.")
     seconds, by_line = json.loads(result.read_text())
     return seconds, {int(line): set(tests) - {""} for line, tests in by_line.items()}

@@ -4,17 +4,33 @@ Each rule looks for one way of writing one mistake and stays silent where the co
 a false alarm costs more trust than a missed mistake.
 """
 
-from checker.rules.method import advantages, data, kl, mismatch, objective, sampling, tokens
+from checker.rules.method import (
+    advantages,
+    data,
+    distribution,
+    kl,
+    modes,
+    objective,
+    padding,
+    reference,
+    sampling,
+    splits,
+    tokens,
+)
 
 RULES = sorted(
     [
         *tokens.RULES,
-        *mismatch.RULES,
+        *padding.RULES,
+        *distribution.RULES,
+        *modes.RULES,
+        *reference.RULES,
         *sampling.RULES,
         *advantages.RULES,
         *kl.RULES,
         *objective.RULES,
         *data.RULES,
+        *splits.RULES,
     ],
     key=lambda rule: rule.code,
 )

@@ -90,8 +90,8 @@ def _is_guarded(code: Code, node: ast.BinOp) -> bool:
     "M010",
     "note",
     why=(
-        "torch.std divides by G - 1. With G = 2 every advantage is then 0.71 of what the paper's formula"
-        " gives. Both are in use; say which one you mean."
+        "torch.std divides by G - 1, numpy's by G. With G = 2 every advantage is then 0.71 of what it is with G."
+        " DeepSeekMath writes std(r) without saying which; TRL takes G - 1. Say which one you mean."
     ),
     wrong="std = rewards.view(-1, G).std(dim=1)",
     right="std = rewards.view(-1, G).std(dim=1, correction=0)",
@@ -108,7 +108,9 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             continue
         over_a_group = keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
         over_a_group |= number(call.args[-1]) is not None if call.args else False
-        if over_a_group and mentions(values, r"reward|group") and not _is_said(code, call):
+        if over_a_group and mentions(values, r"reward|group|(^|_)(A|adv|advs|advantages?|returns)(_|$)"):
+            if _is_said(code, call):
+                continue
             yield (
                 cell,
                 f"line {call.lineno} takes the sample standard deviation of a group (divides by G - 1)",
@@ -117,13 +119,28 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_numpy(code: Code, call: ast.Call, values: ast.expr) -> bool:
-    """numpy's std divides by G already."""
-    made = code.resolve(values)
+    """numpy's std divides by G already; a part of an array is one too."""
+    made = _whole(code, values)
     return keyword(call, "axis") is not None or any(
         isinstance(part, ast.Name) and part.id in ("np", "numpy")
         for tree in (call.func, made)
         for part in ast.walk(tree)
     )
+
+
+def _whole(code: Code, node: ast.expr) -> ast.expr:
+    """What an array was made as: x of `x[i : i + G]`, of `x.reshape(...)`, and what x stands for."""
+    for _ in range(6):
+        before = node
+        bindings = code.visible(node) if isinstance(node, ast.Name) else []
+        node = bindings[-1].value if len(bindings) > 1 and bindings[-1].plain else code.resolve(node)
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif called(node) in RESHAPES and subject(node) is not None:
+            node = subject(node)
+        if node is before:
+            break
+    return node
 
 
 def _is_said(code: Code, node: ast.AST) -> bool:
@@ -171,7 +188,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
     """Whether the expression is plainly a (prompts, G) view."""
     values = [code.resolve(node)]
     if isinstance(node, ast.Name) and values[0] is node:
-        values = [b.value for b in code._visible(node) if code.place(b.statement) < code.place(node)]
+        values = [b.value for b in code.visible(node) if code.place(b.statement) < code.place(node)]
     return bool(values) and all(
         called(value) in ("view", "reshape", "unflatten") and len(value.args) >= 2 for value in values
     )
@@ -190,7 +207,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
         return (
             len(generators) == 2 and called(generators[1].iter) == "range" and mentions(generators[1].iter, GROUP_SIZE)
         )
-    bindings = code._visible(listed)
+    bindings = code.visible(listed)
     fills = [b.statement for b in bindings if isinstance(b.statement, ast.Call)]
     starts = [b.statement for b in bindings if isinstance(b.statement, ast.Assign)]
     for fill in fills:
@@ -213,13 +230,22 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
 )
 def group_of_one(submission: Submission) -> Iterator[Remark]:
     size = re.compile(r"^(num_generations|group_size|G|G_size|completions_per_prompt|samples_per_prompt)$")
-    for cell, line, name, value in _settings(submission.code):
-        if number(value) in (0, 1) and (size.match(name) or (size.match(name.lower()) and name != "g")):
+    code = submission.code
+    for cell, line, name, value in _settings(code):
+        if number(value) == 1 and (size.match(name) or (size.match(name.lower()) and name != "g")):
+            if name == "G" and _is_a_return(code):
+                continue
             yield (
                 cell,
-                f"line {line} sets a group of {number(value)}",
+                f"line {line} sets a group of 1",
                 "Use at least 2 completions for each prompt; 4 to 16 are usual.",
             )
+
+
+def _is_a_return(code: Code) -> bool:
+    """Whether G is the discounted return of a textbook: `G = r + gamma * G`."""
+    bindings = [b for (_, name), group in code.bindings.items() if name == "G" for b in group]
+    return any(mentions(b.value, "gamma|discount|^G$") for b in bindings)
 
 
 # Where one completion of a prompt is enough, and where it is not.

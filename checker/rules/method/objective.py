@@ -11,6 +11,7 @@ from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, mentions, names, plain_name, product, subject
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
+FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
     *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
     *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "backward", "abs", "log", "size"),
@@ -79,6 +80,8 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
             continue
         for binding in group:
             used = _made_of(code, binding.value)
+            if any(_may_hold_the_policy(code, part) for part in ast.walk(binding.value)):
+                continue
             without_policy = used and all(re.fullmatch(NOT_POLICY, n, re.IGNORECASE) for n in used)
             if without_policy and any(re.search(r"kl|reward|adv", n, re.IGNORECASE) for n in used):
                 tree, line = code.place(binding.statement)
@@ -87,6 +90,28 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
                     f"line {line}: the loss has no policy-gradient term",
                     "Add the surrogate: minus advantage times ratio (or log-probability).",
                 )
+
+
+def _may_hold_the_policy(code: Code, node: ast.AST) -> bool:
+    """Whether a name that says reward or advantage is made of log-probabilities, or of what cannot be seen.
+
+    A loss called `reward_loss` or `advantage_term` is often the surrogate.
+    """
+    name = plain_name(node)
+    if not re.search(r"reward|adv", name, re.IGNORECASE):
+        return False
+    bindings = code.visible(node)
+    if re.search(r"loss|term|obj", name, re.IGNORECASE) and not any(b.plain for b in bindings):
+        return True
+    return any(_reaches_the_policy(code, b.value, FAR) for b in bindings)
+
+
+def _reaches_the_policy(code: Code, value: ast.expr, far: int) -> bool:
+    """Whether log-probabilities or a ratio are in an expression, or in what its names stand for."""
+    if mentions(value, POLICY + r"|ratio|loss"):
+        return True
+    parts = [code.resolve(part) for part in ast.walk(value) if isinstance(part, ast.Name)] if far else []
+    return any(not isinstance(part, ast.Name) and _reaches_the_policy(code, part, far - 1) for part in parts)
 
 
 def _made_of(code: Code, value: ast.expr) -> set[str]:

@@ -5,19 +5,18 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES
+from checker.rules.method.gradients import is_quiet, is_true
+from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import LOOPS, called, mentions, names, number, plain_name
-
-QUIET = r"^(no_grad|inference_mode)$"
 
 
 @rule(
     "M019",
     "warning",
     why=(
-        "Sampling with gradients on keeps every forward pass of every token in memory, and nothing can flow"
-        " through a sampled token anyway."
+        "With gradients on, each token's forward pass keeps what a backward pass would need, which is slower and"
+        " takes the memory of a training step; and nothing can flow through a sampled token anyway."
     ),
     wrong=(
         "def sample(model, ids):\n    for _ in range(8):\n"
@@ -28,15 +27,13 @@ QUIET = r"^(no_grad|inference_mode)$"
 )
 def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if any(
-        isinstance(code.parent(call), ast.Expr) and not _is_true(call) for _, call in code.calls("set_grad_enabled")
-    ):
+    if any(isinstance(code.parent(call), ast.Expr) and not is_true(call) for _, call in code.calls("set_grad_enabled")):
         return
     for cell, function in code.walk(ast.FunctionDef):
         inside = [node for node in code.inside(function) if isinstance(node, ast.Call)]
-        draws = [n for n in inside if called(n) in ("multinomial", "sample") and _draws(n) and not _is_quiet(code, n)]
+        draws = [n for n in inside if called(n) in ("multinomial", "sample") and _draws(n) and not is_quiet(code, n)]
         draws = [n for n in draws if code.within(n, ast.For, ast.While) is not None]
-        forward = [n for n in inside if _is_forward(n) and not _is_quiet(code, n)]
+        forward = [n for n in inside if _is_forward(n) and not is_quiet(code, n)]
         scored = any(called(n) in (*SCORES, "log_prob") for n in inside)
         if draws and forward and not scored and not _called_quietly(code, function):
             yield (
@@ -44,10 +41,6 @@ def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
                 f"line {draws[0].lineno} samples tokens with gradients on",
                 "Put the sampling loop under `torch.no_grad()`.",
             )
-
-
-def _is_true(call: ast.Call) -> bool:
-    return bool(call.args) and getattr(call.args[0], "value", True) is True
 
 
 def _draws(call: ast.Call) -> bool:
@@ -66,20 +59,10 @@ def _is_forward(call: ast.Call) -> bool:
     )
 
 
-def _is_quiet(code: Code, node: ast.AST) -> bool:
-    """Whether gradients are off at a node: by a `with` around it, or a decorator of its function."""
-    for parent in code.parents(node):
-        heads = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
-        heads += parent.decorator_list if isinstance(parent, ast.FunctionDef) else []
-        if any(mentions(head, QUIET) or (called(head) == "set_grad_enabled" and not _is_true(head)) for head in heads):
-            return True
-    return any(called(part) == "detach" for part in code.inside(node))
-
-
 def _called_quietly(code: Code, function: ast.FunctionDef) -> bool:
     """Whether every call of a function stands where gradients are off."""
     sites = [call for _, call in code.walk(ast.Call) if plain_name(call.func) == function.name]
-    return bool(sites) and all(_is_quiet(code, site) for site in sites)
+    return bool(sites) and all(is_quiet(code, site) for site in sites)
 
 
 @rule(
@@ -100,7 +83,7 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
         for target, iterable in generators:
             if called(iterable) != "range" or len(iterable.args) != 1:
                 continue
-            inside = [n for n in code.inside(loop) if called(n) == "generate" and _nearest_loop(code, n) is loop]
+            inside = [n for n in code.inside(loop) if _generates(code, n) and _nearest_loop(code, n) is loop]
             unused = inside and not any(plain_name(target) in names(call) for call in inside)
             if unused and (mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)):
                 yield (
@@ -108,6 +91,14 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
                     f"line {loop.lineno} calls `generate` once for each completion",
                     "Ask for all completions of a prompt in one call.",
                 )
+
+
+def _generates(code: Code, node: ast.AST) -> bool:
+    """A call of `generate`, or of a function of the notebook's own that calls a model's."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = code.procedure(node)
+    return called(node) == "generate" or (function is not None and any(map(is_generation, code.calls_in(function))))
 
 
 def _nearest_loop(code: Code, node: ast.AST) -> ast.AST | None:

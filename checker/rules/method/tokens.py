@@ -1,88 +1,17 @@
-"""Mistakes with token ids: masks, prompt lengths, decoding, labels."""
+"""Mistakes with token ids: prompt lengths, decoding, labels."""
 
 import ast
 import re
 from collections.abc import Callable, Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import cuts_columns, is_generation
+from checker.rules.method.vocabulary import PAD, cuts_columns, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
 
-EOS = r"^eos(_token)?(_id)?$"
-PAD = r"^pad(_token|_tok)?(_id|_idx)?$"
-COMPLETION = (
-    r"completion|response|generat"
-    r"|(^|_)(gens?|outs?|outputs?|sequences?|seqs?|answers?|samples?|actions?|full)(_|$)"
-)
-
-
-def _pad_is_eos(code: Code) -> bool:
-    for _, node in code.walk(ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Attribute) and re.match(PAD, target.attr) and mentions(node.value, EOS):
-                return True
-    for _, call in code.calls("generate", "add_special_tokens", "from_pretrained", "GenerationConfig"):
-        pad = keyword(call, "pad_token_id", "pad_token")
-        entries = [d for a in call.args if isinstance(a, ast.Dict) for d in zip(a.keys, a.values)]
-        pad = pad or next((v for k, v in entries if getattr(k, "value", "") == "pad_token"), None)
-        if pad is not None and mentions(pad, EOS):
-            return True
-    return False
-
-
-@rule(
-    "M001",
-    "warning",
-    why=(
-        "When pad and EOS are one id, a mask made from ids also masks the EOS that the model sampled: the"
-        " decision to stop gets no gradient, and completions grow."
-    ),
-    wrong="tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id",
-    right="mask = torch.arange(C) < lengths[:, None]  # lengths count up to and including the first EOS",
-)
-def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    if not _pad_is_eos(code):
-        return
-    sampled = code.flow(is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
-    for cell, ids, other in _unequal(code):
-        stands_for = [other, code.resolve(other)]
-        if not any(mentions(n, PAD) or mentions(n, EOS) for n in stands_for) or mentions(ids, r"prompt|question|query"):
-            continue
-        if mentions(ids, COMPLETION) or sampled(ids):
-            yield (
-                cell,
-                f"line {ids.lineno} makes a mask by comparing ids with the pad id, and pad is EOS here",
-                "Build the mask from lengths: 1 up to and including the first EOS.",
-            )
-
-
-def _keeps_ids(call: ast.Call) -> bool:
-    return is_generation(call) or called(call) in (
-        "cat",
-        "stack",
-        "clone",
-        "to",
-        "detach",
-        "pad",
-        "pad_sequence",
-        "view",
-    )
-
-
-def _unequal(code: Code) -> Iterator[tuple[int, ast.expr, ast.expr]]:
-    """(cell, ids, what they are compared with) of `a != b`, `a.ne(b)` and `torch.ne(a, b)`."""
-    for cell, node in code.walk(ast.Compare):
-        if (
-            len(node.ops) == 1
-            and isinstance(node.ops[0], ast.NotEq)
-            and not code.within(node, ast.If, ast.comprehension)
-        ):
-            yield cell, node.left, node.comparators[0]
-    for cell, node in code.calls("ne", "not_equal"):
-        if subject(node) is not None and node.args:
-            yield cell, subject(node), node.args[-1]
+# In an encoder and decoder the completion is a sequence of its own: `generate` does not repeat the prompt.
+APART = re.compile(r"seq2seq|conditionalgeneration|(^|/|-)(flan-?)?t5|bart|pegasus", re.IGNORECASE)
+SCORES_TEXT = r"reward_?(model|net|tok|pipe|head)|(^|_)rm(_|$)|classifi|pipe|sentiment|toxicity"
 
 
 @rule(
@@ -109,11 +38,7 @@ def cut_at_the_unpadded_length(submission: Submission) -> Iterator[Remark]:
     sampled = code.flow(is_generation, lambda node: called(node) in ("decode", "batch_decode"))
     for cell, node in code.walk(ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        lowers = [
-            part.lower
-            for part in parts
-            if isinstance(part, ast.Slice) and part.lower is not None and part.upper is None
-        ]
+        lowers = [part.lower for part in parts if isinstance(part, ast.Slice) and part.lower is not None]
         if any(map(counted, lowers)) and sampled(node.value):
             yield (
                 cell,
@@ -150,6 +75,8 @@ def _counts_real_tokens(node: ast.AST) -> bool:
 )
 def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
     code = submission.code
+    if _completions_come_apart(code):
+        return
     whole_ids = code.flow(is_generation, lambda node: cuts_columns(node) or _leaves_tensors(node))
 
     def decodes_all(node: ast.AST) -> bool:
@@ -162,6 +89,8 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
             "extend",
         ):
             continue
+        if _is_learned(code, call):
+            continue
         if any(whole_text(argument) for argument in [*call.args, *(k.value for k in call.keywords)]):
             yield (
                 cell,
@@ -170,7 +99,7 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
             )
     for cell, node in code.walk(ast.Subscript):
         lower = node.slice.lower if isinstance(node.slice, ast.Slice) else None
-        if lower is None or not whole_text(node.value):
+        if lower is None or not whole_text(node.value) or _is_known_to_begin_so(code, node):
             continue
         if called(lower) == "len" and lower.args and not mentions(lower.args[0], r"_ids$|^ids$|tokens?$|input_ids"):
             yield (
@@ -178,6 +107,35 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
                 f"line {node.lineno} cuts decoded text at the length of the prompt's string",
                 "Cut the token ids at `prompt_ids.shape[1]` and decode the rest.",
             )
+
+
+def _completions_come_apart(code: Code) -> bool:
+    """Whether the model is an encoder and decoder, by the name of its class or its checkpoint."""
+    named = (called(call.func.value) or plain_name(call.func.value) for _, call in _loads(code))
+    written = (node.value for _, call in _loads(code) for node in [*call.args] if isinstance(node, ast.Constant))
+    return any(APART.search(str(name)) for name in [*named, *written])
+
+
+def _loads(code: Code) -> Iterator[tuple[int, ast.Call]]:
+    return (pair for pair in code.calls("from_pretrained") if isinstance(pair[1].func, ast.Attribute))
+
+
+def _is_learned(code: Code, call: ast.Call) -> bool:
+    """Whether the reward comes from a model that was trained on prompt and completion together, and needs both."""
+    function = code.procedure(call)
+    asked = [call.func, *call.args, *(k.value for k in call.keywords)]
+    if any(mentions(node, SCORES_TEXT) for node in asked):
+        return True
+    inside = [] if function is None else code.calls_in(function)
+    return any(
+        called(part) in ("tokenizer", "tok", "encode_plus") or mentions(part.func, SCORES_TEXT) for part in inside
+    )
+
+
+def _is_known_to_begin_so(code: Code, node: ast.AST) -> bool:
+    """Whether the cut stands under `if text.startswith(prompt)`: then the length is the right one."""
+    holders = [parent for parent in code.parents(node) if isinstance(parent, (ast.If, ast.IfExp))]
+    return any(called(part) == "startswith" for holder in holders for part in code.inside(holder.test))
 
 
 KEEPING = {
@@ -269,7 +227,6 @@ def _removes_mark(node: ast.AST) -> bool:
 
 
 RULES: list[Callable] = [
-    eos_masked_as_padding,
     cut_at_the_unpadded_length,
     reward_reads_the_prompt,
     ignore_index_gathered,

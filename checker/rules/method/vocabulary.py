@@ -14,13 +14,18 @@ GROUP_SIZE = (
     r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
     r"|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
 )
+EOS = r"^eos(_token)?(_id)?$"
+PAD = r"^pad(_token|_tok)?(_id|_idx)?$"
 MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
+OF_TRANSFORMERS = ("max_new_tokens", "max_length", "do_sample")  # what only a model's `generate` is told
 SCORES = ("log_softmax", "cross_entropy", "logsumexp", "selective_log_softmax")
 
 
 def is_generation(node: ast.AST) -> bool:
     """A call of a model's own `generate`, whose result holds the prompt and what follows."""
-    return called(node) == "generate" and isinstance(node.func, ast.Attribute) and mentions(node.func.value, MODEL)
+    if called(node) != "generate" or not isinstance(node.func, ast.Attribute):
+        return False
+    return mentions(node.func.value, MODEL) or any(k.arg in OF_TRANSFORMERS for k in node.keywords)
 
 
 def is_reference(node: ast.AST) -> bool:

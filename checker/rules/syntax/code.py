@@ -102,6 +102,24 @@ class Code:
         """The notebook's own functions by name; of two with one name, the later."""
         return {node.name: node for _, node in self.walk(ast.FunctionDef)}
 
+    def procedure(self, call: ast.Call) -> ast.FunctionDef | None:
+        """The notebook's own function that `f(x)` or `self.f(x)` calls."""
+        of_self = isinstance(call.func, ast.Attribute) and plain_name(call.func.value) == "self"
+        return self.functions.get(called(call)) if of_self else self.functions.get(plain_name(call.func))
+
+    def calls_in(self, holder: ast.AST) -> list[ast.Call]:
+        """The calls that stand in a function or, outside of all functions, in a cell's module; in source order."""
+        return self._calls_by_holder.get(holder, [])
+
+    @cached_property
+    def _calls_by_holder(self) -> dict[ast.AST, list[ast.Call]]:
+        found: dict[ast.AST, list[ast.Call]] = {}
+        for tree in self.trees:
+            calls = [node for node in tree.children if isinstance(node, ast.Call)]
+            for call in sorted(calls, key=lambda node: (node.end_lineno, node.end_col_offset)):
+                found.setdefault(self.scope(call) or tree.module, []).append(call)
+        return found
+
     @cached_property
     def bindings(self) -> dict[tuple[ast.AST | None, str], list[Binding]]:
         """By scope and name, everything that a name is bound to."""
@@ -116,7 +134,7 @@ class Code:
         """Everything that a name is assigned, in any scope."""
         return [b.value for (_, known), group in self.bindings.items() if known == name for b in group]
 
-    def _visible(self, name: ast.Name) -> list[Binding]:
+    def visible(self, name: ast.Name) -> list[Binding]:
         """The bindings of a name in its function, else those outside of all; none for a parameter."""
         return self.bindings.get(self._key(name), [])
 
@@ -124,7 +142,7 @@ class Code:
         """What a name stands for where it is used, when that is one expression; else the node itself."""
         while depth and isinstance(node, ast.Name):
             here = self.place(node)
-            before = [b for b in self._visible(node) if self.place(b.statement) < here]
+            before = [b for b in self.visible(node) if self.place(b.statement) < here]
             nearest = max((self.place(b.statement)[0] for b in before), default=-1)
             last = [b for b in before if self.place(b.statement)[0] == nearest]
             if not last or not all(b.plain and same(b.value, last[0].value) for b in last):

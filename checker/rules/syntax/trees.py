@@ -6,6 +6,7 @@ student's kernel has said so already.
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 
 from checker.notebook import Cell, Notebook
@@ -49,7 +50,9 @@ def _tree(cell: Cell) -> Tree | None:
         return None
     lines = ["" if MAGIC.match(line) else line for line in source.split("\n")]
     try:
-        module = ast.parse("\n".join(lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a student's code, "\\d" for instance; it is not the checker's to tell
+            module = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     children = _children(module)

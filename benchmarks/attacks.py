@@ -1,0 +1,205 @@
+"""What hostile submissions try, and what happens to the grader: nothing.
+
+Each attack is a program that runs in a box in a student's place. It raises `RuntimeError("got: ...")` when it got what
+it was after. `held` runs one and looks at the grader's side as well: files that must be as before, processes that must
+be gone.
+"""
+
+import base64
+import os
+import pickle
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.grading.boxes import Isolation, box
+from checker.grading.choosing import PROJECT
+from checker.grading.isolation import Outcome, run
+from checker.grading.limits import Limits
+
+SECRET = "GRADERS_SECRET_VARIABLE"
+LIMITS = Limits(wall=20, cpu=20, memory=300_000_000, folder=20_000_000, processes=40, result=2_000_000)
+MARK = "attack-mark-71c3"  # in the command line of what an attack leaves behind
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack. ended: words of the reason with which the box or the child must have been ended; "" for any."""
+
+    name: str
+    program: str
+    ended: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of an attack: what it got ("" for nothing), how it ended, what is wrong outside ("" for nothing)."""
+
+    got: str
+    ended: str
+    outside: str
+    seconds: float
+    memory: int
+
+
+def _trying(what: str) -> str:
+    """A program that raises with all that `what`, a list of (name, function), could do."""
+    return f"""
+import os, glob, socket, ctypes, subprocess, time
+got = []
+for name, attempt in {what}:
+    try:
+        result = attempt()
+        if result not in (None, -1, False):
+            got.append(name)
+    except BaseException:
+        pass
+if got:
+    raise RuntimeError('got: ' + ', '.join(got))
+"""
+
+
+def _paths(mode: str, paths: str) -> str:
+    return f"[(path, lambda path=path: [open(path, {mode!r})]) for path in {paths}]"
+
+
+FORK_BOMB = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+ATTACKS = (
+    Attack("write outside", _trying(_paths("a", "['CANARY', '/course/x', '/usr/x', '/etc/x', '/x', '/dev/x', '/proc/sys/kernel/hostname']"))),
+    Attack("read a neighbour's submission", _trying(_paths("r", "['CANARY']"))),
+    Attack("read a system file", _trying(_paths("r", "['/etc/shadow', '/etc/passwd', '/etc/hostname', '/root/.bashrc', '/var/log/dpkg.log']"))),
+    Attack(
+        "read the grader's environment",
+        _trying(f"[(path, lambda path=path: {SECRET!r}.encode() in open(path, 'rb').read()) for path in glob.glob('/proc/*/environ')]"),
+    ),
+    Attack(
+        "network",
+        _trying(
+            "[('grader', lambda: socket.create_connection(('127.0.0.1', PORT), 2)),"
+            " ('outside', lambda: socket.create_connection(('192.0.2.1', 80), 2)),"
+            " ('name', lambda: socket.getaddrinfo('example.org', 80))]"
+        ),
+    ),
+    Attack(
+        "namespaces and mounts",
+        _trying(
+            "[(f'unshare {flag:x}', lambda flag=flag: ctypes.CDLL(None).unshare(flag) == 0) for flag in"
+            " (0x10000000, 0x20000, 0x40000000)] + [('mount', lambda:"
+            " ctypes.CDLL(None).mount(b'none', b'/tmp', b'tmpfs', 0, b'size=4G') == 0), ('clone', lambda:"
+            " ctypes.CDLL(None).syscall(56, 0x10000000 | 17, 0, 0, 0, 0) >= 0)]"
+        ),
+    ),
+    Attack(
+        "look into the parent",
+        _trying(
+            "[('memory', lambda: [open(f'/proc/{os.getppid()}/mem', 'rb')]),"
+            " ('descriptors', lambda: os.listdir(f'/proc/{os.getppid()}/fd') and os.getppid() == 1),"
+            " ('ptrace', lambda: ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0)]"
+        ),
+    ),
+    Attack("fork bomb", FORK_BOMB),
+    Attack("memory in one process", "kept = [b'x' * 10**7 for _ in range(10**4)]", "memory"),
+    Attack(
+        "memory in three processes",
+        "import os\nos.fork(); os.fork()\nkept = [b'x' * 10**7 for _ in range(10)]\nwhile True: pass",
+        "memory",
+    ),
+    Attack(
+        "memory that belongs to no process",
+        _trying(
+            "[('memfd', lambda: os.memfd_create('x')), ('segment', lambda: ctypes.CDLL(None).shmget(0, 10**9, 0o1600)),"
+            " ('/dev/shm', lambda: open('/dev/shm/x', 'wb').write(b'x' * 10**8))]"
+        ),
+    ),
+    Attack("2 GB of output", "import sys\nfor _ in range(2000): sys.stdout.write('x' * 10**6)\nsys.stdout.flush()"),
+    Attack(
+        "2 GB into the pipe of results",
+        "import os\nfor number in range(3, 40):\n  try:\n    while True: os.write(number, b'x' * 10**6)\n"
+        "  except OSError: pass",
+    ),
+    Attack("one large file", _trying("[('large', lambda: open('/tmp/work/large', 'wb').write(b'x' * (LIMIT + 10**6)))]")),
+    Attack(
+        "many files",
+        _trying("[('many', lambda: [open(f'/tmp/work/{i}', 'wb').write(b'x' * 10**6) for i in range(LIMIT // 10**6 + 1)])]"),
+    ),
+    Attack(
+        "a child that stays",
+        "import os, subprocess, sys\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n"
+        f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', {MARK!r}])\n  os._exit(0)",
+    ),
+    Attack("kill the parent", "import os\nfor number in (os.getppid(), 1, -1):\n  try: os.kill(number, 9)\n  except OSError: pass"),
+    Attack(
+        "links left behind",
+        "import os\nfor name in ('result.json', 'results.json', 'answers.json', 'notebook.ipynb'):\n"
+        "  for folder in ('/tmp', '/tmp/work'): os.symlink('/etc/passwd', f'{folder}/{name}')",
+    ),
+    Attack(
+        "endless loop, every signal ignored",
+        "import signal\nfor number in range(1, 65):\n  try: signal.signal(number, signal.SIG_IGN)\n"
+        "  except (OSError, ValueError): pass\nwhile True: pass",
+        "it took more than",
+    ),
+    Attack("a child outside of the group", "import os\nif os.fork(): os._exit(0)\nos.setsid()\nwhile True: pass"),
+)  # fmt: skip
+
+
+def job(program: str, seconds: float = 1.5) -> dict:
+    """A job that runs a program as if it defined a student's function."""
+    function = {"key": "attack", "source": program, "name": "attack", "seconds": seconds}
+    cases = base64.b64encode(pickle.dumps({"attack": {"cases": []}})).decode()
+    return {"do": "answers", "cases": cases, "functions": [function], "imports": []}
+
+
+def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS) -> Seen:
+    """Run an attack in a box and look at what is left of it."""
+    with _grader() as (canary, port):
+        program = attack.program.replace("CANARY", str(canary)).replace("PORT", str(port))
+        program = program.replace("LIMIT", str(limits.folder))
+        outcome = run(box(isolation, PROJECT, limits), job(program))
+        outside = "" if canary.read_text() == "canary" else "a file of the grader's was changed"
+    if _left_behind(outcome):
+        outside = "a process is left"
+    ended = outcome.stopped or next((str(r["ended"]) for r in outcome.records if "ended" in r), "")
+    got = ended.partition("got: ")[2]
+    return Seen(got, ended, outside, outcome.seconds, outcome.memory)
+
+
+@contextmanager
+def _grader() -> Iterator[tuple[Path, int]]:
+    """What an attack may be after: a file, a port, a variable of the environment."""
+    os.environ[SECRET] = "x"
+    try:
+        with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
+            canary = Path(folder, "neighbour.ipynb")
+            canary.write_text("canary")
+            yield canary, server.getsockname()[1]
+    finally:
+        del os.environ[SECRET]
+
+
+def _left_behind(outcome: Outcome) -> bool:
+    """Whether anything that carries the mark is still running a moment later."""
+    for _ in range(20):
+        running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if MARK.encode() in _read(path)]
+        if not running:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,1 @@
+"""Sweeps behind the chapters that compare methods over several seeds: one file a chapter, one JSON file beside it."""

@@ -1,0 +1,82 @@
+"""Make a chapter's sweep again: every condition with every seed.
+
+    python -m benchmarks.sweeps gradients               writes benchmarks/sweeps/gradients.json
+    python -m benchmarks.sweeps gradients --seeds 1     a trial: prints, and writes nothing
+
+What it writes is read by the chapter's notebook through `shared.recorded`. Only the whole sweep is written.
+"""
+
+import argparse
+import datetime
+import importlib
+import json
+import subprocess
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from checker import __version__
+from shared.recorded import SWEEPS, Recorded
+
+CHAPTERS = ("gradients",)
+SEEDS = 3
+
+
+def code_version() -> str:
+    """The project's version and the commit, "+" where files differ from it; the version alone without git."""
+    here = Path(__file__).parent
+    try:
+        commit = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
+            cwd=here,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return __version__
+    return f"{__version__} at {commit}"
+
+
+def sweep(chapter: str, seeds: int) -> Recorded:
+    """Run every condition of a chapter with every seed, and tell each as it comes."""
+    module = importlib.import_module(f"benchmarks.sweeps.{chapter}")
+    code = code_version()  # now: files may change while the runs go on with what was loaded
+    runs = []
+    for condition in tqdm(module.CONDITIONS, desc=chapter, unit="condition"):
+        for seed in range(seeds):
+            started = time.process_time()  # of the processors: a busy machine does not change them
+            measured = module.run(condition, seed)
+            seconds = round(time.process_time() - started, 1)
+            runs.append({"condition": condition, "seed": seed, "seconds": seconds, **measured})
+            tqdm.write(f"{condition} seed {seed}: {module.told(measured)}, {seconds:.0f} s")
+    threads = torch.get_num_threads()
+    return Recorded(
+        chapter=chapter,
+        command=f"python -m benchmarks.sweeps {chapter}",
+        code=code,
+        date=datetime.date.today().isoformat(),
+        threads=threads,
+        runs=tuple(runs),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sweeps", description=__doc__.split("\n\n")[0])
+    parser.add_argument("chapter", choices=CHAPTERS)
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"fewer than {SEEDS} for a trial")
+    options = parser.parse_args()
+    made = sweep(options.chapter, options.seeds)
+    if options.seeds < SEEDS:
+        print("A trial: nothing was written.")
+        return
+    path = SWEEPS / f"{options.chapter}.json"
+    path.write_text(json.dumps(asdict(made), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{made.origin}\nwritten to {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""The sweep of `notebooks/gradients.ipynb`: the same poker run with each estimator of the gradient.
+
+All conditions see the same hands in the same order and differ in the estimator alone. What is measured is exact: the
+expected reward and the KL divergence are sums over the eight completions, on held-out hands, so that the spread over
+seeds is that of training and not of the measurement.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from shared import grpo, rloo
+from shared.constrain import answer_trie
+from shared.exact import Enumeration, enumerate_policy, enumerated_logps
+from shared.experience import RolloutConfig
+from shared.grpo import GRPOConfig
+from shared.kl import ESTIMATORS
+from shared.models import frozen_copy, load_policy
+from shared.rloo import RLOOConfig
+from shared.tasks import poker
+
+STEPS = 30
+MEASURED_AT = (10, STEPS)
+CURVE_AT = (2, 4, 6, 8, 10, 14, 20, STEPS)
+COMPLETIONS = [f" {label}" for label in poker.LABELS]
+COMMON = dict(
+    steps=STEPS,
+    prompts_per_step=32,
+    num_generations=8,
+    max_new_tokens=poker.MAX_NEW_TOKENS,
+    learning_rate=3e-4,
+    log_every=0,
+)
+# A penalty and a surrogate on the same scale: both are sums over a completion's tokens.
+PENALISED = GRPOConfig(**COMMON, beta=0.3, scale_rewards="none", loss_type="dr_grpo")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which algorithm with which settings, and what is added to every reward."""
+
+    algorithm: ModuleType
+    config: RolloutConfig
+    added: float = 0.0
+    with_curve: bool = False
+
+
+CONDITIONS = {
+    "REINFORCE": Condition(rloo, RLOOConfig(**COMMON, baseline="none")),
+    "REINFORCE, reward + 1": Condition(rloo, RLOOConfig(**COMMON, baseline="none"), added=1.0),
+    "RLOO": Condition(rloo, RLOOConfig(**COMMON), with_curve=True),
+    "group mean": Condition(grpo, GRPOConfig(**COMMON, scale_rewards="none")),
+    "GRPO": Condition(grpo, GRPOConfig(**COMMON)),
+    "no penalty": Condition(grpo, replace(PENALISED, beta=0.0)),
+    "k1 in the loss": Condition(grpo, replace(PENALISED, kl_estimator="k1")),
+    "k2 in the loss": Condition(grpo, replace(PENALISED, kl_estimator="k2")),
+    "k3 in the loss": Condition(grpo, replace(PENALISED, kl_estimator="k3")),
+    "k1 in the reward": Condition(grpo, replace(PENALISED, kl_in="reward")),
+}
+
+
+@cache
+def setting() -> dict:
+    """What all runs share: model, tokenizer, constraint, hands, and the log-probabilities of the reference."""
+    base, tokenizer = load_policy()
+    base = frozen_copy(base)
+    trie = answer_trie(tokenizer, COMPLETIONS)
+    held_out = poker.dataset("eval", 200, seed=0)
+    shared = {"base": base, "tokenizer": tokenizer, "trie": trie, "held_out": held_out}
+    shared["ref_logps"] = logps_of(base, held_out, shared)
+    return shared
+
+
+def one_of_each(rows: list[dict]) -> list[dict]:
+    """The first hand of each label, in the labels' order."""
+    return [next(row for row in rows if row["answer"] == label) for label in poker.LABELS]
+
+
+@torch.no_grad()
+def logps_of(model, rows: list[dict], shared: dict) -> Float[Tensor, "N K"]:
+    prompts = [row["prompt"] for row in rows]
+    return enumerated_logps(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"]).cpu().double()
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict:
+    """Train one condition with one seed; the held-out expected reward and KL along the way, and the curve if any."""
+    condition = CONDITIONS[name]
+    shared = setting()
+    model = frozen_copy(shared["base"]).requires_grad_(True)
+    measured = {}
+    curve = []
+
+    def reward(prompts, completions, answer, **columns):
+        return [r + condition.added for r in poker.reward(prompts, completions, answer)]
+
+    def after_step(record: dict) -> None:
+        if record["step"] in MEASURED_AT:
+            measured.update(measure(model, record["step"], shared))
+        if condition.with_curve and record["step"] in CURVE_AT:
+            curve.append({"step": record["step"], **estimators(model, shared)})
+
+    condition.algorithm.train(
+        model,
+        shared["tokenizer"],
+        poker.dataset("train", 2000, seed=0),
+        reward,
+        replace(condition.config, seed=seed, steps=steps),
+        reference=shared["base"],
+        constraint=shared["trie"],
+        on_step=after_step,
+        progress=False,
+    )
+    return measured | ({"curve": curve} if curve else {})
+
+
+def measure(model, step: int, shared: dict) -> dict[str, float]:
+    """Expected reward and KL to the reference on the held-out hands, both exact."""
+    logps = logps_of(model, shared["held_out"], shared)
+    right = torch.tensor([[row["answer"] == label for label in poker.LABELS] for row in shared["held_out"]])
+    kl = (logps.exp() * (logps - shared["ref_logps"])).sum(dim=1)
+    return {
+        f"reward at {step}": rounded((logps.exp() * right).sum(dim=1).mean()),
+        f"KL at {step}": rounded(kl.mean()),
+    }
+
+
+def estimators(model, shared: dict) -> dict[str, float]:
+    """One held-out hand of each label: how far k1, k2 and k3 spread, and where k3 as a loss points."""
+    rows = one_of_each(shared["held_out"])
+    prompts = [row["prompt"] for row in rows]
+    now = enumerate_policy(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"])
+    return of_estimators(now, logps_of(shared["base"], rows, shared))
+
+
+def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str, float]:
+    """Exact KL, spread of one draw of each estimator, and the gradient of k3 as a loss against that of the KL."""
+    p = now.probs
+    log_r = ref_logps - now.logps
+    kl_gradient = -p * log_r
+    k3_gradient = p * (1 - log_r.exp())  # the slope of exp(log_r) - 1 - log_r in the policy's log-probability
+    found = {"kl": rounded(-(p * log_r).sum(dim=1).mean())}
+    for name, estimator in ESTIMATORS.items():
+        values = estimator(now.logps, ref_logps)
+        variance = (p * values**2).sum(dim=1) - (p * values).sum(dim=1) ** 2
+        found[f"spread of {name}"] = rounded(variance.clamp(min=0).sqrt().mean())
+    found["cosine"] = rounded(now.cosine(k3_gradient, kl_gradient))
+    found["size"] = rounded(now.norm(k3_gradient) / now.norm(kl_gradient))
+    return found
+
+
+def rounded(value: Tensor) -> float:
+    return float(f"{value.item():.5g}")
+
+
+def told(measured: dict) -> str:
+    """A run in a few words."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items() if name != "curve")

@@ -1,0 +1,45 @@
+"""The commands, one a file. A further one is a module here and a line below.
+
+Only `report` runs what is in a notebook, and only it needs a kernel: the others work where there is none. What takes
+long to import is imported by the command that needs it, when it is called.
+"""
+
+import typer
+
+from checker import bootstrap
+from checker.commands import assign, check, convert, explain, grades, render, report, site
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help=(
+        "Check, run and render course notebooks. Only [bold]report[/bold] executes what is in them.\n\n"
+        "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]"
+    ),
+)
+app.command("check")(check.check_command)
+app.command("report", help=report.HELP)(report.report_command)
+app.command("convert")(convert.convert_command)
+app.command("render")(render.render_command)
+app.command("site")(site.site_command)
+app.command("grades")(grades.grades_command)
+app.command("assign")(assign.assign_command)
+app.command("explain")(explain.explain_command)
+
+
+def handed_on(context: typer.Context) -> None:
+    """The commands that need no packages have their options elsewhere; here they are only listed and handed on."""
+    raise typer.Exit(bootstrap.main([context.info_name, *context.args]))
+
+
+HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+for _name, _says in bootstrap.COMMANDS.items():
+    app.command(_name, help=_says, context_settings=HANDED_ON)(handed_on)
+
+
+def names() -> list[str]:
+    """What may stand first on the command line."""
+    groups = [group.name for group in app.registered_groups]
+    return [command.name for command in app.registered_commands] + groups

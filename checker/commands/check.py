@@ -1,0 +1,80 @@
+"""`checker check`: what is wrong with notebooks."""
+
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from checker import inventory
+from checker.batch import check_all
+from checker.check import Report
+from checker.commands.options import Ignored, MaxOutput
+from checker.convert import MAX_OUTPUT
+from checker.formats import as_gradescope, as_json
+from checker.settings import silenced
+from checker.summary import account, summarise
+from checker.terminal import FAIL, UNREADABLE, complain, row, show
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    html = "html"
+    gradescope = "gradescope"
+
+
+def check_command(
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")],
+    ignore: Ignored = (),
+    format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
+    max_output: MaxOutput = MAX_OUTPUT,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All findings, of every notebook.")] = False,
+) -> None:
+    """Say what is wrong with notebooks, and exit with 1 when something is (2 when a file cannot be read)."""
+    console = Console(highlight=False, soft_wrap=True)
+    reports = []
+    with tempfile.TemporaryDirectory() as scratch:
+        found = inventory.take(paths, Path(scratch))
+        several = len(found.entries) > 1
+        for report in check_all(found.entries, ignore=silenced(ignore), max_output=max_output):
+            reports.append(report)
+            if format is Format.text and (verbose or not several):
+                show(report, console, verbose)
+            elif format is Format.text:
+                console.print(row(report))
+    if not reports:
+        complain(
+            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
+        )
+        account(found, console, verbose)
+        raise typer.Exit(UNREADABLE)
+    if format is Format.text and several:
+        summarise(reports, found, console, verbose)
+    elif format is Format.text:
+        account(found, console, verbose)
+    else:
+        _print(reports, found, format)
+    raise typer.Exit(exit_status(reports))
+
+
+def _print(reports: list[Report], found: inventory.Inventory, format: Format) -> None:
+    """Everything in one of the forms for programs, or as a page."""
+    if format is Format.json:
+        print(as_json(reports, found.skipped))
+    elif format is Format.gradescope:
+        print(as_gradescope(reports))
+    else:
+        from checker.pages.site import index
+
+        print(index([(report, "") for report in reports]))
+
+
+def exit_status(reports: list[Report]) -> int:
+    """0 when all pass, 2 when a file could not be read, else 1."""
+    statuses = {report.status for report in reports}
+    if "unreadable" in statuses:
+        return UNREADABLE
+    return FAIL if "fail" in statuses else 0

@@ -1,0 +1,55 @@
+"""`checker report`: run notebooks, check them and make their pages."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from checker.commands.options import Engine, Engines
+from checker.terminal import UNREADABLE, complain
+
+TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
+HELP = (
+    "Run notebooks from top to bottom in a fresh kernel, check them and make their pages.\n\n"
+    "What works for you may stop there: a cell was run out of order, or deleted after it was run. So, before you"
+    " hand in:  [bold]checker report my_notebook.ipynb[/bold]\n\n"
+    "The notebook itself is not written to, unless you say [bold]--in-place[/bold]. In build/ you find the executed"
+    " copy (.ipynb), the text that is handed in (.md) and the page (.html). When a cell stops, its line and its error"
+    " are named, and what ran before it is kept.\n\n"
+    "Exits with 1 when a notebook stopped or does not pass, with 2 when a file cannot be read."
+)
+
+
+def report_command(
+    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks that you trust: what is in them is executed.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", "--out", help="The folder for the executed copy and the page.")
+    ] = Path("build"),
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Save the fresh outputs in the notebook when it ran to its end.")
+    ] = False,
+    require_claim: Annotated[
+        bool,
+        typer.Option(
+            "--require-claim",
+            help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
+            "with `course: claim: measures`, a held-out comparison of methods.",
+        ),
+    ] = False,
+    engine: Engines = Engine.auto,
+) -> None:
+    missing = [name for name in TO_RUN if find_spec(name) is None]
+    if missing:
+        complain(
+            f"To run notebooks, {' and '.join(missing)} must be installed:"
+            ' pip install "tiny-grpo-course[run]". The other commands work without.'
+        )
+        raise typer.Exit(UNREADABLE)
+    from checker.report import run_all
+
+    console = Console(highlight=False, soft_wrap=True)
+    asked = {"in_place": in_place, "require_claim": require_claim, "engine": engine.value}
+    status = run_all(notebooks, output, console, **asked)
+    raise typer.Exit(status)

@@ -1,0 +1,65 @@
+"""What runs inside a box: takes a job from stdin, bounds itself, does it, and says what came of it, a JSON line a time.
+
+The lines leave through a copy of stdout that no child inherits, and the process cannot be looked into by what it runs;
+so a notebook's kernel, which is a child, has no way to them.
+"""
+
+import ctypes
+import importlib
+import json
+import os
+import resource
+import sys
+import traceback
+from collections.abc import Callable
+
+JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
+SET_DUMPABLE = 4  # prctl(2)
+FILES = 1024
+LAST_WORDS = 4_000  # characters of a traceback
+
+
+def main() -> None:
+    with os.fdopen(0, "rb", closefd=False) as given:
+        job = json.loads(given.read())
+    send = take_over_stdout()
+    try:
+        _bound(job["limits"], job.get("uid"))
+        importlib.import_module(f"checker.grading.apart.{JOBS[job['do']]}").run(job, send)
+    except Exception:  # a fault of the box or of this program; what a submission does wrong is part of a job's result
+        send({"failed": traceback.format_exc()[-LAST_WORDS:]})
+
+
+def take_over_stdout() -> Callable[[dict], None]:
+    """A function that sends a record; what anything else prints goes nowhere from now on."""
+    results = os.dup(1)  # not inherited by a program that is started
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+
+    def send(record: dict) -> None:
+        line = json.dumps(record).encode() + b"\n"
+        while line:
+            line = line[os.write(results, line) :]
+
+    return send
+
+
+def _bound(limits: dict, uid: int | None) -> None:
+    """Take a user of one's own, and set the limits that the system keeps."""
+    if uid is not None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    seconds = int(limits["cpu"]) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["folder"], limits["folder"]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_DUMPABLE, 0)
+
+
+if __name__ == "__main__":
+    main()

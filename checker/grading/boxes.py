@@ -1,0 +1,161 @@
+"""The walls of a box: what is visible inside, and the command that builds them.
+
+Inside, the project stands at `/course` and may be read, `/tmp` may be written and lies in memory, there is no network
+but the box's own loopback, and nothing is left of the grader's environment. bubblewrap builds this from system calls;
+docker and podman from an image, of which only the C library is used.
+"""
+
+import os
+import shutil
+import sys
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from checker.grading.limits import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+COURSE = "/course"
+WORK = "/tmp/work"
+FIRST_UID = 2_000_000  # far above those that a system gives away
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/etc/alternatives")
+SHARED_MEMORY = 64_000_000  # bytes of /dev/shm
+IMAGE = "docker.io/library/python:3.11-slim"
+KINDS = ("bwrap", "podman", "docker", "none")
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What keeps a submission in.
+
+    kind: one of KINDS.                program: of bwrap, docker or podman; "" for none.
+    own_uid: whether a box runs under a user of its own, so that the system itself bounds its processes.
+    """
+
+    kind: str
+    program: str = ""
+    own_uid: bool = False
+
+    def described(self) -> str:
+        """How the report names it."""
+        if self.kind == "none":
+            return "none: submissions ran with all rights of whoever started this"
+        if self.kind != "bwrap":
+            return f"{self.kind}, which bounds memory and processes"
+        processes = "by the system, for a user of its own" if self.own_uid else "by watching the tree"
+        return f"bwrap, memory bounded by watching the tree, processes {processes}"
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box: the isolation, what of the project it shows, how much it may take, and its name where it needs one.
+
+    shown: pairs (file or folder outside, where it stands below the project inside).
+    """
+
+    isolation: Isolation
+    shown: tuple[tuple[Path, str], ...]
+    limits: Limits
+    name: str = ""
+
+    @property
+    def uid(self) -> int | None:
+        """The user that the box runs as; None for the one that starts it."""
+        return FIRST_UID + os.getpid() if self.isolation.own_uid else None
+
+
+def box(isolation: Isolation, shown: Iterable[tuple[Path, str]], limits: Limits) -> Box:
+    """A box with a name of its own."""
+    return Box(isolation, tuple(shown), limits, f"checker-{uuid.uuid4().hex[:12]}")
+
+
+def environment(course: str, home: str) -> dict[str, str]:
+    """All of the environment that a submission sees."""
+    return {
+        "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+        "PYTHONPATH": course,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "ignore",
+        "HOME": home,
+        "TMPDIR": home,
+        "USER": "student",
+        "LOGNAME": "student",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "TOKENIZERS_PARALLELISM": "false",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+
+
+def command(box: Box, seccomp: int | None) -> list[str]:
+    """What builds the box and runs `checker.grading.apart` in it. `seccomp` is where bwrap reads its filter."""
+    inner = [sys.executable, "-m", "checker.grading.apart"]
+    if box.isolation.kind == "bwrap":
+        return [*_bubblewrap(box, seccomp), "--", *inner]
+    return [*_container(box), *inner]
+
+
+def visible(box: Box) -> list[tuple[str, str]]:
+    """(outside, inside) of all that is mounted: the system's programs, Python, and what is shown of the project."""
+    found = [(path, path) for path in SYSTEM if os.path.exists(path) and not os.path.islink(path)]
+    for prefix in dict.fromkeys((sys.base_prefix, sys.prefix)):
+        if not prefix.startswith("/usr/") and prefix != "/usr":
+            found.append((prefix, prefix))
+    found.extend((str(outside), f"{COURSE}/{inside}") for outside, inside in box.shown)
+    return found
+
+
+def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
+    alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    if not box.isolation.own_uid:
+        alone += ["--unshare-user", "--disable-userns"]
+    arguments = [box.isolation.program, *alone, "--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
+    for name, value in environment(COURSE, "/tmp").items():
+        arguments += ["--setenv", name, value]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    for size, folder in ((SHARED_MEMORY, "/dev/shm"), (box.limits.folder, "/tmp")):
+        arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+    mounts = visible(box)
+    for folder in _parents([inside for _, inside in mounts]):
+        arguments += ["--perms", "0755", "--dir", folder]  # else for root alone
+    for outside, inside in mounts:
+        arguments += ["--ro-bind", outside, inside]
+    arguments += ["--perms", "0777", "--dir", WORK, "--chdir", WORK]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]  # both are in memory too, without a limit
+    if seccomp is not None:
+        arguments += ["--seccomp", str(seccomp)]
+    return arguments
+
+
+def _parents(paths: list[str]) -> list[str]:
+    """The folders in which the paths stand, from the top down."""
+    above = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
+    return sorted(above - {"/"})
+
+
+def _container(box: Box) -> list[str]:
+    limits = box.limits
+    arguments = [box.isolation.program, "run", "--rm", "--interactive", "--name", box.name, "--network", "none"]
+    arguments += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
+    arguments += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
+    arguments += ["--pids-limit", str(limits.processes), "--shm-size", str(SHARED_MEMORY)]
+    arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}", "--workdir", "/tmp"]
+    for name, value in environment(COURSE, "/tmp").items():
+        arguments += ["--env", f"{name}={value}"]
+    for outside, inside in visible(box):
+        if outside not in SYSTEM:
+            arguments += ["--volume", f"{outside}:{inside}:ro"]
+    return [*arguments, IMAGE]
+
+
+def found_program(kind: str) -> str:
+    """Where the program of a kind of isolation is, "" where it is not installed."""
+    return shutil.which(kind) or ""

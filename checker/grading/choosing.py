@@ -1,0 +1,95 @@
+"""Which isolation there is: each is tried by running a box, not by finding a file."""
+
+import os
+from pathlib import Path
+
+from checker.grading.boxes import KINDS, ROOT, Isolation, box, found_program
+from checker.grading.isolation import Outcome, run
+from checker.grading.limits import Limits
+
+SECRET = "CHECKER_GRADE_PROBE"
+PROBE_LIMITS = Limits(wall=20, folder=1_000_000)
+PROJECT = ((ROOT / "checker", "checker"),)
+EXPECTED = {
+    "environment": (False, "the grader's environment can be read inside"),
+    "network": (False, "it has a network"),
+    "writes": (False, "the project or the system can be written inside"),
+    "neighbours": (False, "other processes of this machine can be seen inside"),
+    "folder": (True, "its private folder cannot be written"),
+    "loopback": (True, "it has no loopback of its own, which a notebook's kernel needs"),
+}
+# Settings of the kernel that refuse bwrap its namespaces, the value that does, and what to do.
+REFUSALS = {
+    "kernel/apparmor_restrict_unprivileged_userns": (
+        "1",
+        "AppArmor refuses user namespaces to programs without a profile, as Ubuntu does since 24.04. An administrator"
+        " can give bwrap a profile (`apt install apparmor-profiles` and copy"
+        " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict to /etc/apparmor.d), or switch the refusal off:"
+        " sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    "kernel/unprivileged_userns_clone": (
+        "0",
+        "The kernel refuses user namespaces to all but root. An administrator can allow them:"
+        " sysctl kernel.unprivileged_userns_clone=1",
+    ),
+    "user/max_user_namespaces": (
+        "0",
+        "The kernel allows no user namespaces. An administrator can allow them: sysctl user.max_user_namespaces=15000",
+    ),
+}
+
+
+class NoIsolation(Exception):
+    """There is no box to run submissions in; the message says why and what to do."""
+
+
+def choose(wanted: str = "auto") -> Isolation:
+    """The isolation that was asked for, or the first that works.
+
+    Raises:
+        NoIsolation: none works. `none` itself is only taken where it was asked for.
+    """
+    if wanted == "none":
+        return Isolation("none")
+    reasons = []
+    for kind in [kind for kind in KINDS if kind != "none"] if wanted == "auto" else [wanted]:
+        program = found_program(kind)
+        if not program:
+            reasons.append(f"{kind} is not installed" + (" (apt install bubblewrap)." if kind == "bwrap" else "."))
+            continue
+        # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
+        candidate = Isolation(kind, program, own_uid=kind == "bwrap" and os.geteuid() == 0)
+        reason = flaw(candidate)
+        if not reason:
+            return candidate
+        reasons.append(f"{kind} does not work: {reason}")
+    raise NoIsolation(
+        " ".join(reasons) + " Submissions are strangers' programs: without a box they can read and write all that you"
+        " can. If you accept that, say --isolation none."
+    )
+
+
+def flaw(isolation: Isolation) -> str:
+    """What is wrong with a kind of isolation, told by running a box; "" for nothing."""
+    os.environ[SECRET] = "1"
+    try:
+        outcome = run(box(isolation, PROJECT, PROBE_LIMITS), {"do": "probe", "secret": SECRET})
+    except OSError as error:
+        return f"{isolation.program} cannot be started ({error.strerror})."
+    finally:
+        del os.environ[SECRET]
+    if not outcome.records:
+        return _why_not(outcome)
+    seen = outcome.records[0]
+    leaks = [sentence for name, (right, sentence) in EXPECTED.items() if seen.get(name) is not right]
+    return f"{leaks[0]}." if leaks else ""
+
+
+def _why_not(outcome: Outcome) -> str:
+    """The cause where a setting of the kernel is it, else the program's own words."""
+    words = outcome.last_words or outcome.stopped or "it said nothing"
+    for name, (refusing, advice) in REFUSALS.items():
+        setting = Path("/proc/sys", name)
+        if setting.is_file() and setting.read_text().strip() == refusing and os.geteuid() != 0:
+            return f"{words.splitlines()[0]}. {advice}."
+    return f"{words.splitlines()[0]}."

@@ -1,0 +1,160 @@
+"""What a class handed in: whose each notebook is, and what cannot be graded as it is, with the reason.
+
+Whose a notebook is, is told by the place where the platform put it, by the roster, or by a pattern; it is never guessed.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePath
+
+from checker import inventory
+from checker.findings import one_line
+from checker.grading.layouts import Sender, metadata, sender
+from checker.grading.roster import Roster
+from checker.notebook import Unreadable
+
+NOTEBOOK = ".ipynb"
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One notebook of one student. name: of the file as it was handed in; place: where it lay, for people."""
+
+    student: str
+    name: str
+    file: Path
+    place: str
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A file that is not graded, and why."""
+
+    place: str
+    reason: str
+
+
+@dataclass
+class Collected:
+    """All that was found. missing: students of the roster from whom there is nothing."""
+
+    handed: list[Handed] = field(default_factory=list)
+    aside: list[Aside] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+class BadPattern(ValueError):
+    """The pattern cannot be used; the message says why."""
+
+
+def collect(
+    paths: Iterable[Path],
+    scratch: Path,
+    roster: Roster = Roster(),
+    pattern: str = "",
+    due: datetime | None = None,
+) -> Collected:
+    """The notebooks of folders and of zips, which are unpacked into `scratch`.
+
+    Args:
+        pattern: a regular expression with a group named `student`, looked for in a file's place.
+
+    Raises:
+        BadPattern: it is no such expression.
+    """
+    asks = _compiled(pattern)
+    paths = list(paths)
+    submissions = metadata(paths)
+    found = Collected()
+    uploads: dict[tuple[str, str], list[tuple[tuple[int, ...], Handed]]] = {}
+    handed_in = inventory.take(paths, scratch)
+    found.aside += [Aside(one_line(skipped.name), skipped.reason) for skipped in handed_in.skipped]
+    for entry in handed_in.entries:
+        place = one_line(entry.name)
+        if entry.error is not None:
+            found.aside.append(Aside(place, str(entry.error)))
+            continue
+        if entry.file.suffix.lower() != NOTEBOOK:
+            found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
+            continue
+        says = sender(entry.inside, submissions)
+        student = _student(entry.inside, says, roster, asks)
+        if isinstance(student, Unreadable):
+            found.aside.append(Aside(place, str(student)))
+            continue
+        late = says.late or (due is not None and says.handed_in is not None and _after(says.handed_in, due))
+        handed = Handed(student, one_line(says.file), entry.file, place, late)
+        uploads.setdefault((student, says.file), []).append((says.upload, handed))
+    for several in uploads.values():
+        _choose(several, found)
+    with_something = {handed.student for handed in found.handed}
+    found.missing = [student.id for student in roster.students if student.id not in with_something]
+    return found
+
+
+def _choose(several: list[tuple[tuple[int, ...], Handed]], found: Collected) -> None:
+    """Of a file that one student handed in several times the latest counts, where it is known which that is."""
+    several.sort(key=lambda one: one[0])
+    latest, chosen = several[-1]
+    if len(several) > 1 and several[-2][0] == latest:
+        for _, handed in several:
+            others = ", ".join(other.place for _, other in several if other is not handed)
+            reason = (
+                f"{handed.student} handed in {handed.name} twice, and which is the later one is not known: {others}."
+            )
+            found.aside.append(Aside(handed.place, f"{reason} Leave one."))
+        return
+    found.handed.append(chosen)
+    for _, handed in several[:-1]:
+        found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
+
+
+def _student(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | None) -> str | Unreadable:
+    """Whose a file is, or why that is not known."""
+    names = says.names
+    label = says.label
+    if asks is not None:
+        match = asks.search(place.as_posix())
+        if match is None:
+            return Unreadable(f"The pattern {asks.pattern!r} is not found in its place {place.as_posix()!r}.")
+        names = (match["student"],)
+        label = match["student"]
+    if not roster.students:
+        if names:
+            return one_line(label)
+        return Unreadable(
+            "Whose it is, its place does not say. Put it into a folder with the student's name, or say with --pattern"
+            r" which part of the place is the student, such as --pattern '(?P<student>\w+)_dots'."
+        )
+    ids = roster.find(*names) if names else roster.find(*_parts(place))
+    if len(ids) == 1:
+        return next(iter(ids))
+    known_as = " or ".join(map(repr, names)) or repr(place.as_posix())
+    if ids:
+        return Unreadable(f"{known_as} may be {' or '.join(sorted(ids))} on the roster. Say who with --pattern.")
+    return Unreadable(f"{known_as} is not on the roster. Add the name to the student's line, or use --pattern.")
+
+
+def _parts(place: PurePath) -> list[str]:
+    """The parts of a file's name that may be a name on the roster: "jane_dots.ipynb" as "jane_dots", "jane", "dots"."""
+    return [place.stem, *re.split(r"[_\s-]+", place.stem)]
+
+
+def _after(moment: datetime, due: datetime) -> bool:
+    """Whether a moment is after another; without a time zone, both are taken to be in the grader's."""
+    return moment.astimezone() > due.astimezone()
+
+
+def _compiled(pattern: str) -> re.Pattern | None:
+    if not pattern:
+        return None
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise BadPattern(f"The pattern {pattern!r} is not a regular expression: {error}.") from error
+    if "student" not in compiled.groupindex:
+        raise BadPattern(f"The pattern {pattern!r} has no group named student: (?P<student>...).")
+    return compiled

@@ -1,0 +1,94 @@
+"""How learning platforms name what they export, and what that says of a file: whose it is, whether it was late.
+
+Canvas      doejane_LATE_1234_567_dots.ipynb           sortable name, LATE or nothing, ids of person and upload, file
+Moodle      Jane Doe_1234_assignsubmission_file_/dots.ipynb
+Gradescope  submission_1234/dots.ipynb                 with submission_metadata.yml beside the folders
+a folder    jane/dots.ipynb
+"""
+
+import re
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePath
+
+import yaml
+
+CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?")
+GRADESCOPE = re.compile(r"submission_\d+")
+METADATA = "submission_metadata.yml"
+LARGEST_METADATA = 50_000_000  # bytes; 300 submissions take less than one million
+AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
+
+
+@dataclass(frozen=True)
+class Sender:
+    """What a place in an export says.
+
+    names: under which to look the sender up, the surest first; none where the place says nothing.
+    label: what to call the sender where there is no roster.
+    file: the name that the student gave the file.   late: whether the platform marks it as late.
+    upload: what orders several uploads of one file, later ones larger.
+    handed_in: when, where the platform says so.
+    """
+
+    names: tuple[str, ...]
+    label: str
+    file: str
+    late: bool = False
+    upload: tuple[int, ...] = ()
+    handed_in: datetime | None = None
+
+
+def sender(place: PurePath, submissions: dict) -> Sender:
+    """What a file's place below the export says. `submissions` is what Gradescope's metadata says of each folder."""
+    if match := CANVAS.fullmatch(place.name):
+        again = AGAIN.search(match["file"])
+        upload = (int(match["upload"]), int(again[1]) if again else 0)
+        names = (match["user"], match["name"])
+        return Sender(
+            names, f"{match['name']} {match['user']}", AGAIN.sub("", match["file"]), bool(match["late"]), upload
+        )
+    for folder in place.parts[:-1]:
+        if match := MOODLE.fullmatch(folder):
+            return Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)
+        if GRADESCOPE.fullmatch(folder):
+            return _gradescope(submissions.get(folder), place.name)
+    folders = place.parts[:-1]
+    return Sender(folders[:1], folders[0] if folders else "", place.name)
+
+
+def _gradescope(entry: object, file: str) -> Sender:
+    """What Gradescope's metadata says: a dict with symbols of Ruby as keys, ":submitters" a list of people."""
+    entry = entry if isinstance(entry, dict) else {}
+    people = entry.get(":submitters")
+    person = people[0] if isinstance(people, list) and people and isinstance(people[0], dict) else {}
+    names = tuple(str(person[key]) for key in (":sid", ":email", ":name") if person.get(key))
+    created = entry.get(":created_at")
+    return Sender(names, names[0] if names else "", file, handed_in=created if isinstance(created, datetime) else None)
+
+
+def metadata(paths: Iterable[Path]) -> dict:
+    """What Gradescope's metadata says of each folder, where a folder or a zip holds such a file."""
+    found = {}
+    for path in paths:
+        try:
+            for text in _texts(path):
+                loaded = yaml.safe_load(text)
+                found |= loaded if isinstance(loaded, dict) else {}
+        except (OSError, ValueError, yaml.YAMLError, zipfile.BadZipFile, RuntimeError):
+            continue  # whose the notebooks are is then not known, which is said of each
+    return found
+
+
+def _texts(path: Path) -> list[str]:
+    if path.is_dir():
+        files = (path / METADATA, *path.glob(f"*/{METADATA}"))
+        return [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    if path.suffix.lower() != ".zip":
+        return []
+    with zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if PurePath(entry.filename).name == METADATA]
+        return [archive.read(entry).decode() for entry in entries if entry.file_size < LARGEST_METADATA]

@@ -1,0 +1,98 @@
+"""A submission's whole notebook, run in a box: its outputs, and what stopped it. No points come from here."""
+
+from dataclasses import dataclass
+
+from checker.grading.boxes import ROOT, Isolation, box
+from checker.grading.isolation import Outcome, run
+from checker.grading.limits import Limits
+from checker.layout import heading_of, sections
+from checker.notebook import Cell, Notebook
+
+SHOWN = tuple((ROOT / name, name) for name in ("checker", "shared", "models"))
+REASONS = {
+    "an error": "stopped with an error",
+    "the time": "was still running when the time was up",
+    "the kernel died": "ended the kernel: most often that is too much memory, or a call of exit()",
+    "too much printed": "printed more than is kept",
+}
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A notebook after its run.
+
+    content: its JSON with the fresh outputs of all cells that came to an end; none where none ran.
+    stopped: why it did not run to its end, as a sentence that names the cell; "" when it did.
+    seconds, memory: what the box took.
+    """
+
+    content: dict
+    stopped: str
+    seconds: float
+    memory: int
+
+
+def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Limits) -> Executed:
+    """Run a notebook in a box."""
+    outcome = run(box(isolation, SHOWN, limits), {"do": "notebook", "notebook": _plain(content)})
+    cells = [dict(cell) for cell in content["cells"]]
+    for cell in cells:
+        if cell.get("cell_type") == "code":
+            cell["outputs"] = []
+            cell["execution_count"] = None
+    for record in outcome.records:
+        index = record.get("cell")
+        if _is_cell(index, cells) and isinstance(record.get("outputs"), list):
+            cells[index]["outputs"] = record["outputs"]
+            count = record.get("count")
+            cells[index]["execution_count"] = count if isinstance(count, int) else None
+    stopped = _stopped(outcome, notebook)
+    return Executed(content | {"cells": cells}, stopped, outcome.seconds, outcome.memory)
+
+
+def place_of(notebook: Notebook, number: int) -> str:
+    """A cell as a person names it: '"Cell 5: One GRPO step"', the second one of its section by its first line too."""
+    for cells in sections(notebook).values():
+        for position, cell in enumerate(cells):
+            if cell.number == number:
+                heading = heading_of(cells[0]) or "the part before the first section"
+                return f'"{heading}"' if position == 0 else f'"{heading}", the cell that begins `{_first_line(cell)}`'
+    return f"cell {number}"
+
+
+def _plain(content: dict) -> dict:
+    """What is executed: cells of a known type with their source as text, and nothing else of the file."""
+    cells = []
+    for cell in content["cells"]:
+        kind = cell.get("cell_type")
+        source = cell.get("source", "")
+        plain = {"cell_type": kind if kind in ("code", "markdown") else "raw", "metadata": {}}
+        plain["source"] = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        if kind == "code":
+            plain |= {"outputs": [], "execution_count": None}
+        cells.append(plain)
+    return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
+
+
+def _is_cell(index: object, cells: list[dict]) -> bool:
+    """Whether what a box sent names a code cell."""
+    return isinstance(index, int) and 0 <= index < len(cells) and cells[index].get("cell_type") == "code"
+
+
+def _stopped(outcome: Outcome, notebook: Notebook) -> str:
+    """What ended the run early, in a sentence; "" when it came to its end."""
+    begun = [record["cell"] for record in outcome.records if isinstance(record.get("cell"), int)]
+    where = place_of(notebook, begun[-1]) if begun else "the notebook"
+    if outcome.stopped:
+        return f"{where} was running when the box was ended: {outcome.stopped}."
+    ends = [record["ended"] for record in outcome.records if "ended" in record]
+    if not ends:
+        words = next((str(record["failed"]).strip() for record in outcome.records if "failed" in record), "")
+        said = words.splitlines()[-1] if words else outcome.last_words or "it said nothing"
+        return f"{where} was running when the box ended by itself: {said[:300]}."
+    reason = REASONS.get(str(ends[-1]), "") if ends[-1] else ""
+    return f"{where} {reason or 'did not come to its end'}." if ends[-1] else ""
+
+
+def _first_line(cell: Cell) -> str:
+    return next((line.strip() for line in cell.source.splitlines() if line.strip()), "")[:60]

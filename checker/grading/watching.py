@@ -1,0 +1,100 @@
+"""Watching a tree of processes from outside: how much memory and CPU it takes, how many there are.
+
+A limit of one process does not see three children. Only Linux' /proc is read; a process that ends meanwhile is passed
+over.
+"""
+
+import os
+from dataclasses import dataclass
+
+from checker.grading.limits import MEGABYTE, Limits
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One line of /proc: who it is, how many threads, bytes in memory, seconds of CPU with those of ended children."""
+
+    number: int
+    parent: int
+    threads: int
+    resident: int
+    cpu: float
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a tree takes: threads in all, bytes, seconds of CPU."""
+
+    threads: int
+    memory: int
+    cpu: float
+
+
+def exceeded(root: int, limits: Limits) -> tuple[str, Taken]:
+    """A sentence on the limit that the tree below a process is over ("" for none), and what it takes."""
+    members = tree(root)
+    memory = sum(member.resident for member in members)
+    if memory > limits.memory:  # pages that processes share were counted in each: now once
+        memory = sum(map(_proportional, members))
+    taken = Taken(
+        sum(member.threads for member in members),
+        memory,
+        sum(member.cpu for member in members),
+    )
+    if taken.threads > limits.processes:
+        return f"it started more than {limits.processes} processes and threads", taken
+    if taken.memory > limits.memory:
+        return f"its processes took more than {limits.memory / MEGABYTE:,.0f} MB of memory together", taken
+    if taken.cpu > limits.cpu:
+        return f"its processes took more than {limits.cpu:.0f} s of CPU time together", taken
+    return "", taken
+
+
+def tree(root: int) -> list[Process]:
+    """A process and all below it."""
+    children: dict[int, list[Process]] = {}
+    members = []
+    for process in _all():
+        children.setdefault(process.parent, []).append(process)
+        if process.number == root:
+            members.append(process)
+    for member in members:  # grows while it is walked
+        members.extend(children.get(member.number, ()))
+    return members
+
+
+def _all() -> list[Process]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            process = _read(int(name))
+            if process is not None:
+                found.append(process)
+    return found
+
+
+def _read(number: int) -> Process | None:
+    """What proc(5) says under /proc/<number>/stat; the name may hold brackets and blanks, and ends at the last bracket."""
+    try:
+        with open(f"/proc/{number}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    parent = int(fields[1])
+    cpu = sum(map(int, fields[11:15])) / TICKS  # utime, stime, and both of children that were waited for
+    return Process(number, parent, int(fields[17]), int(fields[21]) * PAGE, cpu)
+
+
+def _proportional(process: Process) -> int:
+    """Bytes in memory, each shared page divided by those who share it; all of them where that may not be read."""
+    try:
+        with open(f"/proc/{process.number}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return process.resident

@@ -1,0 +1,178 @@
+"""Every file that paths stand for: those that are looked at, and those that are not, with the reason.
+
+Folders are walked, zips unpacked, in folders and in each other too. Links are not followed: a link in a submission could
+lead anywhere.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.archive import ZIP, Room, unpack
+from checker.check import RENAMED
+from checker.notebook import Unreadable
+
+DEEP = 3  # zips within zips that are opened
+OWN_COPIES = ".ipynb_checkpoints"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file to be looked at.
+
+    name: how it is called in what is printed.    inside: where it lies below the folder or in the zip that
+        was given.
+    error: why there is no file, where a folder or a zip cannot be read.
+    beside: whether the files that were handed in with it lie beside it.
+    """
+
+    name: str
+    file: Path
+    inside: Path
+    error: Unreadable | None = None
+    beside: bool = True
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, a folder or a link that was not looked at, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass
+class Inventory:
+    """What was found. twins: a file's name by the name of an earlier one that holds the same bytes."""
+
+    entries: list[Entry] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    twins: dict[str, str] = field(default_factory=dict)
+
+
+def take(paths: Iterable[Path], scratch: Path) -> Inventory:
+    """All that files, folders and zips hold, in order; zips are unpacked into folders in `scratch`."""
+    found = Inventory()
+    walker = _Walker(scratch)
+    for path in paths:
+        if os.path.isdir(path):  # unlike `Path.is_dir`, False for a name that cannot be one
+            parts = walker.folder(path)
+        elif path.suffix.lower() == ZIP:
+            parts = walker.zip(path, str(path), Path(), DEEP)
+        else:
+            parts = [Entry(str(path), path, Path(path.name))]
+        for part in parts:
+            (found.skipped if isinstance(part, Skipped) else found.entries).append(part)
+    found.twins = _twins(found.entries)
+    return found
+
+
+@dataclass
+class _Walker:
+    """Walks folders and zips; each zip is unpacked into a folder of its own."""
+
+    scratch: Path
+    room: Room = field(default_factory=Room)
+    opened: int = 0
+
+    def folder(self, folder: Path) -> Iterator[Entry | Skipped]:
+        """A folder's files, recursively and sorted."""
+        closed: list[OSError] = []
+        for place, folders, files in os.walk(folder, onerror=closed.append):
+            kept = []
+            for name in sorted(folders):
+                if reason := _why_not_entered(Path(place, name)):
+                    yield Skipped(os.path.join(place, name), reason)
+                else:
+                    kept.append(name)
+            folders[:] = kept
+            for name in sorted(files):
+                yield from self._file(Path(place, name), folder)
+        for error in closed:
+            reason = Unreadable(f"The folder cannot be opened: {error.strerror}. What is in it was not checked.")
+            yield Entry(str(error.filename), Path(error.filename), Path(), reason)
+
+    def _file(self, file: Path, folder: Path) -> Iterator[Entry | Skipped]:
+        inside = file.relative_to(folder)
+        lower = file.name.lower()
+        if file.is_symlink():
+            yield Skipped(str(file), "a link, and links are not followed")
+        elif file.name.startswith("."):
+            yield Skipped(str(file), "hidden")
+        elif lower.endswith((".ipynb", RENAMED)):
+            yield Entry(str(file), file, inside)
+        elif lower.endswith(ZIP):
+            yield from self.zip(file, str(file), inside.with_suffix(""), DEEP)
+        else:
+            yield Skipped(str(file), "not a notebook")
+
+    def zip(self, path: Path, name: str, inside: Path, deep: int) -> Iterator[Entry | Skipped]:
+        """A zip's files. name: how it is called; inside: where its files lie below what was given."""
+        self.opened += 1
+        folder = self.scratch / str(self.opened)
+        folder.mkdir()
+        try:
+            for packed in unpack(path, folder, self.room):
+                known_as = f"{name}:{packed.name}"
+                place = inside / _harmless(packed.name)
+                if packed.skipped:
+                    yield Skipped(known_as, packed.skipped)
+                elif packed.error is None and packed.name.lower().endswith(ZIP):
+                    if deep == 1:
+                        yield Skipped(known_as, f"a zip in {DEEP} zips")
+                    else:
+                        yield from self.zip(packed.file, known_as, place.with_suffix(""), deep - 1)
+                else:
+                    yield Entry(known_as, packed.file, place, packed.error, beside=False)
+        except Unreadable as error:
+            yield Entry(name, path, inside, error)
+
+
+def _why_not_entered(folder: Path) -> str:
+    """Why a folder is not walked, "" for one that is."""
+    if folder.is_symlink():
+        return "a link, and links are not followed"
+    if folder.name == OWN_COPIES:
+        return "Jupyter's own copies"
+    return "hidden" if folder.name.startswith((".", "__MACOSX")) else ""
+
+
+def _harmless(name: str) -> Path:
+    """The name of a file in a zip as a path that stays where it is put."""
+    parts = [part.replace(":", "_") for part in name.replace("\\", "/").split("/")]
+    return Path(*[part for part in parts if part not in ("", ".", "..")])
+
+
+def _twins(entries: list[Entry]) -> dict[str, str]:
+    """Files that hold the same bytes as an earlier one; only those of one size are read for that."""
+    by_size: dict[int, list[Entry]] = {}
+    for entry in entries:
+        if entry.error is None and (size := _size(entry.file)):
+            by_size.setdefault(size, []).append(entry)
+    found = {}
+    for alike in by_size.values():
+        first: dict[bytes, str] = {}
+        for entry in alike if len(alike) > 1 else []:
+            digest = _digest(entry.file)
+            if digest and digest in first:
+                found[entry.name] = first[digest]
+            elif digest:
+                first[digest] = entry.name
+    return found
+
+
+def _size(file: Path) -> int:
+    try:
+        return os.path.getsize(file) if os.path.isfile(file) else 0
+    except OSError:
+        return 0
+
+
+def _digest(file: Path) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").digest()
+    except OSError:
+        return b""

@@ -1,0 +1,148 @@
+"""What stands between a page's head and its form: a notebook's cells, whichever engine showed them.
+
+A page is bounded: it takes at most SECONDS to make and LARGEST characters, and says so where a notebook would need
+more.
+"""
+
+import html
+import re
+import time
+from dataclasses import dataclass, field
+
+from checker.layout import SPECS, heading_of, is_header, label_of
+from checker.notebook import Cell, Notebook
+from checker.pages import cells
+from checker.pages.markdown import Heading, highlighted, to_html
+from checker.pages.sanitise import Pictures, no_picture
+
+LONGEST = 40_000  # characters of a cell or of an output on a page
+MOST_CELLS = 1_000  # cells on one page
+MOST_TEXT = 400_000  # characters of their sources and text outputs, on one page
+LARGEST = 18_000_000  # characters of a page's cells; its head, style and form come on top
+SECONDS = 4  # after which no further cell is begun
+EXPECTED = "What it should print"  # how the cells begin in which a blank edition shows the worked notebook's output
+
+
+@dataclass(frozen=True)
+class Body:
+    """The cells of a notebook as HTML, and what a list of contents says of them.
+
+    contents: (anchor, heading) in order.    note: what the reader should know of how it was made, "" for nothing.
+    """
+
+    html: str
+    contents: list[tuple[str, str]] = field(default_factory=list)
+    note: str = ""
+
+
+class Limits:
+    """How much of a notebook a page can still bear."""
+
+    def __init__(self) -> None:
+        self.until = time.monotonic() + SECONDS
+        self.text = MOST_TEXT
+        self.size = LARGEST
+        self.reason = ""
+
+    def allow(self, cell: Cell) -> bool:
+        """Whether there is room for one more cell; where not, `reason` says what there is too much of."""
+        self.text -= min(len(cell.source), LONGEST) + sum(min(len(output.text), LONGEST) for output in cell.outputs)
+        if cell.number >= MOST_CELLS:
+            self.reason = f"a page shows at most {MOST_CELLS:,} cells"
+        elif self.text < 0:
+            self.reason = f"a page shows at most {MOST_TEXT:,} characters of text"
+        elif time.monotonic() > self.until:
+            self.reason = f"showing them takes longer than {SECONDS} s"
+        return not self.reason
+
+    def take(self, piece: str) -> bool:
+        """Whether a piece of the page still fits; a piece that does not is left out, and what follows with it."""
+        self.size -= len(piece)
+        if self.size < 0:
+            self.reason = f"a page has at most {LARGEST // 1_000_000} MB"
+        return not self.reason
+
+
+class Outline:
+    """The sections and the figures of one notebook: places, headings, numbers."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self.contents: list[tuple[str, str]] = []
+        self.figures = _numbered(notebook)
+        self._open = {spec.number for spec in SPECS}
+
+    def section(self, number: int, heading: str) -> str:
+        """The heading of a section; only the first with a number of the nine gets the place `section-N`."""
+        anchor = f"section-{number}" if number in self._open else f"section-{number}-{len(self.contents)}"
+        self._open.discard(number)
+        self.contents.append((anchor, heading))
+        return f'<h2 id="{anchor}">{html.escape(heading)}</h2>'
+
+    def headings(self, found: list[Heading]) -> None:
+        """Headings of a text; the first two levels are listed."""
+        self.contents += [(heading.anchor, heading.text) for heading in found if heading.level <= 2]
+
+
+def _numbered(notebook: Notebook) -> dict[str, int]:
+    """The number of each figure that has a name, in the order of the notebook's captioned pictures."""
+    names = [cells.reference(cell) for cell in notebook.code_cells if any(output.image for output in cell.outputs)]
+    return {name: number for number, name in enumerate(filter(None, names), 1)}
+
+
+def rest(notebook: Notebook, shown: int, reason: str) -> str:
+    """What a page says instead of the cells it does not show; "" where it shows all."""
+    left = len(notebook.cells) - shown
+    if not left:
+        return ""
+    return f'<p class="rest">{left:,} further cell{"s are" if left > 1 else " is"} not shown: {reason}.</p>'
+
+
+def text(cell: Cell, outline: Outline, pictures: Pictures) -> str:
+    """A cell that is no code, as HTML. The settings and what an exercise should print are folded."""
+    if cell.number == 0 and is_header(cell):
+        return outline.section(0, f"Cell 0: {SPECS[0].title}") + folded(
+            f"Show {SPECS[0].title}", highlighted(cut(cell.source), "yaml")
+        )
+    if cell.kind == "raw" or len(cell.source) > LONGEST:
+        return f"<pre>{html.escape(cut(cell.source))}</pre>"
+    heading = ""
+    source = cell.source
+    if label_of(cell) is not None:
+        heading = outline.section(label_of(cell), heading_of(cell))
+        source = _below_the_label(source)
+    body, found = to_html(source, f"cell-{cell.number}", pictures, outline.figures)
+    outline.headings(found)
+    if source.startswith(EXPECTED):
+        title, _, below = body.partition("</p>")
+        return folded(re.sub("<[^>]*>", "", title).strip().rstrip(":"), below, "expected")
+    return f'{heading}<section class="text">{body}</section>'
+
+
+def _below_the_label(source: str) -> str:
+    """A text without its first line, which its section's heading repeats."""
+    _, _, below = source.lstrip("\n").partition("\n")
+    first, _, rest_of_it = below.partition("\n")
+    return rest_of_it if re.fullmatch(r"(?:=+|-+)\s*", first) else below  # a heading can be underlined
+
+
+def folded(title: str, inside: str, kind: str = "fold", aside: str = "") -> str:
+    """A fold: its title, what it says beside that, what is in it."""
+    small = f" <small>{aside}</small>" if aside else ""
+    return f'<details class="{kind}"><summary>{html.escape(title)}{small}</summary>{inside}</details>'
+
+
+def beside(cell: Cell) -> str:
+    """What a fold says of code beside its title: when it ran, how long it is."""
+    lines = cells.code_of(cell).count("\n") + 1
+    ran = "" if cell.count is None else f"In [{cell.count}], "
+    return f"{ran}{lines} line{'s' if lines != 1 else ''}"
+
+
+def cut(text: str) -> str:
+    """The beginning of a text that is too long for a page."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n... ({len(text) - LONGEST:,} more characters)"
+
+
+def attached(cell: Cell, elsewhere: Pictures = no_picture) -> Pictures:
+    """The pictures of a cell's text by the addresses it uses: those attached to it, else what `elsewhere` has."""
+    return lambda address: cell.attachments.get(address.removeprefix("attachment:")) or elsewhere(address)

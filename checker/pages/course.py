@@ -1,0 +1,142 @@
+"""The course site without Quarto: the pages that `_quarto.yml` lists, in its reading order.
+
+What Quarto makes of the same files is richer. This needs only Python: a notebook is shown by the built-in engine
+without verdict and form, a `.qmd` page is read as Markdown. A page is added by adding its file to the sidebar in
+`_quarto.yml`.
+"""
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from checker.files import write_beside
+from checker.layout import title_of
+from checker.notebook import Unreadable, read
+from checker.pages import builtin
+from checker.pages.markdown import to_html
+from checker.pages.sanitise import Pictures
+from checker.pages.templates import rendered
+
+SETTINGS = "_quarto.yml"
+HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
+LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
+KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
+NOTEBOOK = ".ipynb"
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """One page: the file below the project's folder it is made from, and what is on it."""
+
+    source: Path
+    title: str
+    html: str
+    contents: list[tuple[str, str]] = field(default_factory=list)
+    subtitle: str = ""
+    description: str = ""
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.source.suffix == NOTEBOOK
+
+    @property
+    def target(self) -> Path:
+        return self.source.with_suffix(".html")
+
+    def link_from(self, other: "Page") -> str:
+        return quote(Path(os.path.relpath(self.target, other.target.parent)).as_posix())
+
+
+def build(project: Path, folder: Path) -> list[Path]:
+    """Make the site of a project's folder in `folder`; returns where its pages are.
+
+    Raises:
+        Unreadable: the settings name no pages, or a page cannot be read; the message says which.
+    """
+    course, sources = _settings(project)
+    pages = [_page(project, source) for source in sources]
+    written = []
+    for number, page in enumerate(pages):
+        before = pages[number - 1] if number else None
+        after = pages[number + 1] if number + 1 < len(pages) else None
+        scripts = ("page.js", "search.js")
+        text = rendered(
+            "course.html.j2", scripts, title=page.title if number else course, page=page, pages=pages, course=course,
+            previous=before, next=after,
+        )  # fmt: skip
+        write_beside(folder / page.target, text)
+        written.append(folder / page.target)
+    return written
+
+
+def _settings(project: Path) -> tuple[str, list[Path]]:
+    """The course's title, and its pages in reading order as the sidebar lists them."""
+    import yaml
+
+    try:
+        settings = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))
+        website = settings["website"]
+        return str(website["title"]), list(_listed(website["sidebar"]["contents"]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
+
+
+def _listed(contents: list) -> Iterator[Path]:
+    """The files that a sidebar's contents name: names, entries with `href`, and sections with contents."""
+    for entry in contents:
+        if isinstance(entry, dict) and "contents" in entry:
+            yield from _listed(entry["contents"])
+        else:
+            yield Path(entry["href"] if isinstance(entry, dict) else entry)
+
+
+def _page(project: Path, source: Path) -> Page:
+    """A page of the site, from a notebook or from Markdown with Quarto's header."""
+    path = project / source
+    pictures = _beside(project, path)
+    if source.suffix == NOTEBOOK:
+        notebook = read(path)
+        body = builtin.body(notebook, pictures)
+        return Page(source, title_of(notebook), _linked(body.html), body.contents)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unreadable(f"The page {source} of {SETTINGS} cannot be read: {error.strerror}.") from error
+    header, text = _header(text)
+    html, headings = to_html(text, "part", pictures)
+    listed = [(heading.anchor, heading.text) for heading in headings if heading.level <= 2]
+    said = {name: str(header.get(name, "")) for name in ("subtitle", "description")}
+    return Page(source, str(header.get("title", source.stem)), _linked(html), listed, **said)
+
+
+def _header(text: str) -> tuple[dict, str]:
+    """The YAML header of a page and the Markdown below it."""
+    import yaml
+
+    match = HEADER.match(text)
+    if match is None:
+        return {}, text
+    header = yaml.safe_load(match[1])
+    return header if isinstance(header, dict) else {}, text[match.end() :]
+
+
+def _linked(html: str) -> str:
+    """HTML whose links to notebooks and pages lead to what is made of them."""
+    return LINK.sub(r"\1\2.html\4", html)
+
+
+def _beside(project: Path, page: Path) -> Pictures:
+    """The pictures of the project by their addresses from one of its pages."""
+
+    def picture(address: str) -> str | None:
+        file = (page.parent / unquote(address)).resolve()
+        kind = KINDS.get(file.suffix.lower())
+        if kind is None or not file.is_relative_to(project.resolve()) or not file.is_file():
+            return None
+        return f"data:image/{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+    return picture

@@ -1,0 +1,89 @@
+"""Markdown as HTML that may stand on a page: formulas as MathML, headings with places of ours, pictures inside."""
+
+import html
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from checker.pages.formulas import without_formulas
+from checker.pages.parts import Parts, without_places
+from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
+
+HEADING = re.compile(r"<h([1-6])(?: [^>]*)?>(.*?)</h[1-6]>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+REFERENCE = re.compile(r"(?<![\w@])@(fig-[\w-]{1,60})")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a text: where it is, what it says, its level as it was written, from 1."""
+
+    anchor: str
+    text: str
+    level: int
+
+
+def to_html(
+    source: str, anchor: str, pictures: Pictures = no_picture, figures: dict[str, int] | None = None
+) -> tuple[str, list[Heading]]:
+    """Markdown as sanitised HTML, and its headings. They stand one level lower there, below the page's title.
+
+    Args:
+        anchor: what the headings' ids begin with.
+        pictures: gives the pictures that came with the text by the address it uses for them.
+        figures: the numbers of the page's figures by name; `@fig-name` is then a link to one.
+    """
+    parts = Parts()
+    body = parts.fill(_reader()(without_formulas(without_places(source), parts)))
+    if not bearable(body):
+        return f"<pre>{html.escape(source)}</pre>", []
+    body = _with_references(sanitised(body, pictures), figures or {})
+    headings: list[Heading] = []
+
+    def placed(match: re.Match) -> str:
+        said = html.unescape(TAG.sub("", match[2])).strip()
+        heading = Heading(f"{anchor}-{len(headings)}", said, int(match[1]))
+        headings.append(heading)
+        level = min(heading.level + 1, 6)
+        return f'<h{level} id="{heading.anchor}">{match[2]}</h{level}>'
+
+    return HEADING.sub(placed, body), headings
+
+
+@lru_cache
+def _reader():
+    """What reads Markdown: the dialect of notebooks, with code in colours and without their formulas."""
+    import mistune
+
+    class Renderer(mistune.HTMLRenderer):
+        def block_code(self, code: str, info: str | None = None) -> str:
+            language = (info or "").split()[0] if (info or "").split() else ""
+            return highlighted(code, language)
+
+    return mistune.create_markdown(
+        escape=False, renderer=Renderer(escape=False), plugins=["strikethrough", "table", "url", "def_list"]
+    )
+
+
+def highlighted(code: str, language: str) -> str:
+    """Code in colours, plain where the language is not known."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import TextLexer, get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        lexer = TextLexer()
+    return highlight(code, lexer, HtmlFormatter())
+
+
+def _with_references(body: str, figures: dict[str, int]) -> str:
+    """HTML in which `@fig-name` is a link to the figure of that name."""
+
+    def link(match: re.Match) -> str:
+        number = figures.get(match[1])
+        return match[0] if number is None else f'<a href="#{match[1]}">Figure {number}</a>'
+
+    return REFERENCE.sub(link, body) if figures else body

@@ -1,0 +1,122 @@
+"""The checks of the exercises: what they said, and whether they could say it."""
+
+import ast
+from collections.abc import Iterator
+
+from checker.rules.base import Remark, Submission, rule
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import FUNCTIONS, called, parameters, plain_name
+
+NAME = "check"
+
+
+@rule(
+    "C001",
+    "error",
+    why="The check compared the function with the reference, and the two differ.",
+    wrong="✗ per-token KL: it returned the shape (2,); expected (2, 3).",
+    right="✓ per-token KL: right on 2 probes.",
+)
+def check_failed(submission: Submission) -> Iterator[Remark]:
+    for verdict in submission.verdicts:
+        if not verdict.passed:
+            yield (
+                verdict.cell,
+                f"✗ {verdict.exercise}: {verdict.said}".rstrip("."),
+                "Mend the function, and run the notebook from the top.",
+            )
+
+
+@rule(
+    "C002",
+    "error",
+    why="A check that was written over says what its author wants to hear.",
+    wrong="check.loss = lambda function: print('✓ GRPO loss: right on 3 probes.')",
+    right="from shared import check",
+)
+def check_redefined(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    for cell, node in _takes_its_place(code):
+        yield cell, f"line {node.lineno} redefines `{NAME}`", "Take it out, and use the course's own checks."
+
+
+def _takes_its_place(code: Code) -> Iterator[tuple[int, ast.AST]]:
+    """Every statement outside of functions by which `check` stands for something else, or a part of it does."""
+    if not any(_is_of_check(call) for _, call in code.walk(ast.Call)):
+        return
+    for cell, node in code.walk(ast.Assign, ast.AnnAssign, ast.For, ast.With, ast.Delete):
+        targets = _targets(node)
+        if any(_is_check(part) for part in targets) and (code.scope(node) is None or _reaches_in(targets)):
+            yield cell, node
+    for cell, node in code.walk(ast.FunctionDef, ast.ClassDef):
+        if node.name == NAME and code.scope(node) is None:
+            yield cell, node
+    for cell, node in code.walk(ast.Import, ast.ImportFrom):
+        own = isinstance(node, ast.ImportFrom) and node.module == "shared"
+        if any((alias.asname or alias.name) == NAME and (alias.name != NAME or not own) for alias in node.names):
+            if not any(alias.name == "shared.check" for alias in node.names):
+                yield cell, node
+    for cell, call in code.calls("setattr", "patch"):
+        if call.args and plain_name(call.args[0]) == NAME:
+            yield cell, call
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.With):
+        return [item.optional_vars for item in node.items if item.optional_vars is not None]
+    return getattr(node, "targets", None) or [node.target]
+
+
+def _is_check(target: ast.expr) -> bool:
+    """`check`, `check.loss`, or a tuple that holds one of them."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return any(plain_name(part) == NAME or plain_name(getattr(part, "value", None)) == NAME for part in parts)
+
+
+def _reaches_in(targets: list[ast.expr]) -> bool:
+    """Whether an attribute of `check` is set, which works from inside a function too."""
+    return any(isinstance(target, ast.Attribute) for target in targets)
+
+
+def _is_of_check(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and plain_name(call.func.value) == NAME
+
+
+@rule(
+    "C003",
+    "error",
+    why="What does not depend on what it is given returns the same for every input: it is not the function asked for.",
+    wrong="def per_token_kl(logps, ref_logps):\n    return torch.tensor([[0.1, 0.2], [0.3, 0.4]])",
+    right="def per_token_kl(logps, ref_logps):\n    log_r = ref_logps - logps\n    return torch.exp(log_r) - log_r - 1",
+)
+def arguments_ignored(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    told = set()
+    for _, call in code.walk(ast.Call):
+        if not _is_of_check(call) or len(call.args) != 1:
+            continue
+        function = (
+            call.args[0] if isinstance(call.args[0], ast.Lambda) else code.functions.get(plain_name(call.args[0]))
+        )
+        if not isinstance(function, FUNCTIONS) or function in told or not _ignores_its_arguments(code, function):
+            continue
+        told.add(function)
+        tree, _ = code.place(function)
+        yield (
+            code.trees[tree].cell,
+            f"line {function.lineno}: {getattr(function, 'name', 'the function')} uses none of its arguments",
+            "Work out the result from the arguments.",
+        )
+
+
+def _ignores_its_arguments(code: Code, function: ast.AST) -> bool:
+    """Whether a function with arguments reads none of them; one that is still to be filled in is told elsewhere."""
+    given = parameters(function) - {"self"}
+    body = code.inside(function)[1:]
+    unfilled = any(called(node) == "NotImplementedError" for node in body)
+    reads = {node.id for node in body if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    everything = any(called(node) in ("locals", "vars") for node in body)
+    return bool(given) and not unfilled and not everything and not given & reads
+
+
+RULES = [check_failed, check_redefined, arguments_ignored]

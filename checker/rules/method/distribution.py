@@ -1,0 +1,143 @@
+"""Completions sampled from one distribution and scored under another."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from checker.rules.base import Remark, Submission, rule
+from checker.rules.method.vocabulary import SCORES, is_generation
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, plain_name
+from checker.rules.syntax.settings import Frame, given, value
+
+SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
+NO_CHANGE = (None, -1, 0, 1)  # settings that leave the distribution as it is
+SETTINGS = ("temperature", "top_k", "top_p", "min_p")
+DRAWS = ("multinomial", "Categorical")
+DEEP = 3  # calls from a training step to what samples, and to what scores
+ASIDE = r"eval|test|demo|show|chat|baseline|compare|infer|accuracy|valid"
+
+
+@rule(
+    "M015",
+    "warning",
+    why=(
+        "Tokens are drawn from one distribution (tempered, or cut to the top k) and scored under another: the"
+        " ratio is not 1 before the first update, and the gradient is that of neither."
+    ),
+    wrong="out = model.generate(**inputs, do_sample=True, temperature=0.7)\nlogps = model(out).logits.log_softmax(-1)",
+    right=(
+        "out = model.generate(**inputs, do_sample=True, temperature=0.7)\n"
+        "logps = (model(out).logits / 0.7).log_softmax(-1)"
+    ),
+)
+def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
+    """In every step that both samples and scores: a function, or a cell outside of functions."""
+    code = submission.code
+    if not any(True for _ in code.calls(*SCORES)) or _scores_tempered(code):
+        return
+    aside = {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
+    for cell, step in _steps(code):
+        frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
+        for call in code.calls_in(step):
+            if cell in aside or _is_aside(code, call):
+                continue
+            changed = {name: n for name, n in _drawn_with(code, call, frame, DEEP).items() if n not in NO_CHANGE}
+            if changed:
+                told = " and ".join(f"{name}={n}" for name, n in changed.items())
+                yield (
+                    cell,
+                    f"line {call.lineno} samples with {told}, and the log-probabilities are of the plain distribution",
+                    "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
+                )
+
+
+def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
+    """(cell, function or module) of what samples in one call and scores in another; the innermost of such."""
+    holders = [(tree.cell, tree.module) for tree in code.trees]
+    holders += [pair for pair in code.walk(ast.FunctionDef) if not re.search(ASIDE, pair[1].name)]
+    for cell, holder in holders:
+        calls = code.calls_in(holder)
+        samples = [call for call in calls if _samples(code, call, DEEP)]
+        scores = [call for call in calls if _scores(code, call, DEEP)]
+        if samples and any(call not in samples for call in scores):
+            yield cell, holder
+
+
+def _samples(code: Code, call: ast.Call, deep: int) -> bool:
+    """Whether a call draws completions, itself or in a function of the notebook's own."""
+    if is_generation(call) or called(call) in (*DRAWS, "SamplingParams"):
+        return True
+    function = code.procedure(call)
+    return bool(deep and function) and any(_samples(code, inner, deep - 1) for inner in code.calls_in(function))
+
+
+def _scores(code: Code, call: ast.Call, deep: int) -> bool:
+    if called(call) in SCORES:
+        return True
+    function = code.procedure(call)
+    return bool(deep and function) and any(_scores(code, inner, deep - 1) for inner in code.calls_in(function))
+
+
+def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str, float | None]:
+    """The settings under which a call samples, by name; {} for one that does not, or that takes the likeliest token."""
+    if is_generation(call) or called(call) in ("SamplingParams", "GenerationConfig"):
+        greedy = getattr(given(code, call, "do_sample"), "value", True) is False
+        return {} if greedy else {name: value(code, given(code, call, name), frame) for name in SETTINGS}
+    function = code.procedure(call)
+    if not deep or function is None or not _samples(code, call, deep):
+        return {}
+    inner = Frame(function, call, frame)
+    found: dict[str, float | None] = {}
+    for part in code.calls_in(function):
+        found |= {name: n for name, n in _drawn_with(code, part, inner, deep - 1).items() if n is not None}
+    if any(called(part) in DRAWS for part in code.calls_in(function)):
+        for node, temperature in _tempered(code):
+            if code.scope(node) is function:
+                found["temperature"] = value(code, temperature, inner)
+    return found
+
+
+def _is_aside(code: Code, call: ast.Call) -> bool:
+    """Whether a call is named an evaluation or a demonstration, its result is, or it stands among such a one's
+    arguments."""
+    statement = code.within(call, ast.Assign)
+    held_by = [called(call), getattr(code.scope(call), "name", "")]
+    held_by += [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
+    held_by += [plain_name(target) for target in statement.targets] if statement else []
+    return any(re.search(ASIDE, name) for name in held_by)
+
+
+def _tempered(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """(node, temperature) of every division of logits."""
+    for _, node in code.walk(ast.BinOp, ast.AugAssign):
+        left, right = operands(node)
+        if isinstance(node.op, ast.Div) and mentions(left, r"logits?|scores|outputs?$"):
+            if mentions(right, r"temp|tau|^T$") or number(code.resolve(right)) is not None:
+                yield node, right
+    for _, call in code.calls("div", "div_"):
+        if mentions(call.func, "logit") and call.args:
+            yield call, call.args[0]
+
+
+def _is_temperature(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and mentions(node, "temp")
+
+
+def _only_samples(code: Code, node: ast.AST) -> bool:
+    """Whether the function around a node draws tokens and scores none."""
+    scope = code.scope(node)
+    inside = {called(part) for part in code.inside(scope)} if scope is not None else set()
+    return bool(inside & set(DRAWS)) and not inside & set(SCORES)
+
+
+def _scores_tempered(code: Code) -> bool:
+    """Whether logits are divided by a temperature where they are scored, or scoring is told a temperature."""
+    return any(not _only_samples(code, node) for node, _ in _tempered(code)) or any(
+        re.search(SCORER, called(call), re.I)
+        and (keyword(call, "temperature") or any(_is_temperature(a) for a in call.args))
+        for _, call in code.walk(ast.Call)
+    )
+
+
+RULES = [sampled_and_scored_differently]

@@ -1,0 +1,157 @@
+"""A reference that is no reference: the policy itself, or scored as if it were to be trained."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from checker.rules.base import Remark, Submission, rule
+from checker.rules.method.gradients import is_quiet
+from checker.rules.method.vocabulary import MODEL, is_reference
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import called, mentions, names, parameters, plain_name
+
+FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
+
+
+def _is_reference_model(node: ast.AST) -> bool:
+    """`ref_model`, `self.ref`, `reference_policy`: a model called the reference."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return False
+    own = node.id if isinstance(node, ast.Name) else node.attr
+    return bool(re.search(FROZEN_NAME, own, re.IGNORECASE)) and not re.search(
+        r"log|prob|reward|score|ids|kl|text|output|name|path|token|answer|loss", own, re.IGNORECASE
+    )
+
+
+@rule(
+    "M021",
+    "warning",
+    why=(
+        "Nothing is learned through the reference. Scored with gradients on it takes the memory of a second training"
+        " step, and where it shares weights with the policy it is trained along."
+    ),
+    wrong="ref_logits = ref_model(ids).logits\nlogits = model(ids).logits\nloss.backward()",
+    right="with torch.no_grad():\n    ref_logits = ref_model(ids).logits\nlogits = model(ids).logits\nloss.backward()",
+)
+def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    if not any(True for _ in code.calls("backward")) or _is_frozen(code):
+        return
+    for cell, call in code.walk(ast.Call):
+        if not _scores_with_the_reference(code, call) or is_quiet(code, call) or _is_let_go(code, call):
+            continue
+        if re.search("eval|test|generat|sampl", getattr(code.scope(call), "name", "")) or _is_tried_out(code, call):
+            continue
+        yield (
+            cell,
+            f"line {call.lineno} scores with the reference while gradients are on",
+            "Put it under `with torch.no_grad():`.",
+        )
+
+
+def _is_tried_out(code: Code, call: ast.Call) -> bool:
+    """Whether a call stands outside of functions, in a cell that trains nothing."""
+    tree, _ = code.place(call)
+    trained = (code.place(backward)[0] for _, backward in code.calls("backward"))
+    return code.scope(call) is None and tree not in trained
+
+
+def _scores_with_the_reference(code: Code, call: ast.Call) -> bool:
+    """`ref_model(ids)`, `ref_model.forward(ids)`, or `logps(ref_model, ids)` with a function that keeps gradients."""
+    if _is_reference_model(call.func):
+        return bool(call.args or call.keywords)
+    if called(call) == "forward" and isinstance(call.func, ast.Attribute):
+        return _is_reference_model(call.func.value)
+    function = code.procedure(call)
+    if function is None or not any(_is_reference_model(value) for value in call.args):
+        return False
+    own = parameters(function)
+    passes = [inner for inner in code.calls_in(function) if plain_name(inner.func) in own]
+    return bool(passes) and not any(is_quiet(code, inner) for inner in passes) and not _returns_numbers(code, function)
+
+
+def _returns_numbers(code: Code, function: ast.AST) -> bool:
+    """Whether a function lets go of the graph before it returns: `.item()`, `.detach()`, `.tolist()`."""
+    return any(called(inner) in ("item", "detach", "tolist", "numpy") for inner in code.calls_in(function))
+
+
+def _is_frozen(code: Code) -> bool:
+    """Whether gradients of the reference are switched off, in a loop over its parameters or by a function for it."""
+    for _, loop in code.walk(ast.For):
+        if called(loop.iter) in ("parameters", "named_parameters") and is_reference(loop.iter):
+            return any("requires_grad" in name for part in loop.body for name in names(part))
+    for _, call in code.walk(ast.Call):
+        asked = [call.func, *call.args]
+        if re.search("freeze|requires_grad_", called(call)) and any(is_reference(node) for node in asked):
+            return True
+    forwards = [node for _, node in code.walk(ast.FunctionDef) if node.name == "forward"]
+    return any(is_quiet(code, inner) for forward in forwards for inner in code.calls_in(forward))
+
+
+def _is_let_go(code: Code, call: ast.Call) -> bool:
+    """Whether the result is detached, there or where its name is used."""
+    statement = code.within(call, ast.Assign)
+    made = {plain_name(target) for target in statement.targets} if statement else set()
+    for _, detach in code.calls("detach", "item", "detach_"):
+        if code.scope(detach) is code.scope(call) and (names(detach) & made - {""} or call in code.inside(detach)):
+            return True
+    return False
+
+
+@rule(
+    "M022",
+    "warning",
+    why=(
+        "`ref_model = model` gives the same model a second name: it is trained with the policy, the KL stays 0, and"
+        " nothing holds the policy back."
+    ),
+    wrong="ref_model = model\nloss.backward()",
+    right="ref_model = copy.deepcopy(model).eval()\nloss.backward()",
+)
+def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
+    code = submission.code
+    trains = any(True for _ in code.calls("backward", "train"))
+    if not trains or any(True for _ in code.calls("disable_adapter")):
+        return
+    trained = _optimised(code)
+    for cell, node in code.walk(ast.Assign):
+        if trained and not names(node.value) & trained:
+            continue
+        if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
+            yield cell, *_one_model(node.lineno, node.value)
+    for cell, call in code.walk(ast.Call):
+        told = {k.arg: k.value for k in call.keywords}
+        reference = next((told[name] for name in ("ref_model", "reference_model", "ref_policy") if name in told), None)
+        policy = next((told[name] for name in ("model", "policy", "policy_model") if name in told), None)
+        if reference is None or policy is None or not _is_the_policy(reference):
+            continue
+        if plain_name(reference) and plain_name(reference) == plain_name(policy):
+            yield cell, *_one_model(reference.lineno, reference)
+
+
+def _optimised(code: Code) -> set[str]:
+    """The names of the models whose parameters an optimiser is given; empty where none is seen."""
+    found: set[str] = set()
+    for _, call in code.calls("parameters"):
+        makers = [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
+        if any(re.search("Adam|SGD|RMSprop|Optim|Adafactor|Lion", maker) for maker in makers):
+            found |= names(call.func) - {"parameters", "self"}
+    return found
+
+
+def _is_the_policy(node: ast.expr) -> bool:
+    """A bare name of a model that is not itself called a reference, a base or a copy."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return False
+    own = node.id if isinstance(node, ast.Name) else node.attr
+    return mentions(ast.Name(own), MODEL) and not is_reference(ast.Name(own)) and not re.search("copy|old|name", own)
+
+
+def _one_model(line: int, policy: ast.expr) -> tuple[str, str]:
+    return (
+        f"line {line} makes the reference the policy itself ({ast.unparse(policy)[:40]})",
+        "Make a frozen copy, `copy.deepcopy(model).eval()`, before training.",
+    )
+
+
+RULES = [reference_with_gradients, reference_is_the_policy]

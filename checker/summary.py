@@ -1,0 +1,56 @@
+"""What a folder came to, on one screen: verdicts, the most frequent findings, and what was not looked at."""
+
+from collections import Counter
+
+from rich.console import Console
+from rich.markup import escape
+
+from checker.check import Report
+from checker.findings import one_line
+from checker.inventory import Inventory
+from checker.rules import READING, RULES
+from checker.terminal import MARKS
+
+MOST_CODES = 8  # findings that are counted
+MOST_NAMES = 6  # files that are named
+
+
+def summarise(reports: list[Report], inventory: Inventory, console: Console, verbose: bool = False) -> None:
+    """Print the summary of many reports."""
+    passed = sum(report.status == "pass" for report in reports)
+    unreadable = sum(report.status == "unreadable" for report in reports)
+    said = f", {unreadable} cannot be read" if unreadable else ""
+    console.print(f"\n[bold]{passed} of {len(reports)} notebooks pass[/bold]{said}.")
+    _frequent(reports, console)
+    account(inventory, console, verbose)
+
+
+def _frequent(reports: list[Report], console: Console) -> None:
+    """In how many notebooks each finding is, the most frequent first, errors before the rest."""
+    found = Counter(code for report in reports for code in {finding.code for finding in report.findings})
+    rules = {rule.code: rule for rule in (READING, *RULES)}
+    ranked = sorted(found, key=lambda code: (list(MARKS).index(rules[code].level), -found[code], code))
+    for code in ranked[:MOST_CODES]:
+        rule = rules[code]
+        console.print(f"  {found[code]:4d}  {MARKS[rule.level]} [bold]{code}[/bold] {escape(rule.name)}")
+    if rest := len(ranked) - MOST_CODES:
+        if rest > 0:
+            console.print(f"        and {rest} further kinds; `checker explain` lists them")
+
+
+def account(inventory: Inventory, console: Console, verbose: bool = False) -> None:
+    """What was not looked at and why, and what was handed in twice; counted, and named where it is little."""
+    reasons: dict[str, list[str]] = {}
+    for skipped in inventory.skipped:
+        reasons.setdefault(skipped.reason, []).append(skipped.name)
+    for reason, names in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
+        console.print(f"[dim]not checked, {reason}: {_listed(names, verbose)}[/dim]")
+    if inventory.twins:
+        pairs = [f"{name} = {first}" for name, first in inventory.twins.items()]
+        console.print(f"[dim]the same bytes twice: {_listed(pairs, verbose)}[/dim]")
+
+
+def _listed(names: list[str], verbose: bool) -> str:
+    shown = names if verbose else names[:MOST_NAMES]
+    more = "" if len(shown) == len(names) else f", and {len(names) - len(shown):,} more (--verbose names them)"
+    return escape(one_line(f"{len(names):,} ({', '.join(shown)}{more})"))

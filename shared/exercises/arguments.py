@@ -1,0 +1,208 @@
+"""What the arguments of an exercise are: their axes, what is simple for them, and how their places are named.
+
+A case is a dict of arguments by name. Each has a kind, which knows its axes: "B C" for completions and tokens, "N*G"
+for one axis of N times G places. Axes of one letter have one length in all arguments of a case, so that a completion
+can be taken out of all of them at once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+AXES = {
+    "N": "prompt",
+    "G": "completion",
+    "B": "completion",
+    "P": "position",
+    "C": "token",
+    "S": "state",
+    "T": "next state",
+    "A": "action",
+    "F": "feature",
+    "K": "card",
+    "L": "item",
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An argument with axes. The plain kind is handed over as it is, never shrunk, and not shown."""
+
+    axes: str = ""
+
+    @property
+    def dimensions(self) -> list[list[str]]:
+        """The axes of each dimension: "N*G C" has [["N", "G"], ["C"]]."""
+        return [dimension.split("*") for dimension in self.axes.split()]
+
+    def shape(self, value) -> Sequence[int]:
+        return value.shape if hasattr(value, "shape") else (len(value),)
+
+    def amount(self, value) -> int:
+        """How many numbers or characters there are to read in it."""
+        if isinstance(value, (Tensor, np.ndarray)):
+            return prod(value.shape)
+        if isinstance(value, (list, tuple)):
+            return sum(max(1, self.amount(item)) for item in value)
+        return len(value) if isinstance(value, str) else 1
+
+    def taken(self, value, dimension: int, places: list[int]):
+        """The value with only these places of a dimension."""
+        if isinstance(value, Tensor):
+            return value.index_select(dimension, torch.tensor(places, dtype=torch.long))
+        if isinstance(value, np.ndarray):
+            return np.take(value, places, axis=dimension)
+        return [value[place] for place in places]
+
+    def simpler(self, value) -> Iterator:
+        """Simpler values of the same axes, the simplest first."""
+        yield from ()
+
+    def is_plain(self, value) -> bool:
+        """Whether there is nothing to say about it."""
+        return True
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """A tensor or an array of floats. most: the largest sensible value, least: the smallest one."""
+
+    least: float = -torch.inf
+    most: float = torch.inf
+
+    def simpler(self, value) -> Iterator:
+        simple = [v for v in (0.0, 1.0, -1.0, 0.5, -0.5) if self.least <= v <= self.most]
+        for number in simple:
+            if bool((value == number).all()):
+                break  # what follows is less simple than what stands there
+            yield value * 0 + number
+        yield from self._rounded(value, simple)
+
+    def _rounded(self, value, simple: list[float]) -> Iterator:
+        """One place after the other made 0, 1 or -1, or rounded."""
+        flat = value.reshape(-1)
+        for place in range(len(flat)):
+            before = float(flat[place])
+            for number in (*simple, round(before), round(before, 1)):
+                if number == before or not self.least <= number <= self.most:
+                    break  # what follows is less simple than what stands there
+                changed = flat.clone() if isinstance(flat, Tensor) else flat.copy()
+                changed[place] = number
+                yield changed.reshape(value.shape)
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Mask(Kind):
+    """A tensor of 1 and 0, in every row 1 from the first place to the last real one, of which there is at least one."""
+
+    def simpler(self, value) -> Iterator:
+        if not bool((value == 1).all()):
+            yield torch.ones_like(value)
+
+    def is_plain(self, value) -> bool:
+        return bool((value == 1).all())
+
+
+@dataclass(frozen=True)
+class Scalar(Kind):
+    """One number. usual: what it is in the notebooks, which a student may have written in its place."""
+
+    usual: float = 0.0
+    simple: tuple[float, ...] = (0.0, 0.5, 1.0)
+
+    def simpler(self, value) -> Iterator:
+        for number in (*self.simple, round(value, 1)):
+            if number == value:
+                return
+            yield type(value)(number)
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Size(Kind):
+    """A number that says how long the axis `of` is, such as G. usual: what it is in the notebooks."""
+
+    of: str = ""
+    usual: int = 2
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Texts(Kind):
+    """A list of texts. shown=False for what matters only where a function wrongly reads it, as a prompt."""
+
+    always_shown: bool = True
+
+    def simpler(self, value) -> Iterator:
+        if any(value):
+            yield [""] * len(value)
+        for place, text in enumerate(value):
+            for shorter in _shorter(text):
+                yield [*value[:place], shorter, *value[place + 1 :]]
+
+    def is_plain(self, value) -> bool:
+        return not self.always_shown and not any(value)
+
+
+@dataclass(frozen=True)
+class Things(Kind):
+    """A list of anything else: lists of words, rows, cards. Items are dropped, never changed."""
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+def _shorter(text: str) -> Iterator[str]:
+    """The text without a half, a quarter, ..., one character of it."""
+    length = len(text) // 2
+    while length:
+        for start in range(0, len(text), length):
+            yield text[:start] + text[start + length :]
+        length //= 2
+    if len(text) == 1:
+        yield ""
+
+
+def lengths(kinds: dict[str, Kind], case: dict) -> dict[str, int]:
+    """How long each axis of a case is. Of an axis that only occurs in a product, as N in N*G, from the other factor."""
+    known = {kind.of: case[name] for name, kind in kinds.items() if isinstance(kind, Size)}
+    for product in (False, True):
+        for name, kind in kinds.items():
+            for dimension, factors in enumerate(kind.dimensions):
+                unknown = [axis for axis in factors if axis not in known]
+                if len(unknown) == 1 and (len(factors) > 1) == product:
+                    total = kind.shape(case[name])[dimension]
+                    known[unknown[0]] = total // prod(known[axis] for axis in factors if axis not in unknown)
+    return known
+
+
+def without(kinds: dict[str, Kind], case: dict, axis: str, dropped: set[int]) -> dict:
+    """The case without some places of an axis, in every argument that has it."""
+    known = lengths(kinds, case)
+    smaller = {}
+    for name, kind in kinds.items():
+        value = case[name]
+        for dimension, factors in enumerate(kind.dimensions):
+            if axis in factors:
+                value = kind.taken(value, dimension, _kept([known[f] for f in factors], factors.index(axis), dropped))
+        if isinstance(kind, Size) and kind.of == axis:
+            value -= len(dropped)
+        smaller[name] = value
+    return smaller
+
+
+def _kept(factors: list[int], of: int, dropped: set[int]) -> list[int]:
+    """The places of a dimension that stay when some of one of its factors are dropped."""
+    places = np.arange(prod(factors)).reshape(factors)
+    return np.delete(places, sorted(dropped), axis=of).reshape(-1).tolist()

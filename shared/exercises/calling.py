@@ -1,0 +1,188 @@
+"""One call of a function in a case: what it gave, or what went wrong, in a form that can be compared and told."""
+
+import copy
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, clipped
+from shared.exercises.state import changed_settings, restore, settings_now
+
+HERE = str(Path(__file__).parent)
+COPIES = {}  # of modules: the module and its copy by the module's id
+TORCH = str(Path(torch.__file__).parent)
+
+
+class Unfinished(BaseException):
+    """Time is up. Not an Exception, so that a student's `except Exception` lets it through."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to.
+
+    raised: what it raised, as a sentence without its end; None when it returned.
+    where: the student's line that raised it, ", in line 3: `...`"; "" when it is not known.
+    harm: what it did besides, such as changing an argument; "" for nothing.
+    complaint: what is wrong with the type of its result; "" for nothing.
+    value: the result as a tensor of float64 or a text; None when it raised or gave something else.
+    gradient: by the argument that the exercise names; None when none is asked for or there is none.
+    blank: whether it is the blank exercise.
+    """
+
+    raised: str | None = None
+    where: str = ""
+    harm: str = ""
+    complaint: str = ""
+    value: Tensor | str | None = None
+    gradient: Tensor | None = None
+    blank: bool = False
+
+
+def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool = True) -> Outcome:
+    """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished."""
+    own = {name: _copied(value) for name, value in case.items()}
+    source = own[exercise.gradient] if exercise.gradient and with_gradient else None
+    if isinstance(source, Tensor):
+        source.requires_grad_(True)
+    settings = settings_now()
+    try:
+        result = exercise.call(function, own)
+        value, complaint = exercise.result.read(result)
+        changed = changed_settings(settings)
+        harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
+        restore(settings)
+        gradient = _gradient(exercise, value, source, case)
+    except Unfinished:
+        raise
+    except NotAResult as problem:
+        return Outcome(complaint=str(problem))
+    except NotImplementedError as error:
+        return Outcome(raised=f"it is not filled in yet ({_message(error)})", blank=True)
+    except BaseException as error:
+        return Outcome(f"it raised {clipped(type(error).__name__, 60)}: {_message(error)}", _where_it_raised(error))
+    finally:
+        restore(settings)
+    if isinstance(value, Tensor):
+        value = _relevant(exercise, value.detach(), case)
+    if harm:
+        _forget_copies()
+    return Outcome(harm=harm, complaint=complaint, value=value, gradient=gradient)
+
+
+def _copied(value):
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, torch.nn.Module):
+        return _copied_module(value)
+    return copy.deepcopy(value)
+
+
+def _copied_module(module: torch.nn.Module) -> torch.nn.Module:
+    """A copy of a module that is used again and again as long as nobody changes it: a copy takes longer than a pass."""
+    known, copied = COPIES.get(id(module), (None, None))
+    if known is not module or not _same_module(copied, module) or any(p.grad is not None for p in copied.parameters()):
+        copied = copy.deepcopy(module)
+        COPIES[id(module)] = (module, copied)
+    return copied
+
+
+def _forget_copies() -> None:
+    COPIES.clear()
+
+
+def _relevant(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
+    """The value with 0 where it does not matter."""
+    if exercise.relevant is None or value.shape != case[exercise.relevant].shape:
+        return value
+    return value.masked_fill(case[exercise.relevant] == 0, 0.0)
+
+
+def _gradient(exercise: Exercise, value, source, case: Case) -> Tensor | None:
+    """The gradient of a weighted sum of the value; all of a model's parameters in one row. None where there is none."""
+    if source is None or not isinstance(value, Tensor) or not value.requires_grad:
+        return None
+    weights = torch.linspace(0.5, 1.5, value.numel(), dtype=value.dtype).view(value.shape)
+    total = (_relevant(exercise, value, case) * weights).sum()
+    wanted = [source] if isinstance(source, Tensor) else list(source.parameters())
+    found = torch.autograd.grad(total, wanted, allow_unused=True)
+    filled = [torch.zeros_like(w) if g is None else g for g, w in zip(found, wanted)]
+    if isinstance(source, Tensor):
+        return filled[0].double()
+    return torch.cat([g.flatten() for g in filled]).double()
+
+
+def _harm(now: Case, before: Case) -> str:
+    for name in before:
+        if any(tensor.grad is not None for tensor in _leaves(now[name])):
+            return "it calls `backward` itself. Return the loss; the training loop makes the backward pass."
+        if not _same(now[name], before[name]):
+            return (
+                f"it changes its argument `{name}` in place. Work on a copy: what uses the argument afterwards gets "
+                "something else."
+            )
+    return ""
+
+
+def _leaves(value) -> list[Tensor]:
+    """The tensors by which a backward pass may have left gradients."""
+    if isinstance(value, torch.nn.Module):
+        return list(value.parameters())
+    return [value] if isinstance(value, Tensor) and value.is_leaf else []
+
+
+def _same(now, before) -> bool:
+    if type(now) is not type(before):
+        return False
+    if isinstance(now, torch.nn.Module):
+        return _same_module(now, before)
+    if isinstance(now, Tensor):
+        return now.shape == before.shape and torch.equal(now.nan_to_num(), before.nan_to_num())
+    if isinstance(now, np.ndarray):
+        return np.array_equal(now, before, equal_nan=now.dtype.kind == "f")
+    if is_dataclass(now):
+        return all(_same(getattr(now, f.name), getattr(before, f.name)) for f in fields(now))
+    if isinstance(now, dict):
+        return now.keys() == before.keys() and all(_same(now[key], before[key]) for key in now)
+    if isinstance(now, (list, tuple)):
+        return len(now) == len(before) and all(map(_same, now, before))
+    if type(now).__eq__ is object.__eq__:
+        return True  # nothing to compare them by
+    return bool(now == before)
+
+
+def _same_module(now: torch.nn.Module, before: torch.nn.Module) -> bool:
+    state, state_before = now.state_dict(), before.state_dict()
+    return (
+        state.keys() == state_before.keys()
+        and all(torch.equal(state[key], state_before[key]) for key in state)
+        and [m.training for m in now.modules()] == [m.training for m in before.modules()]
+        and [p.requires_grad for p in now.parameters()] == [p.requires_grad for p in before.parameters()]
+    )
+
+
+def _where_it_raised(error: BaseException) -> str:
+    """The innermost line of the student's own code, which stands in no library, as the end of a sentence."""
+    try:
+        frames = [f for f in traceback.extract_tb(error.__traceback__, limit=-50) if _own(f.filename)]
+    except Exception:
+        frames = []
+    return f", in line {frames[-1].lineno}: `{clipped(frames[-1].line, 80)}`" if frames and frames[-1].line else ""
+
+
+def _own(filename: str) -> bool:
+    return not filename.startswith((HERE, TORCH)) and "site-packages" not in filename
+
+
+def _message(error: BaseException) -> str:
+    try:
+        lines = str(error)[:2000].strip().splitlines()
+    except BaseException:
+        return "a message that cannot be shown"
+    return clipped(lines[0], 160).rstrip(".") if lines else "no message"

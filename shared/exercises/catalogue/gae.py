@@ -1,0 +1,245 @@
+"""Generalised advantages: `advantages_of(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
+
+import torch
+
+from shared.exercises.arguments import Mask, Numbers, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def real_rewards(rewards, completion_mask):
+    return rewards * completion_mask
+
+
+@STEPS.step
+def real_values(values, completion_mask):
+    return values * completion_mask
+
+
+@STEPS.step
+def following(real_values):
+    """The value of the next state, 0 after the last token."""
+    return torch.cat([real_values[:, 1:], torch.zeros_like(real_values[:, :1])], dim=1)
+
+
+@STEPS.step
+def deltas(real_rewards, following, real_values):
+    return real_rewards + following - real_values
+
+
+@STEPS.step
+def real_deltas(deltas, completion_mask):
+    return deltas * completion_mask
+
+
+@STEPS.step
+def decay(lam):
+    return lam
+
+
+@STEPS.step
+def accumulated(real_deltas, decay):
+    collected = []
+    running = torch.zeros_like(real_deltas[:, 0])
+    for delta in reversed(real_deltas.unbind(dim=1)):
+        running = delta + decay * running
+        collected.append(running)
+    return torch.stack(collected[::-1], dim=1)
+
+
+@STEPS.step
+def advantages(accumulated):
+    return accumulated
+
+
+@STEPS.slip(
+    "following",
+    "The value of the padding is used as the next state's value after the last token. An episode ends there: multiply "
+    "values (and rewards) by the mask first, so that the next value is 0.",
+)
+def padding_read_as_a_state(values):
+    return torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1)
+
+
+@STEPS.slip(
+    "completion_mask", "The padding is not masked at all: its rewards and values flow back into the real tokens."
+)
+def mask_ignored(completion_mask):
+    return torch.ones_like(completion_mask)
+
+
+@STEPS.slip(
+    "accumulated",
+    "You accumulate from the first token to the last. An advantage is about what comes after: go backwards through time.",
+)
+def accumulated_forwards(real_deltas, decay):
+    collected = []
+    running = torch.zeros_like(real_deltas[:, 0])
+    for delta in real_deltas.unbind(dim=1):
+        running = delta + decay * running
+        collected.append(running)
+    return torch.stack(collected, dim=1)
+
+
+@STEPS.slip(
+    "accumulated",
+    "The advantages come out in reverse: you collect from the last token to the first. Turn the list round at the end.",
+)
+def order_reversed(accumulated):
+    return accumulated.flip(1)
+
+
+@STEPS.slip(
+    "decay", "lam is ignored: you return the one-step differences. Add lam times the advantage of the next token."
+)
+def one_step_only():
+    return 0.0
+
+
+@STEPS.slip("decay", "lam is ignored: you sum all later differences, which is lam = 1. Multiply the later one by lam.")
+def whole_return():
+    return 1.0
+
+
+@STEPS.slip("lam", "lam is written down as 0.95: the argument changes nothing. Use `lam`.")
+def lam_hard_coded():
+    return 0.95
+
+
+@STEPS.slip("decay", "You use 1 - lam where lam is asked for: 0 is to be the one-step form, 1 the whole return.")
+def one_minus_lam(lam):
+    return 1 - lam
+
+
+@STEPS.slip("following", "The value of the next state is missing: delta is reward + V(next) - V(now).")
+def next_value_forgotten(real_values):
+    return torch.zeros_like(real_values)
+
+
+@STEPS.slip(
+    "following",
+    "The next value of the last token wraps around to the first column: `roll` does that. After the last token it is 0.",
+)
+def next_value_wraps_around(real_values):
+    return real_values.roll(-1, dims=1)
+
+
+@STEPS.slip("following", "You take the value of the state before instead of the one after: shift the other way.")
+def previous_value(real_values):
+    return torch.cat([torch.zeros_like(real_values[:, :1]), real_values[:, :-1]], dim=1)
+
+
+@STEPS.slip(
+    "following",
+    "After the last column the last value is used once more. An episode ends there: the next value is 0.",
+)
+def last_value_repeated(real_values):
+    return torch.cat([real_values[:, 1:], real_values[:, -1:]], dim=1)
+
+
+@STEPS.slip("following", "lam multiplies the next value. It decays the advantage of the next token; nothing else.")
+def next_value_decayed(following, lam):
+    return lam * following
+
+
+@STEPS.slip("deltas", "The value of the state itself is not subtracted: these are returns, not advantages.")
+def value_not_subtracted(real_rewards, following):
+    return real_rewards + following
+
+
+@STEPS.slip("deltas", "The rewards are missing: delta is reward + V(next) - V(now).")
+def reward_forgotten(following, real_values):
+    return following - real_values
+
+
+@STEPS.slip("deltas", "The two values are exchanged: delta is reward + V(next) - V(now).")
+def values_exchanged(real_rewards, following, real_values):
+    return real_rewards - following + real_values
+
+
+@STEPS.slip("deltas", "The sign is flipped: delta is reward + V(next) - V(now), not the other way round.")
+def sign_flipped(deltas):
+    return -deltas
+
+
+@STEPS.slip("advantages", "You return the returns, advantage plus value. Asked for are the advantages alone.")
+def returns_instead(accumulated, real_values):
+    return accumulated + real_values
+
+
+@STEPS.slip(
+    "advantages",
+    "You return one column too many: there are C tokens and C advantages. The state after the last token has no action "
+    "and so no advantage.",
+)
+def one_column_too_many(accumulated):
+    return torch.cat([accumulated, torch.zeros_like(accumulated[:, :1])], dim=1)
+
+
+@STEPS.slip(
+    "advantages",
+    "The last column is missing: your loop begins one token too early. Its advantage is reward minus value.",
+)
+def last_token_left_out(accumulated):
+    return torch.cat([accumulated[:, :-1], torch.zeros_like(accumulated[:, :1])], dim=1)
+
+
+@STEPS.slip("advantages", "You normalise the advantages. That comes later: return them as they are.")
+def whitened(accumulated):
+    return (accumulated - accumulated.mean()) / (accumulated.std(correction=0) + 1e-8)
+
+
+def draw(draw: Draw) -> Case:
+    B, C = draw.size(), draw.size(5)
+    mask = draw.mask(B, C)
+    rewards = draw.numbers(B, C)
+    if draw.random() < 0.3:
+        last = torch.arange(C) == mask.sum(dim=1, keepdim=True) - 1
+        rewards = rewards * last  # as in the notebook: one reward, at the end
+    return {
+        "rewards": draw.garbage(rewards, mask),
+        "values": draw.garbage(draw.numbers(B, C), mask),
+        "completion_mask": mask,
+        "lam": draw.choice([0.0, 0.3, 0.5, 0.7, 0.95, 1.0]),
+    }
+
+
+def boundary() -> list[Case]:
+    def case(rewards: list[float], values: list[float], mask: list[int], lam: float) -> Case:
+        return {
+            "rewards": torch.tensor([rewards]),
+            "values": torch.tensor([values]),
+            "completion_mask": torch.tensor([mask]),
+            "lam": lam,
+        }
+
+    return [
+        case([1.0], [0.25], [1], 0.95),
+        case([0.0, 1.0], [0.5, 0.25], [1, 1], 0.0),
+        case([0.0, 1.0], [0.5, 0.25], [1, 1], 1.0),
+        case([0.0, 0.0, 1.0], [0.5, 0.25, 0.75], [1, 1, 1], 0.5),
+        case([1.0, 3.0], [0.5, 2.0], [1, 0], 0.5),
+    ]
+
+
+EXERCISE = Exercise(
+    name="generalised advantages",
+    function="advantages_of",
+    steps=STEPS,
+    arguments={
+        "rewards": Numbers("B C"),
+        "values": Numbers("B C"),
+        "completion_mask": Mask("B C"),
+        "lam": Scalar(usual=0.95),
+    },
+    result=TensorOf("B C"),
+    draw=draw,
+    boundary=boundary,
+    relevant="completion_mask",
+    valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
+)

@@ -1,0 +1,253 @@
+"""The poker oracle: `hand_type(cards) -> label`, five cards such as "T♥"."""
+
+from collections import Counter
+
+from shared.exercises.arguments import Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Text
+from shared.exercises.steps import Steps
+from shared.tasks.poker import LABELS, RANKS, SUITS, deal
+
+STEPS = Steps()
+STRAIGHTS = [("A" + RANKS)[i : i + 5] for i in range(10)]  # from A-2-3-4-5 to T-J-Q-K-A
+
+
+@STEPS.step
+def ranks(cards):
+    return [card[0] for card in cards]
+
+
+@STEPS.step
+def suits(cards):
+    return [card[1] for card in cards]
+
+
+@STEPS.step
+def counts(ranks):
+    """How often each rank occurs, most frequent first."""
+    return sorted(Counter(ranks).values(), reverse=True)
+
+
+@STEPS.step
+def straights():
+    return STRAIGHTS
+
+
+@STEPS.step
+def straight(ranks, straights):
+    return any(set(ranks) == set(run) for run in straights)
+
+
+@STEPS.step
+def flush(suits):
+    return len(set(suits)) == 1
+
+
+@STEPS.step
+def of_counts(counts):
+    """The label that equal ranks decide, "" for five different ones."""
+    labels = {
+        (4, 1): "four of a kind",
+        (3, 2): "full house",
+        (3, 1, 1): "three of a kind",
+        (2, 2, 1): "two pair",
+        (2, 1, 1, 1): "one pair",
+    }
+    return labels.get(tuple(counts), "")
+
+
+@STEPS.step
+def of_five_different(straight, flush):
+    if straight and flush:
+        return "straight flush"
+    if straight:
+        return "straight"
+    return "flush" if flush else "high card"
+
+
+@STEPS.step
+def label(of_counts, of_five_different):
+    return of_counts or of_five_different
+
+
+@STEPS.slip(
+    "straights",
+    "A-2-3-4-5 is missing: the ace also stands below the two. One straight in ten is then a wrong label, in training "
+    "and in evaluation.",
+)
+def low_straight_missed(straights):
+    return [run for run in straights if run != "A2345"]
+
+
+@STEPS.slip("straights", "T-J-Q-K-A is missing: the ace stands above the king as well.")
+def high_straight_missed(straights):
+    return [run for run in straights if run != "TJQKA"]
+
+
+@STEPS.slip(
+    "straights", "Your straights go around the corner: Q-K-A-2-3 is none. The ace is the lowest or the highest card."
+)
+def around_the_corner(straights):
+    return [*straights, "JQKA2", "QKA23", "KA234"]
+
+
+@STEPS.slip("straights", "The last straights are missing: your loop ends one or more too early.")
+def highest_two_straights_missed(straights):
+    return [run for run in straights if run not in ("9TJQK", "TJQKA")]
+
+
+@STEPS.slip(
+    "of_counts",
+    "Five ranks within a span of five are taken for a straight although two of them are equal. Ask for five different "
+    "ranks first.",
+)
+def pairs_within_a_straight(of_counts, ranks, flush):
+    places = [RANKS.index(rank) for rank in ranks]
+    return "straight" if max(places) - min(places) <= 4 and not flush else of_counts
+
+
+@STEPS.slip("of_counts", "A full house is called three of a kind: look for (3, 2) before you look for a 3.")
+def full_house_missed(of_counts):
+    return "three of a kind" if of_counts == "full house" else of_counts
+
+
+@STEPS.slip("of_counts", "A full house is called one pair: look for (3, 2) before you look for a 2.")
+def full_house_as_pair(of_counts):
+    return "one pair" if of_counts == "full house" else of_counts
+
+
+@STEPS.slip("of_counts", "Two pair is called one pair: count how many pairs there are.")
+def two_pair_missed(of_counts):
+    return "one pair" if of_counts == "two pair" else of_counts
+
+
+@STEPS.slip("of_counts", "Two pair is called four of a kind: two pairs are not four equal cards.")
+def two_pair_as_four(of_counts):
+    return "four of a kind" if of_counts == "two pair" else of_counts
+
+
+@STEPS.slip("of_counts", "Four of a kind is called two pair: four equal cards hold two pairs. Look for the 4 first.")
+def four_as_two_pair(of_counts):
+    return "two pair" if of_counts == "four of a kind" else of_counts
+
+
+@STEPS.slip("of_counts", "Four of a kind is called three of a kind: ask for exactly 3, or look for the 4 first.")
+def four_as_three(of_counts):
+    return "three of a kind" if of_counts == "four of a kind" else of_counts
+
+
+@STEPS.slip("of_counts", "Three of a kind is called one pair: ask for exactly 2, or look for the 3 first.")
+def three_as_pair(of_counts):
+    return "one pair" if of_counts == "three of a kind" else of_counts
+
+
+@STEPS.slip("flush", "Four cards of a suit are taken for a flush. All five must agree.")
+def four_of_a_suit(suits):
+    return max(Counter(suits).values()) >= 4
+
+
+@STEPS.slip("flush", "Flushes are missing: compare the suits, the second character of each card.")
+def suits_ignored():
+    return False
+
+
+@STEPS.slip("straight", "Straights are missing: compare the five ranks with each of the ten runs.")
+def straights_ignored():
+    return False
+
+
+@STEPS.slip(
+    "of_five_different",
+    "A straight flush is called a flush. It is named by itself here, so that no data set can hold one by accident.",
+)
+def straight_flush_as_flush(of_five_different):
+    return "flush" if of_five_different == "straight flush" else of_five_different
+
+
+@STEPS.slip(
+    "of_five_different",
+    "A straight flush is called a straight. It is named by itself here, so that no data set can hold one by accident.",
+)
+def straight_flush_as_straight(of_five_different):
+    return "straight" if of_five_different == "straight flush" else of_five_different
+
+
+@STEPS.slip(
+    "straight",
+    "Only neighbours in the order of the cards are compared. A hand has no order: sort the ranks first.",
+)
+def order_matters(ranks, straights):
+    return any("".join(hand) in straights for hand in (ranks, ranks[::-1]))
+
+
+@STEPS.slip(
+    "counts", "Only cards that stand next to each other are compared. A hand has no order: sort the ranks first."
+)
+def neighbours_counted(ranks):
+    lengths = [1]
+    for before, rank in zip(ranks, ranks[1:]):
+        if rank == before:
+            lengths[-1] += 1
+        else:
+            lengths.append(1)
+    return sorted(lengths, reverse=True)
+
+
+@STEPS.slip("label", "The label begins with a capital letter. Labels are compared as they are: all in lower case.")
+def capital_letter(label):
+    return label.capitalize()
+
+
+@STEPS.slip("label", 'The plural is used: "two pairs". The label is "two pair".')
+def plural(label):
+    return "two pairs" if label == "two pair" else label
+
+
+def draw(draw: Draw) -> Case:
+    kind = draw.choice([*LABELS, "straight flush", "nearly"])
+    if kind == "straight flush":
+        cards = [rank + suit for suit in [draw.choice(SUITS)] for rank in draw.choice(STRAIGHTS)]
+    elif kind == "nearly":
+        cards = _nearly(draw)
+    else:
+        cards = deal(kind, draw)
+    draw.shuffle(cards)
+    return {"cards": cards}
+
+
+def _nearly(draw: Draw) -> list[str]:
+    """A hand with one card changed: four to a straight, four of a suit, around the corner."""
+    order = "A23456789TJQKA2345"
+    start = draw.randrange(13)
+    suit = draw.choice(SUITS)
+    cards = [rank + draw.choice([suit, suit, suit, *SUITS]) for rank in order[start : start + 5]]
+    changed = draw.randrange(6)
+    while changed < 5:
+        card = draw.choice(RANKS) + draw.choice(SUITS)
+        if card not in cards:
+            cards[changed] = card
+            break
+    return cards
+
+
+def boundary() -> list[Case]:
+    """Every straight, in order and mixed up and in one suit, and those that go around the corner; each other type."""
+    hands = []
+    for run in [*STRAIGHTS, "JQKA2", "QKA23", "KA234"]:
+        mixed = [rank + suit for rank, suit in zip(run, "♠♥♦♣♠")]
+        hands += [mixed, [mixed[place] for place in (2, 0, 4, 1, 3)], [rank + "♥" for rank in run]]
+    others = """A♠ K♥ 7♦ 7♣ 2♠ | A♠ K♥ 9♦ 7♣ 2♠ | 9♠ 9♥ 7♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 2♣ 2♠ | 8♠ 8♥ 8♦ 8♣ 2♠ |
+        A♠ K♠ 9♠ 7♠ 2♠ | A♠ K♠ 9♠ 7♠ 2♥ | 6♠ 7♥ 7♦ 8♣ 9♠ | 2♠ 7♦ 8♥ 7♣ 2♥ | 6♠ 7♠ 8♠ 9♠ J♠ | 2♠ 4♥ 6♦ 8♣ T♠"""
+    return [{"cards": hand} for hand in [*hands, *(hand.split() for hand in others.split("|"))]]
+
+
+EXERCISE = Exercise(
+    name="poker hand",
+    function="hand_type",
+    steps=STEPS,
+    arguments={"cards": Things()},
+    result=Text(),
+    draw=draw,
+    boundary=boundary,
+)

@@ -1,0 +1,96 @@
+"""Demonstrated starts: `initial_probabilities_from_trajectories(n_states, trajectories) -> shares`, (S,)."""
+
+import numpy as np
+
+from shared.exercises.arguments import Size
+from shared.exercises.catalogue.irl.features import smaller
+from shared.exercises.catalogue.irl.worlds import Walks, drawn_walk, walk_through
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import ArrayOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def firsts(trajectories):
+    return [int(trajectory.states()[0]) for trajectory in trajectories]
+
+
+@STEPS.step
+def counts(firsts, n_states):
+    return np.bincount(firsts, minlength=n_states).astype(float)
+
+
+@STEPS.step
+def shares(counts, trajectories):
+    return counts / len(trajectories)
+
+
+@STEPS.slip("firsts", "You count where the walks end. Asked for is where they start.")
+def ends_counted(trajectories):
+    return [int(trajectory.states()[-1]) for trajectory in trajectories]
+
+
+@STEPS.slip("firsts", "You count every state of the walks. Only the first one of each is where it starts.")
+def all_states_counted(trajectories):
+    return [int(state) for trajectory in trajectories for state in trajectory.states()]
+
+
+@STEPS.slip("firsts", "You count the second state of each walk: where its first step leads.")
+def second_state_counted(trajectories):
+    return [int(trajectory.states()[1]) for trajectory in trajectories]
+
+
+@STEPS.slip("firsts", "Only the first walk is looked at.")
+def first_walk_only(firsts):
+    return firsts[:1]
+
+
+@STEPS.slip("shares", "You return counts. Divide by the number of walks, so that they sum to 1.")
+def not_divided(counts):
+    return counts
+
+
+@STEPS.slip("shares", "You divide by the number of states. Divide by the number of walks.")
+def divided_by_states(counts, n_states):
+    return counts / n_states
+
+
+@STEPS.slip("counts", "You mark which states are starts, and do not count how often.")
+def marked_only(counts):
+    return (counts > 0).astype(float)
+
+
+@STEPS.slip(
+    "counts", "States after the last start are missing. The result has one place for each of the n_states states."
+)
+def too_short(firsts):
+    return np.bincount(firsts).astype(float)
+
+
+def draw(draw: Draw) -> Case:
+    S = draw.size()
+    return {"n_states": S, "trajectories": [drawn_walk(draw, S) for _ in range(draw.size())]}
+
+
+def boundary() -> list[Case]:
+    return [
+        {"n_states": 1, "trajectories": [walk_through(0, 0)]},
+        {"n_states": 3, "trajectories": [walk_through(0, 1)]},
+        {"n_states": 2, "trajectories": [walk_through(1, 0), walk_through(1, 0), walk_through(0, 1)]},
+    ]
+
+
+EXERCISE = Exercise(
+    name="demonstrated starts",
+    function="initial_probabilities_from_trajectories",
+    steps=STEPS,
+    arguments={"n_states": Size(of="S", usual=25), "trajectories": Walks()},
+    result=ArrayOf("S"),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: max(max(walk.states()) for walk in case["trajectories"]) < case["n_states"],
+    smaller=smaller,
+)

@@ -1,0 +1,136 @@
+"""Small worlds and walks in them, drawn and made smaller: what the exercises of inverse reinforcement learning get."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shared.exercises.arguments import Kind
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case
+from shared.irl import Trajectory
+
+
+@dataclass(frozen=True)
+class Table(Kind):
+    """P[s, s', a], the probability of s' after action a in s. `smaller_worlds` makes it smaller, with all that goes along."""
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class States(Kind):
+    """A list of numbers of states."""
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Walks(Kind):
+    """One walk, or a list of them, shown by the states that they visit."""
+
+    def shape(self, value) -> Sequence[int]:
+        return (len(value),)
+
+    def amount(self, value) -> int:
+        return sum(len(walk.states()) for walk in (value if isinstance(value, list) else [value]))
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+def drawn_world(draw: Draw) -> dict:
+    """`P` (S, S, A) and `terminal`, the last state: it can be reached from every state and, as in the notebook's corner,
+    may be left by luck.
+
+    With one action in two a single state follows for certain, so that a small case can be worked out by hand.
+    """
+    S = draw.size(most=4)
+    A = draw.size(most=3)
+    P = np.zeros((S, S, A))
+    for state in range(S):
+        onward = min(state + 1, S - 1)
+        for action in range(A):
+            luck = draw.choice([0.0, 0.2, 0.5, draw.number(0.1, 0.9)])
+            at_home = action == 0 or state == S - 1
+            P[state, onward, action] += 1 - luck if at_home else luck
+            P[state, draw.randrange(S), action] += luck if at_home else 1 - luck
+    return {"P": P, "terminal": [S - 1]}
+
+
+def drawn_numbers(draw: Draw, *shape: int, least: float = -1.0, most: float = 1.0) -> np.ndarray:
+    """An array of drawn numbers, as float64."""
+    return draw.numbers(*shape, least=least, most=most).numpy().astype(float).round(3)
+
+
+def drawn_share(draw: Draw, count: int) -> np.ndarray:
+    """(count,) probabilities: all in one place, or in quarters."""
+    shares = np.zeros(count)
+    for _ in range(draw.choice([1, 4])):
+        shares[draw.randrange(count)] += 1
+    return shares / shares.sum()
+
+
+def drawn_walk(draw: Draw, S: int) -> Trajectory:
+    """A walk of one to four steps among S states, now and then standing still or coming back."""
+    states = [draw.randrange(S) for _ in range(draw.size() + 1)]
+    return walk_through(*states)
+
+
+def walk_through(*states: int) -> Trajectory:
+    """The walk through these states, by action 0 each time."""
+    return Trajectory(np.array([(here, 0, there) for here, there in zip(states, states[1:])]))
+
+
+def corridor(S: int, A: int = 1) -> dict:
+    """A world in which every action goes on to the next state for certain; the last one is terminal and stays."""
+    P = np.zeros((S, S, A))
+    for state in range(S):
+        P[state, min(state + 1, S - 1)] = 1.0
+    return {"P": P, "terminal": [S - 1]}
+
+
+def smaller_worlds(case: Case) -> Iterator[Case]:
+    """The case without a state, without an action, or without luck in a state; probabilities are made to sum to 1."""
+    P = case["P"]
+    S, _, A = P.shape
+    for state in range(S - 1):
+        yield without_state(case, state)
+    for action in range(A if A > 1 else 0):
+        yield case | {"P": np.delete(P, action, axis=2)}
+    for state in range(S):
+        if not np.isin(P[state], (0.0, 1.0)).all():
+            certain = P.copy()
+            certain[state] = P[state].argmax(axis=0) == np.arange(S)[:, None]
+            yield case | {"P": certain}
+
+
+def without_state(case: Case, state: int) -> Case:
+    """The case without a state: who would go there stays. Per-state numbers lose it, shares are scaled up again."""
+    S = len(case["P"])
+    kept = np.delete(np.arange(S), state)
+    P = case["P"][np.ix_(kept, kept)].copy()
+    lost = 1 - P.sum(axis=1)  # (S - 1, A)
+    P[np.arange(S - 1), np.arange(S - 1)] += lost
+    smaller = case | {"P": P, "terminal": [int(np.searchsorted(kept, s)) for s in case["terminal"] if s != state]}
+    for name, value in case.items():
+        if name != "P" and isinstance(value, np.ndarray) and value.ndim == 1 and len(value) == S:
+            smaller[name] = value[kept]
+    if "p_initial" in smaller:
+        total = smaller["p_initial"].sum()
+        smaller["p_initial"] = smaller["p_initial"] / total if total else np.full(S - 1, 1 / (S - 1))
+    return smaller
+
+
+def ends_somewhere(case: Case) -> bool:
+    """Whether the terminal state can be reached from every state, and every action there may stay."""
+    P = case["P"]
+    ends = case["terminal"]
+    if not (P[ends, ends] > 0).all():
+        return False
+    reached = np.isin(np.arange(len(P)), case["terminal"])
+    for _ in range(len(P)):
+        reached = reached | (P.sum(axis=2)[:, reached] > 0).any(axis=1)
+    return bool(reached.all())

@@ -1,0 +1,54 @@
+"""What exercises with a model share: tiny random models, and padded prompts and completions."""
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from shared.exercises.drawing import Draw
+
+VOCABULARY = 16
+END = 1  # EOS, and padding too
+
+
+@lru_cache
+def tiny_model(seed: int = 0) -> GPT2LMHeadModel:
+    """A random model with learned positions, in which every slip with padding shows."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        config = GPT2Config(
+            vocab_size=VOCABULARY,
+            n_positions=32,
+            n_embd=16,
+            n_layer=2,
+            n_head=2,
+            initializer_range=0.5,
+            bos_token_id=None,
+            eos_token_id=END,
+            pad_token_id=END,
+        )
+        return GPT2LMHeadModel(config).eval()
+
+
+def tokens(draw: Draw, *shape: int) -> Tensor:
+    """Random tokens, none of them the end."""
+    return torch.tensor(draw.some(range(2, VOCABULARY), torch.Size(shape).numel())).view(shape)
+
+
+def prompts(draw: Draw, N: int, P: int) -> tuple[Tensor, Tensor]:
+    """Ids and mask (N, P), padded on the left with END; a real token may be END too, as between turns of a chat."""
+    mask = draw.mask(N, P).flip(1)
+    ends = torch.tensor(draw.some([False, False, False, True], N * P)).view(N, P)
+    return torch.where((mask == 1) & ~ends, tokens(draw, N, P), END), mask
+
+
+def completions(draw: Draw, B: int, C: int) -> tuple[Tensor, Tensor]:
+    """Ids and mask (B, C), padded on the right; those that are not cut end with END, which counts."""
+    mask = draw.mask(B, C)
+    ids = torch.where(mask == 1, tokens(draw, B, C), END)
+    last = mask.sum(dim=1) - 1
+    for row in range(B):
+        if last[row] < C - 1 or draw.random() < 0.5:
+            ids[row, last[row]] = END
+    return ids, mask

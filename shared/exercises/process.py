@@ -1,0 +1,162 @@
+"""Where a judge runs: in a forked child that is killed at the deadline, or in the kernel where none can be.
+
+No timer inside of a process holds against every function: an exception is swallowed by an `except`, none reaches a
+long call of C, and `os._exit` ends the kernel. A child can be killed. It sends lines of JSON of limited size through a
+pipe, the number of the case it is at and its verdict; nothing that the student's function returned is unpickled.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import torch
+
+from shared.exercises.exercise import Exercise
+from shared.exercises.interrupting import interrupted_after
+from shared.exercises.judging import Verdict, judge
+from shared.exercises.state import kept
+from shared.exercises.wording import arguments_in_words
+
+TIME_LIMIT = 8.0  # seconds for the whole verdict
+CASE_LIMIT = 4.0  # seconds for one case
+MOST_BYTES = 100_000  # of the pipe
+MEMORY = 4 << 30  # bytes that a function may ask for beyond what is there
+
+
+def verdict_on(exercise: Exercise, function: Callable) -> Verdict:
+    """The verdict, within TIME_LIMIT where a process can fork; whatever the function does, nothing is changed here."""
+    try:
+        return in_a_child(exercise, function) if can_fork() else in_the_kernel(exercise, function)
+    except Exception as error:
+        return Verdict(exercise.name, False, f"it cannot be judged ({type(error).__name__} in the judge).")
+
+
+def can_fork() -> bool:
+    """Linux without an accelerator in use: after one, a forked child can make no backward pass."""
+    if not hasattr(os, "fork") or sys.platform == "darwin":
+        return False
+    return not torch.cuda.is_initialized()
+
+
+# --- in a child
+
+
+def in_a_child(exercise: Exercise, function: Callable) -> Verdict:
+    read_end, write_end = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that other threads are not in the child is known
+        child = os.fork()
+    if child == 0:
+        _child(exercise, function, read_end, write_end)
+    os.close(write_end)
+    try:
+        return _awaited(exercise, read_end)
+    finally:
+        os.close(read_end)
+        _kill(child)
+
+
+def _child(exercise: Exercise, function: Callable, read_end: int, write_end: int) -> None:
+    """Judge, send, and end the process, whatever happens."""
+    try:
+        torch.set_num_threads(1)  # first: the threads of the parent are not here, and torch would wait for them
+        os.close(read_end)
+        os.setsid()  # what the function starts is killed with it
+        gc.freeze()
+        _quiet(keep=write_end)
+        _limit_memory()
+
+        def send(message: dict) -> None:
+            os.write(write_end, json.dumps(message).encode() + b"\n")
+
+        with kept():
+            verdict = judge(exercise, function, begun=lambda case: send({"case": case}))
+        send({"verdict": vars(verdict)})
+    except BaseException as error:
+        os.write(write_end, json.dumps({"failed": type(error).__name__[:100]}).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _quiet(keep: int) -> None:
+    """Nothing that the child writes or reads reaches the notebook."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        if stream != keep:
+            os.dup2(nowhere, stream)
+
+
+def _limit_memory() -> None:
+    import resource
+
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = mapped + MEMORY
+    if most == resource.RLIM_INFINITY or limit < most:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
+def _awaited(exercise: Exercise, pipe: int) -> Verdict:
+    """The child's verdict, or what its silence means."""
+    end = time.monotonic() + TIME_LIMIT
+    received = b""
+    case = 0
+    last_heard = time.monotonic()
+    while len(received) < MOST_BYTES:
+        now = time.monotonic()
+        patience = min(end - now, last_heard + CASE_LIMIT - now)
+        if patience <= 0 or not select.select([pipe], [], [], patience)[0]:
+            return _stopped(exercise, f"it does not return within {CASE_LIMIT:.0f} seconds", case)
+        part = os.read(pipe, 65536)
+        if not part:
+            return _stopped(exercise, "it ends the whole process, as `exit()`, `os._exit` or a crash would", case)
+        last_heard = time.monotonic()
+        received += part
+        *lines, received = received.split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "verdict" in message:
+                facts = message["verdict"]
+                return Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
+            if "failed" in message:
+                return Verdict(exercise.name, False, f"it cannot be judged: {message['failed']} in the judge.")
+            case = message["case"]
+    return Verdict(exercise.name, False, "it cannot be judged: it writes where only the judge writes.")
+
+
+def _stopped(exercise: Exercise, what: str, number: int) -> Verdict:
+    case = exercise.cases()[number]
+    return Verdict(exercise.name, False, f"{what}. This happens for {arguments_in_words(exercise, case)}.", number)
+
+
+def _kill(child: int) -> None:
+    """End the child and what it started, if it still runs."""
+    for kill, who in ((os.killpg, child), (os.kill, child)):
+        try:
+            kill(who, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+    try:
+        os.waitpid(child, 0)
+    except ChildProcessError:
+        pass  # somebody else has waited for it
+
+
+# --- in the kernel
+
+
+def in_the_kernel(exercise: Exercise, function: Callable) -> Verdict:
+    """With a timer that interrupts Python code. It does not hold against an `except:` in a loop or a long call of C."""
+    at = [0]
+    try:
+        with kept(), interrupted_after(TIME_LIMIT):
+            return judge(exercise, function, begun=lambda case: at.__setitem__(0, case))
+    except TimeoutError:
+        return _stopped(exercise, f"it does not return within {TIME_LIMIT:.0f} seconds", at[0])

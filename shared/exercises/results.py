@@ -1,0 +1,156 @@
+"""What comes back from a function: read leniently, so that it can be compared, with a sentence where the type is wrong.
+
+A type is wrong when what stands below in a notebook breaks on it: a list of ints as rewards makes a tensor of ints,
+which has no mean.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class NotAResult(Exception):
+    """What came back cannot be compared with anything; the message says what it is."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A kind of result. axes: of a tensor, "B C"; "" for one number."""
+
+    axes: str = ""
+
+    def read(self, result) -> tuple[object, str]:
+        """The result as a tensor of float64 or a text, and what is wrong with its type ("" for nothing).
+
+        Raises NotAResult.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TensorOf(Result):
+    """A torch tensor. of: "floats" or "booleans"."""
+
+    of: str = "floats"
+
+    def read(self, result) -> tuple[Tensor, str]:
+        value = as_numbers(result)
+        if not isinstance(result, Tensor):
+            return value, f"it returns {named(result)}; return a tensor, for what follows calls a tensor's methods."
+        if self.of == "floats" and not result.is_floating_point():
+            return value, f"it returns a tensor of {dtype_of(result)}; a tensor of floats is needed."
+        if self.of == "booleans" and result.dtype != torch.bool:
+            return value, f"it returns a tensor of {dtype_of(result)}; a tensor of booleans (a comparison) is needed."
+        return value, ""
+
+
+@dataclass(frozen=True)
+class ArrayOf(Result):
+    """A numpy array of floats."""
+
+    def read(self, result) -> tuple[Tensor, str]:
+        value = as_numbers(result)
+        if not isinstance(result, np.ndarray):
+            return value, f"it returns {named(result)}; return a numpy array, for what follows calculates with it."
+        if not np.issubdtype(result.dtype, np.floating):
+            return value, f"it returns an array of {result.dtype}; an array of floats is needed."
+        return value, ""
+
+
+@dataclass(frozen=True)
+class Floats(Result):
+    """A list of floats, one for each row, as every reward function returns: also a tuple, a tensor or an array of them."""
+
+    axes: str = "B"
+
+    def read(self, result) -> tuple[Tensor, str]:
+        if result is None:
+            raise NotAResult(RETURN_MISSING)
+        if hasattr(result, "__next__"):
+            return as_numbers(list(result)), "it returns a generator, which is empty once read; return a list."
+        value = as_numbers(result)
+        if isinstance(result, (Tensor, np.ndarray)):
+            other = "" if "float" in str(result.dtype) else dtype_of(result)
+        elif isinstance(result, (list, tuple)):
+            other = next((kind for kind in map(_not_float, result) if kind), "")
+        else:
+            return value, f"it returns {named(result)}; return a list of floats, one for each completion."
+        if other:
+            return value, (
+                f"it returns {other} where floats are needed: a batch of them makes a tensor that has no mean, and "
+                "the advantages fail. Wrap each in `float(...)`."
+            )
+        return value, ""
+
+
+@dataclass(frozen=True)
+class Number(Result):
+    """One float: also a tensor or an array that holds nothing else."""
+
+    def read(self, result) -> tuple[Tensor, str]:
+        value = as_numbers(result)
+        if isinstance(result, (bool, np.bool_)):
+            return value, "it returns True or False; return a number."
+        return value, ""
+
+
+@dataclass(frozen=True)
+class Text(Result):
+    """A text."""
+
+    def read(self, result) -> tuple[str, str]:
+        if result is None:
+            raise NotAResult(RETURN_MISSING)
+        if not isinstance(result, str):
+            raise NotAResult(f"it returns {named(result)}; a text is needed.")
+        return result, ""
+
+
+RETURN_MISSING = "it returns None. Is the `return` missing?"
+
+
+def as_numbers(result) -> Tensor:
+    """The result as a tensor, with its gradient where it has one. Raises NotAResult."""
+    if result is None:
+        raise NotAResult(RETURN_MISSING)
+    if isinstance(result, tuple) and any(isinstance(part, (Tensor, np.ndarray, dict)) for part in result):
+        raise NotAResult(f"it returns a tuple of {len(result)} things; return the one result alone.")
+    try:
+        value = result if isinstance(result, Tensor) else torch.as_tensor(result)
+        return value.to("cpu", torch.float64)
+    except Exception as error:
+        raise NotAResult(f"it returns {named(result)} where numbers are needed.") from error
+
+
+def named(value) -> str:
+    """A value's type, in words; its own `__repr__` is never called."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (str, int, float)) and type(value) in (str, int, float, bool):
+        return f"{clipped(repr(value), 40)}"
+    if isinstance(value, (list, tuple)) and value:
+        return f"a {type(value).__name__} of {type(value[0]).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+
+
+def dtype_of(value: Tensor | np.ndarray) -> str:
+    name = str(value.dtype).removeprefix("torch.")
+    return "booleans" if name == "bool" else "integers" if "int" in name else name
+
+
+def clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _not_float(item) -> str:
+    """What an entry is that is no float, "" for a float."""
+    if isinstance(item, (bool, np.bool_)):
+        return "booleans"
+    if isinstance(item, (int, np.integer)):
+        return "integers"
+    if isinstance(item, (Tensor, np.ndarray)):
+        return "" if "float" in str(item.dtype) else dtype_of(item)
+    return "" if isinstance(item, (float, np.floating)) else named(item)

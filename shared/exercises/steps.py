@@ -1,0 +1,127 @@
+"""A reference as named steps, and the slips that change one of them.
+
+A step is a small function whose parameters name the arguments of the exercise and other steps; the last one gives the
+result. A slip names the step (or the argument) that it changes:
+
+    @STEPS.step
+    def ratio(logps, old_logps):
+        return torch.exp(logps - old_logps)
+
+    @STEPS.slip("ratio", "The ratio is upside down: ...")
+    def ratio_upside_down(logps, old_logps):
+        return torch.exp(old_logps - logps)
+
+    @STEPS.slip("loss", "The sign is flipped: ...")
+    def sign_flipped(loss):
+        return -loss
+
+The first slip stands in the place of its step. The second has a parameter named like its step: it takes what the step
+gives and makes something else of it. Slips of different steps therefore combine, and so do any two of which one only
+takes what the other gives.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function and the names of what it reads."""
+
+    function: Callable
+    reads: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: Callable) -> "Part":
+        return cls(function, tuple(inspect.signature(function).parameters))
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistake in one place: what it changes, and what a student is told who made it (what, why, where to look)."""
+
+    changes: str
+    explanation: str
+    part: Part
+
+    @property
+    def name(self) -> str:
+        return self.part.function.__name__
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether it replaces its step; else it takes what the step gives."""
+        return self.changes not in self.part.reads
+
+
+@dataclass
+class Steps:
+    """The steps of a reference in their order, the last one giving the result, and its slips."""
+
+    steps: dict[str, Part] = field(default_factory=dict)
+    slips: list[Slip] = field(default_factory=list)
+
+    def step(self, function: Callable) -> Callable:
+        """Decorator: the next step, under the function's name."""
+        self.steps[function.__name__] = Part.of(function)
+        return function
+
+    def slip(self, changes: str, explanation: str) -> Callable[[Callable], Callable]:
+        """Decorator: a slip of a step or an argument, known by the function's name."""
+
+        def add(function: Callable) -> Callable:
+            self.slips.append(Slip(changes, explanation, Part.of(function)))
+            return function
+
+        return add
+
+    def result(self, arguments: dict, slips: Iterable[Slip] = ()):
+        """What the last step gives for these arguments when the slips are made. Raises what the steps raise."""
+        return _Evaluation(self, arguments, tuple(slips)).value(next(reversed(self.steps)))
+
+    def combinations(self, most: int = 2) -> list[tuple[Slip, ...]]:
+        """Every slip alone, then every pair that can be made together, up to `most` at once."""
+        found = []
+        for size in range(1, most + 1):
+            found += [slips for slips in combinations(self.slips, size) if _combine(slips)]
+        return found
+
+
+def _combine(slips: tuple[Slip, ...]) -> bool:
+    """Whether no two of them stand in one place."""
+    places = [slip.changes for slip in slips if slip.stands_in]
+    return len(set(places)) == len(places)
+
+
+class _Evaluation:
+    """The values of one evaluation, each worked out when it is first asked for."""
+
+    def __init__(self, steps: Steps, arguments: dict, slips: tuple[Slip, ...]):
+        self.steps = steps
+        self.arguments = arguments
+        self.slips = slips
+        self.known = {}
+
+    def value(self, name: str):
+        if name not in self.known:
+            self.known[name] = self._with_slips(name)
+        return self.known[name]
+
+    def _with_slips(self, name: str):
+        slips = [slip for slip in self.slips if slip.changes == name]
+        instead = next((slip.part for slip in slips if slip.stands_in), None)
+        value = (
+            self._call(instead or self.steps.steps[name])
+            if instead or name in self.steps.steps
+            else self.arguments[name]
+        )
+        for slip in slips:
+            if not slip.stands_in:
+                value = self._call(slip.part, {name: value})
+        return value
+
+    def _call(self, part: Part, given: dict | None = None):
+        given = given or {}
+        return part.function(*(given[name] if name in given else self.value(name) for name in part.reads))

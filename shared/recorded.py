@@ -1,0 +1,75 @@
+"""Runs that were made beforehand and written down, so that a notebook can compare more seeds than it has time for.
+
+    python -m benchmarks.sweeps gradients     makes benchmarks/sweeps/gradients.json again
+
+A notebook trains one seed before your eyes and reads the others with `recorded`; `Recorded.origin` and
+`Recorded.command` say where they come from and belong into the output beside every figure that was read.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+SWEEPS = Path(__file__).resolve().parent.parent / "benchmarks" / "sweeps"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A sweep: one record for each condition and seed.
+
+    chapter: the notebook it belongs to.     command: what makes it again.
+    code: the project's version and the commit it ran on.     date: the day, as 2026-01-31.
+    threads: how many the runs had; numbers repeat exactly only at the same.
+    runs: each with `condition`, `seed`, `seconds` and what was measured.
+    """
+
+    chapter: str
+    command: str
+    code: str
+    date: str
+    threads: int
+    runs: tuple[dict, ...]
+
+    @property
+    def conditions(self) -> list[str]:
+        """In the order in which they were run."""
+        return list(dict.fromkeys(run["condition"] for run in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted({run["seed"] for run in self.runs})
+
+    @property
+    def origin(self) -> str:
+        """How many runs, on what and when, in one line; `command` makes them again."""
+        seconds = sum(run["seconds"] for run in self.runs)
+        return (
+            f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
+            f"code {self.code}"
+        )
+
+    def of(self, condition: str) -> list[dict]:
+        """The runs of a condition, one for each seed. KeyError, naming those there are, when there is none."""
+        found = [run for run in self.runs if run["condition"] == condition]
+        if not found:
+            raise KeyError(f"There is no condition {condition!r}; there are {', '.join(self.conditions)}.")
+        return found
+
+    def spread(self, condition: str, measure: str | Callable[[dict], float]) -> tuple[float, float, float]:
+        """Mean, lowest and highest over the seeds, of a field of the records or of what a function takes from one."""
+        take = measure if callable(measure) else lambda run: run[measure]
+        values = [take(run) for run in self.of(condition)]
+        return sum(values) / len(values), min(values), max(values)
+
+
+def recorded(chapter: str, folder: Path = SWEEPS) -> Recorded:
+    """The sweep of a chapter. FileNotFoundError, saying which command makes it, when there is none."""
+    path = folder / f"{chapter}.json"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name} is not in {folder.name}/: run `python -m benchmarks.sweeps {chapter}` in the project's "
+            "folder, or restore the file with git."
+        )
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return Recorded(**{**content, "runs": tuple(content["runs"])})

@@ -1,0 +1,157 @@
+"""Boxes: what they let in and out, which there are, and how they end."""
+
+import os
+import signal
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.attacks import LIMITS, job
+from checker.grading import boxes, choosing, seccomp, watching
+from checker.grading.boxes import Isolation, box
+from checker.grading.choosing import NoIsolation, choose
+from checker.grading.isolation import run
+from checker.grading.limits import Limits
+
+NONE = Isolation("none")
+
+
+def in_box(program, isolation=NONE, **limits):
+    return run(box(isolation, choosing.PROJECT, replace(LIMITS, **limits)), job(program, 10))
+
+
+def test_results_are_bounded(isolation):
+    """Catches a grader that reads without end what a submission sends."""
+    outcome = in_box("import os\nwhile True: os.write(3, b'y' * 1000)", isolation, result=1_000_000)
+    assert outcome.stopped == "it sent more than 1 MB of outputs"
+
+
+def test_what_is_no_json_object_is_passed_over(isolation):
+    """Catches a grader that stumbles over lines that a submission writes into the pipe of results."""
+    outcome = in_box("import os\nos.write(3, b'nonsense\\n[1]\\n{\"a\": \\n' + b'[' * 100000 + b'\\n')", isolation)
+    assert [set(record) for record in outcome.records] == [{"key", "ended"}]
+
+
+def test_wall_time_ends_the_box_and_all_in_it(isolation):
+    """Catches a limit that the first process keeps and its children do not."""
+    outcome = in_box("import os, time\nos.fork()\ntime.sleep(100)", isolation, wall=1.0)
+    assert outcome.stopped == "it took more than 1 s"
+
+
+def test_memory_of_a_tree_counts_shared_pages_once():
+    """Catches a limit that ends an innocent notebook because its forked workers share one large array."""
+    program = "import os, time\nkept = bytearray(120 * 10**6)\nos.fork(); os.fork()\ntime.sleep(1)"
+    assert in_box(program, memory=300_000_000).stopped == ""
+
+
+def test_a_limit_of_nothing_is_refused():
+    """Catches limits that end every box, or none."""
+    with pytest.raises(ValueError, match="`wall` is 0"):
+        Limits(wall=0)
+
+
+def test_isolation_is_what_a_box_shows_not_what_is_installed(monkeypatch, tmp_path):
+    """Catches a probe that takes a program for a wall because its file is there."""
+    pretender = tmp_path / "bwrap"
+    pretender.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    pretender.chmod(0o755)
+    monkeypatch.setattr(choosing, "found_program", lambda kind: str(pretender) if kind == "bwrap" else "")
+    with pytest.raises(NoIsolation, match="setting up uid map: Permission denied") as refused:
+        choose()
+    assert "--isolation none" in str(refused.value)
+
+
+def test_a_box_that_leaks_is_no_box():
+    """Catches a probe that is content with a box that starts: one without walls starts too."""
+    assert choosing.flaw(NONE) != ""
+
+
+def test_the_cause_of_ubuntus_refusal_is_named(monkeypatch, tmp_path):
+    """Catches "bwrap: loopback: Failed RTM_NEWADDR" as the only thing that an instructor on Ubuntu 24.04 is told."""
+    setting = tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns"
+    setting.parent.mkdir()
+    setting.write_text("1\n")
+    monkeypatch.setattr(choosing, "Path", lambda _, name: tmp_path / name)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    outcome = choosing.Outcome((), "", 0.1, last_words="bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted")
+    assert "apparmor-profiles" in choosing._why_not(outcome)
+
+
+def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
+    """Catches a grader that runs strangers' programs unprotected because nothing better was there."""
+    monkeypatch.setattr(choosing, "found_program", lambda kind: "")
+    with pytest.raises(NoIsolation, match="bwrap is not installed"):
+        choose()
+    assert choose("none") == NONE
+
+
+def test_containers_get_every_limit():
+    """Catches a container without one of the walls; `docker run` and `podman run` take the same words."""
+    command = boxes.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), None)
+    joined = " ".join(command)
+    for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
+        assert words in joined
+    assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
+
+
+def test_the_filter_refuses_by_number_and_allows_the_rest():
+    """Catches a jump in the filter that is off by one, by running it on a small machine written after bpf(4)."""
+    program = seccomp.program()
+    if program is None:
+        pytest.skip("the numbers of this machine's system calls are not known")
+    column, architecture = seccomp.ARCHITECTURES[os.uname().machine]
+    assert all(_verdict(program, calls[column], architecture) == seccomp.REFUSE for calls in seccomp.REFUSED.values())
+    clone = seccomp.CLONE[column]
+    assert _verdict(program, clone, architecture, argument=0x10000000) == seccomp.REFUSE
+    assert _verdict(program, clone, architecture, argument=17) == seccomp.ALLOW
+    assert _verdict(program, 0, architecture) == seccomp.ALLOW
+    assert _verdict(program, 0x40000000 + 1, architecture) == seccomp.REFUSE
+    assert _verdict(program, 0, architecture ^ 1) == seccomp.KILL
+
+
+def _verdict(program: bytes, number: int, architecture: int, argument: int = 0) -> int:
+    """What a classic BPF program returns for a system call."""
+    data = struct.pack("=IIQQ", number, architecture, 0, argument)
+    steps = list(struct.iter_unpack("=HBBI", program))
+    place = 0
+    accumulator = 0
+    while True:
+        code, if_true, if_false, k = steps[place]
+        place += 1
+        if code == 0x20:
+            accumulator = struct.unpack_from("=I", data, k)[0]
+        elif code == 0x06:
+            return k
+        else:
+            holds = {0x15: accumulator == k, 0x35: accumulator >= k, 0x45: bool(accumulator & k)}[code]
+            place += if_true if holds else if_false
+
+
+def test_a_tree_holds_the_children_of_children():
+    """Catches a watch that counts the first generation alone."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        grandchild = os.fork()
+        if grandchild == 0:
+            os.write(writing, b"1")
+            signal.pause()
+        os.waitpid(grandchild, 0)
+        os._exit(0)
+    os.read(reading, 1)
+    members = watching.tree(child)
+    assert len(members) == 2
+    for member in reversed(members):
+        os.kill(member.number, 9)
+    os.waitpid(child, 0)
+    os.close(writing)
+    os.close(reading)
+
+
+def test_own_view_of_the_project_holds_only_what_is_shown():
+    """Catches solutions that a submission finds beside the helpers."""
+    shown = boxes.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))
+    assert ("/x/shared/kl.py", "/course/shared/kl.py") in shown
+    assert not any(inside.startswith("/course") and "kl" not in inside for _, inside in shown)

@@ -1,0 +1,141 @@
+"""Method rules on what people were seen to write, told again in a few lines: found mistakes, and false alarms of old.
+
+Each of them comes from a public notebook that an earlier form of the rules judged wrongly.
+"""
+
+import pytest
+
+from checker.check import check
+
+LOGPS = "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+PAD = "tokenizer.pad_token = tokenizer.eos_token\n"
+
+FOUND = {
+    "M002, with an upper end": (
+        "M002",
+        'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
+        "lengths = inputs.attention_mask.sum(dim=1)\nc = out[i, lengths[i] : lengths[i] + 8]",
+    ),
+    "M010, over the first dimension": ("M010", "adv = (A - A.mean(dim=0)) / (A.std(dim=0) + 1e-4)"),
+    "M015, settings in a dictionary": (
+        "M015",
+        LOGPS
+        + 'kwargs = {"do_sample": True, "temperature": 0.7}\nout = model.generate(**x, **kwargs)\nlp = logps(model, out)',
+    ),
+    "M015, a default": (
+        "M015",
+        LOGPS
+        + "def rollout(model, x, temperature=0.8):\n    return model.generate(**x, temperature=temperature)\n"
+        + "def step(model, x):\n    return logps(model, rollout(model, x)).mean()",
+    ),
+    "M015, an argument through two functions": (
+        "M015",
+        LOGPS
+        + "def rollout(model, x, t):\n    return model.generate(**x, temperature=t)\n"
+        + "def step(model, x, temperature=0.8):\n    return logps(model, rollout(model, x, temperature)).mean()",
+    ),
+    "M015, a field of the configuration": (
+        "M015",
+        "@dataclass\nclass Config:\n    temperature: float = 0.7\n"
+        + LOGPS
+        + "def step(model, x, config):\n    ids = model.generate(**x, temperature=config.temperature)\n"
+        + "    return logps(model, ids)",
+    ),
+    "M015, an attribute set by the constructor": (
+        "M015",
+        LOGPS
+        + "class Trainer:\n    def __init__(self, model, top_p=0.95):\n        self.top_p = top_p\n"
+        + "    def step(self, model, x):\n        ids = model.generate(**x, top_p=self.top_p)\n"
+        + "        return logps(model, ids)",
+    ),
+    "M016, two methods": (
+        "M016",
+        "class Trainer:\n    def rollout(self, x):\n        self.model.eval()\n        return self.model.generate(**x)\n"
+        "    def score(self, ids):\n        return self.model(ids).logits.log_softmax(-1)\n"
+        "    def step(self, x):\n        ids = self.rollout(x)\n        self.model.train()\n"
+        "        return self.score(ids)",
+    ),
+    "M014, one data set under two names": (
+        "M014",
+        "rows = load()\neval_rows = rows.select(range(100))\n"
+        "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
+    ),
+    "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
+    "M021, by the notebook's own class": (
+        "M021",
+        "class T:\n    def step(self, ids):\n        ref = self.ref_model(ids).logits\n        loss.backward()",
+    ),
+    "M022, an attribute": ("M022", "self.reference_model = self.policy_model\nloss.backward()"),
+    "M022, told by keyword": ("M022", "train(model=model, ref_model=model)\nloss.backward()"),
+}
+
+QUIET = {
+    "M001, an attention mask by keyword": PAD + "out = model(seqs, attention_mask=(seqs != tokenizer.pad_token_id))",
+    "M001, an attention mask by its use": PAD
+    + "att = (sequences != tokenizer.pad_token_id).long()\nlogits = policy(sequences, attention_mask=att).logits",
+    "M001, an attention mask in a dictionary": PAD + 'x = {"attention_mask": (output_ids != tokenizer.pad_token_id)}',
+    "M001, pad only where there is none": (
+        'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nif tokenizer.pad_token is None:\n'
+        "    tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id"
+    ),
+    "M003, a classifier that needs the prompt": (
+        "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
+    ),
+    "M003, a function that asks a classifier": (
+        "def get_reward(texts):\n    return reward_model(**tokenizer(texts)).logits\n"
+        "texts = tokenizer.batch_decode(model.generate(**x))\nr = get_reward(texts)"
+    ),
+    "M003, cut a line above": (
+        "text = tokenizer.decode(model.generate(**x)[0])\ntext = text[text.index('A:') :]\nr = reward_fn(text)"
+    ),
+    "M003, cut where it is known to begin so": (
+        "text = tokenizer.decode(model.generate(**x)[0])\nif text.startswith(prompt):\n    text = text[len(prompt) :]"
+    ),
+    "M003, an encoder and decoder": (
+        "model = AutoModelForSeq2SeqLM.from_pretrained(name)\nids = model.generate(**x)\n"
+        "r = reward_fn(tokenizer.batch_decode(ids))"
+    ),
+    "M010, numpy in groups": (
+        "rewards = np.array(rewards)\nfor i in range(0, B, G):\n    r_group = rewards[i : i + G]\n"
+        "    adv = (r_group - r_group.mean()) / (r_group.std() + 1e-4)"
+    ),
+    "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
+    "M015, answers for a data set": (
+        LOGPS + "lp = logps(model, given_ids)\ndef answers(model, x):\n    return model.generate(**x, temperature=0.8)"
+    ),
+    "M015, evaluated at another temperature": (
+        LOGPS
+        + "def step(model, x):\n    return logps(model, model.generate(**x, temperature=1.0))\n"
+        + "eval_out = model.generate(**x, temperature=0.2)"
+    ),
+    "M015, greedy": LOGPS + "out = model.generate(**x, do_sample=False, temperature=0.7)\nlp = logps(model, out)",
+    "M017, a surrogate under another name": (
+        "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
+    ),
+    "M014, two halves": (
+        'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
+    ),
+    "M021, frozen": (
+        "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
+    ),
+    "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
+    "M021, nothing is trained": "ref = ref_model(ids).logits",
+    "M022, a copy": "ref_model = copy.deepcopy(model)\nloss.backward()",
+    "M022, a checkpoint of its own": "ref_model = sft_model\nloss.backward()",
+}
+
+
+def codes(good, save, source) -> list[str]:
+    good["cells"][5]["source"] += "\n" + source
+    return [f.code for f in check(save(good)).findings if f.code.startswith("M")]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_it_is_found(good, save, name):
+    expected, source = FOUND[name]
+    assert expected in codes(good, save, source)
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_it_is_no_mistake(good, save, name):
+    assert name[:4] not in codes(good, save, QUIET[name])

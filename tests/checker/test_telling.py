@@ -1,0 +1,216 @@
+"""How much is said: one notebook on a screen, a folder in one line each, every file accounted for."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from checker.check import check
+from checker.files import write_beside
+from checker.inventory import take
+from tests.checker.conftest import GOOD, code, markdown
+from tests.checker.test_command_line import run
+
+SCREEN = 40
+
+
+def zipped(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_notebook_with_everything_wrong_fits_a_screen(save):
+    """Catches hundreds of lines of which the first is scrolled away."""
+    cells = [code(f"def f{n}(x):\n    return eval(completion)  # {'x' * 1000}", "y" * 2000, None) for n in range(60)]
+    path = save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    lines = run(path).stdout.splitlines()
+    assert len(lines) <= SCREEN and any("--verbose" in line for line in lines)
+    assert len(run(path, "--verbose").stdout.splitlines()) > len(lines)
+
+
+def test_eight_missing_sections_are_one_finding(good, save):
+    del good["cells"][1:]
+    assert [f.code for f in check(save(good)).findings] == ["S003"]
+
+
+def test_a_folder_is_one_line_each_and_a_summary(good, save, tmp_path):
+    for number in range(5):
+        save(good, f"{number}.ipynb")
+    del good["cells"][0]
+    save(good, "bad.ipynb")
+    lines = run(tmp_path).stdout.splitlines()
+    assert [line.split()[0] for line in lines[:6]] == ["pass"] * 5 + ["fail"]
+    assert lines[5].endswith("1 error") and "5 of 6 notebooks pass." in lines
+    assert any("S001" in line and line.split()[0] == "1" for line in lines)
+    assert "Make the first cell" in run(tmp_path, "--verbose").stdout
+
+
+def test_what_was_cut_is_told(good, save):
+    """Catches a count that another converter contradicts, without a word."""
+    good["cells"][6]["outputs"][0]["text"] += "z" * 5000
+    path = save(good)
+    report = check(path)
+    assert (
+        report.outputs_cut == 1 and report.characters_cut == len(good["cells"][6]["outputs"][0]["text"] + "\n") - 1000
+    )
+    assert f"1 output cut in the text that is handed in, {report.characters_cut:,} characters less" in run(path).stdout
+
+
+def test_a_picture_in_the_text_is_called_one(good, save):
+    good["cells"].append(markdown("![](data:image/png;base64," + "A" * 50_000 + ")"))
+    (advice,) = [f.advice for f in check(save(good)).findings if f.code == "L001"]
+    assert "a picture that was pasted into its text takes 50,022 characters" in advice
+
+
+def test_every_file_is_accounted_for(tmp_path):
+    """Catches a submission that nobody was told of: in a zip in a folder, in a zip in a zip, renamed, linked, hidden."""
+    notebook = json.dumps(GOOD).encode()
+    folder = tmp_path / "in"
+    (folder / "a").mkdir(parents=True)
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / "a" / "hw.ipynb").write_bytes(notebook)
+    (folder / "a" / "renamed.ipynb.txt").write_bytes(notebook)
+    (folder / "a" / "hw.pdf").write_bytes(b"%PDF")
+    (folder / "a" / ".hidden.ipynb").write_bytes(notebook)
+    (folder / "a" / "linked.ipynb").symlink_to(folder / "a" / "hw.ipynb")
+    (folder / "linked").symlink_to(tmp_path)
+    inner = zipped(tmp_path / "inner.zip", {"deep.ipynb": notebook}).read_bytes()
+    zipped(folder / "b.zip", {"hw.ipynb": notebook, "more.zip": inner, "notes.pdf": b"%PDF"})
+    (tmp_path / "scratch").mkdir()
+    found = take([folder], tmp_path / "scratch")
+    assert [str(entry.inside) for entry in found.entries] == [
+        "b/hw.ipynb",
+        "b/more/deep.ipynb",
+        "a/hw.ipynb",
+        "a/renamed.ipynb.txt",
+    ]
+    assert {Path(s.name.split(":")[-1]).name: s.reason for s in found.skipped} == {
+        ".ipynb_checkpoints": "Jupyter's own copies",
+        "linked": "a link, and links are not followed",
+        "notes.pdf": "not a notebook",
+        ".hidden.ipynb": "hidden",
+        "hw.pdf": "not a notebook",
+        "linked.ipynb": "a link, and links are not followed",
+    }
+    assert len(found.twins) == 3
+    assert check(folder / "a" / "renamed.ipynb.txt").status == "pass"
+
+
+def test_what_was_not_checked_is_said_and_is_in_the_json(good, save, tmp_path):
+    save(good), save("x", "essay.pdf")
+    assert "not checked, not a notebook: 1 (" in run(tmp_path).stdout
+    skipped = json.loads(run("check", tmp_path, "--format", "json").stdout)[1]
+    assert skipped["status"] == "skipped" and skipped["name"].endswith("essay.pdf")
+
+
+def test_zips_in_zips_end(tmp_path):
+    """Catches a zip that holds itself, or a chain of them, followed for ever."""
+    content = zipped(tmp_path / "0.zip", {"hw.ipynb": b"{}"}).read_bytes()
+    for number in range(1, 6):
+        content = zipped(tmp_path / f"{number}.zip", {"next.zip": content}).read_bytes()
+    (tmp_path / "scratch").mkdir()
+    found = take([tmp_path / "5.zip"], tmp_path / "scratch")
+    assert not found.entries and [s.reason for s in found.skipped] == ["a zip in 3 zips"]
+
+
+def test_a_link_in_a_zip_is_not_unpacked(tmp_path):
+    link = zipfile.ZipInfo("hw.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+    (tmp_path / "scratch").mkdir()
+    found = take([tmp_path / "x.zip"], tmp_path / "scratch")
+    assert not found.entries and "link" in found.skipped[0].reason
+
+
+def test_a_new_file_keeps_the_umask_and_an_old_one_its_permissions(tmp_path):
+    """Catches grades that everybody on the machine may read, because a fixed mode was set."""
+    before = os.umask(0o077)
+    try:
+        write_beside(tmp_path / "new", "x")
+    finally:
+        os.umask(before)
+    (tmp_path / "old").write_text("")
+    (tmp_path / "old").chmod(0o640)
+    write_beside(tmp_path / "old", "x")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", "old")]
+    assert modes == [0o600, 0o640] and not list(tmp_path.glob(".*"))
+
+
+def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path, good, save):
+    """Catches `-o /dev/null` (or a link to the real file) replaced by a file, which root would not notice."""
+    (tmp_path / "real").write_text("before")
+    (tmp_path / "link").symlink_to("real")
+    write_beside(tmp_path / "link", "after")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "after"
+    assert "# Cell 1" in run("convert", save(good), "-o", "/dev/stdout").stdout
+    write_beside(Path("/dev/null"), "x")
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(IsADirectoryError):
+        write_beside(tmp_path, "x")
+
+
+def test_half_a_letter_in_a_type_is_written(good, save, tmp_path):
+    """Catches a traceback from `convert -o`: JSON may hold a lone surrogate, UTF-8 may not."""
+    output = {"output_type": "display_data", "metadata": {}, "data": {"image/\ud800": "x", "text/\ud801": "y"}}
+    good["cells"][4]["outputs"].append(output)
+    done = run("convert", save(good), "-o", tmp_path / "out.md")
+    assert done.returncode == 0 and "[image/?]" in (tmp_path / "out.md").read_text()
+
+
+@pytest.mark.parametrize("key", ["source", "cell_type"])
+def test_a_cell_that_lacks_something_is_named_by_assign(good, save, tmp_path, key):
+    del good["cells"][4][key]
+    done = run("assign", save(good), "-o", tmp_path / "out")
+    assert done.returncode == 2 and "cell 4 is not a valid cell" in done.stderr
+
+
+def test_warnings_of_students_code_stay_with_them(good, save):
+    """Catches `SyntaxWarning: invalid escape sequence` on the terminal of whoever checks."""
+    good["cells"][4]["source"] += '\npattern = "\\d+ \\w"\nx = 1 is 1'
+    assert run(save(good)).stderr == ""
+
+
+def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, tmp_path):
+    """Catches `Index.ipynb` over the index, and `HW.ipynb` over `hw.ipynb`, on a disk that knows no capitals."""
+    for name in ("in/Index.ipynb", "in/hw.ipynb", "in/HW.ipynb"):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        save(good, name)
+    run("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    names = [path.name.lower() for path in (tmp_path / "out").glob("*.html")]
+    assert len(names) == len(set(names)) == 4
+
+
+OWN_RULE = """
+from checker.rules import RULES
+from checker.rules.base import rule
+
+@rule("Z001", "error", why="Own.", wrong="x", right="y")
+def own_rule(submission):
+    yield None, "the course's own rule spoke", "Listen."
+
+RULES.append(own_rule)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_courses_own_rule_works_in_every_process(good, save, tmp_path, method):
+    """Catches a rule that is lost where processes begin afresh, as on macOS and Windows."""
+    for number in range(26):
+        save(good, f"{number:02d}.ipynb")
+    (tmp_path / "own.py").write_text(OWN_RULE)
+    (tmp_path / "main.py").write_text(
+        f"import multiprocessing, own\nfrom checker.__main__ import main\n"
+        f"if __name__ == '__main__':\n    multiprocessing.set_start_method({method!r})\n    main()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[2]}:{tmp_path}"}
+    command = [sys.executable, str(tmp_path / "main.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert "0 of 26 notebooks pass." in done.stdout and "  26  error   Z001" in done.stdout, done.stderr

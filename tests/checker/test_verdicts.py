@@ -1,0 +1,169 @@
+"""What the checks of the exercises said reaches the person who reads the report."""
+
+import pytest
+
+from checker.check import check
+from checker.notebook import CHECK_RECORD, read
+from checker.rubric import evidence, load
+from checker.verdicts import asked, verdicts
+from tests.checker.conftest import code
+
+RIGHT = "✓ per-token KL: right on 2 probes.\n"
+WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
+CALLS = "check.kl(per_token_kl)\ncheck.loss(grpo_loss)\n# check.reward(reward)"
+
+
+def record(exercise: str, passed: bool, **more) -> dict:
+    data = {CHECK_RECORD: {"version": 1, "exercise": exercise, "passed": passed, "cases": 3, "slips": []} | more}
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def with_checks(good: dict, printed: str = RIGHT + WRONG, source: str = CALLS) -> dict:
+    good["cells"][5]["source"] += "\n" + source
+    good["cells"][5]["outputs"][0]["text"] += printed
+    return good
+
+
+def findings(path) -> list[tuple[str, str]]:
+    return [(finding.code, finding.found) for finding in check(path).findings]
+
+
+def test_a_failed_check_fails_the_notebook(good, save):
+    """Catches a notebook whose own outputs say ✗ and that passes without a word."""
+    report = check(save(with_checks(good)))
+    assert report.status == "fail" and (report.checks_passed, report.checks) == (1, 2)
+    (finding,) = report.findings
+    assert finding.code == "C001" and finding.place == "Cell 5: One GRPO step"
+    assert finding.found == "✗ GRPO loss: it returned None. Is the `return` missing?"
+
+
+def test_a_check_that_said_nothing_counts_as_asked(good, save):
+    """Catches "1 of 1" where a second check was written and never ran."""
+    notebook = read(save(with_checks(good, RIGHT)))
+    assert len(verdicts(notebook)) == 1 and asked(notebook) == 2
+
+
+def test_the_record_counts_and_its_line_not_again(good, save):
+    """Catches a check that is counted twice, once by its record and once by its line."""
+    with_checks(good)["cells"][5]["outputs"] += [record("per-token KL", True), record("GRPO loss", False)]
+    found = verdicts(read(save(good)))
+    assert [(v.exercise, v.passed) for v in found] == [("per-token KL", True), ("GRPO loss", False)]
+    assert found[1].said.startswith("it returned None")
+
+
+def test_a_record_outweighs_a_line_that_was_printed_by_hand(good, save):
+    with_checks(good, "✓ GRPO loss: right on 3 probes.\n")["cells"][5]["outputs"] += [
+        record("GRPO loss", False, slips=["wrong sign"])
+    ]
+    assert [v.passed for v in verdicts(read(save(good)))] == [False]
+
+
+@pytest.mark.parametrize("data", [3, "text", ["a"], {"exercise": 3, "passed": True}, {"exercise": "x"}, None])
+def test_what_is_no_record_is_no_verdict(good, save, data):
+    """Catches a traceback on what a student's code may write under the record's type."""
+    output = {"output_type": "display_data", "metadata": {}, "data": {CHECK_RECORD: data}}
+    with_checks(good, "")["cells"][5]["outputs"].append(output)
+    assert verdicts(read(save(good))) == []
+
+
+def test_the_record_is_no_part_of_the_text_that_is_handed_in(good, save):
+    before = check(save(with_checks(good, RIGHT))).characters
+    good["cells"][5]["outputs"].append(record("per-token KL", True))
+    assert check(save(good)).characters == before
+
+
+def test_marks_that_no_check_printed_are_left_alone(good, save):
+    """Catches ✗ in a table of one's own taken for a failed check."""
+    good["cells"][5]["outputs"][0]["text"] += "✗ wrong: 3 of 8\n"
+    assert findings(save(good)) == []
+
+
+def test_evidence_shows_every_verdict(good, save):
+    """Catches evidence that quotes five lines, and of the checks only those that passed."""
+    lines = [f"{'✗' if number == 3 else '✓'} exercise {number}: said so.\n" for number in range(8)]
+    path = save(with_checks(good, "".join(lines)))
+    step = next(criterion for criterion in load() if 5 in criterion.sections)
+    found = next(evidence(step, read(path), check(path)))
+    assert "checks 7 of 8" in found.text
+    assert all(line.strip() in found.quote for line in lines)
+
+
+def test_cases_are_counted_as_cases(good, save):
+    """Catches the check's line, and a title with a number, counted as hand-made cases."""
+    good["cells"][4]["source"] += "\ncheck.reward(reward)"
+    good["cells"][4]["outputs"][0]["text"] = (
+        "version 2 of the reward\nresponse ' 3' reward 1.0\nresponse ' 4' reward 0.0\n✓ reward: right on 1 probe.\n"
+    )
+    path = save(good)
+    task = next(criterion for criterion in load() if 4 in criterion.sections)
+    (found,) = [e for e in evidence(task, read(path), check(path)) if e.text.startswith("Cell 4")]
+    assert found.text == "Cell 4: 2 cases, checks 1 of 1"
+
+
+REDEFINED = [
+    "check.loss = lambda function: print('✓ GRPO loss: right.')",
+    "class check:\n    def loss(function):\n        print('✓')",
+    "check = SimpleNamespace(loss=print)",
+    "import tricks as check",
+    "setattr(check, 'loss', print)",
+    "def f():\n    check.loss = print",
+]
+
+
+@pytest.mark.parametrize("source", REDEFINED)
+def test_a_check_that_was_written_over_is_found(good, save, source):
+    assert "C002" in [c for c, _ in findings(save(with_checks(good, "", source + "\ncheck.loss(grpo_loss)")))]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["from shared import check", "from shared import check, evaluate", "import shared.check as check", "checked = 3"],
+)
+def test_the_courses_own_check_is_no_finding(good, save, source):
+    assert findings(save(with_checks(good, "", source + "\ncheck.loss(grpo_loss)"))) == []
+
+
+def test_a_function_that_ignores_its_arguments_is_found(good, save):
+    source = "def per_token_kl(logps, ref_logps):\n    return torch.tensor([[0.1, 0.2]])\ncheck.kl(per_token_kl)"
+    assert [c for c, _ in findings(save(with_checks(good, RIGHT, source)))] == ["C003"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["return ref_logps - logps", 'raise NotImplementedError("TODO: k3")', "return k3(**locals())"],
+)
+def test_a_function_that_reads_one_or_is_still_to_be_written_does_not(good, save, body):
+    source = f"def per_token_kl(logps, ref_logps):\n    {body}\ncheck.kl(per_token_kl)"
+    assert "C003" not in [c for c, _ in findings(save(with_checks(good, RIGHT, source)))]
+
+
+def test_a_reward_that_is_not_above_the_baseline_is_told(good, save):
+    good["cells"][7]["outputs"][0]["text"] = good["cells"][7]["outputs"][0]["text"].replace("0.970", "0.250")
+    assert [c for c, _ in findings(save(good))] == ["N001"]
+
+
+LOGS = [
+    ("step {} average reward 0.1 average loss 0.01 equal groups 1.000\n", True),
+    ("step {} average reward 0.1 average loss 0.01 reward std 0.000\n", True),
+    ("step {} average reward 0.1 average loss 0.01 equal groups 0.{}\n", False),
+    ("step {} average reward 0.1 average loss 0.01\n", False),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), LOGS)
+def test_groups_without_spread_are_told(good, save, line, expected):
+    good["cells"][6]["outputs"][0]["text"] = "".join(line.format(i, i) for i in range(1, 5))
+    assert ("N002" in [c for c, _ in findings(save(good))]) is expected
+
+
+def test_outputs_without_a_number_are_not_called_unrun(good, save):
+    """Catches "the cell was not run" above a cell that shows its outputs."""
+    good["cells"][4]["execution_count"] = None
+    (found,) = findings(save(good))
+    assert found == ("X005", "the cell has outputs but no In [n]")
+
+
+def test_an_empty_further_cell_is_named_so_that_it_is_found(good, save):
+    good["cells"].insert(5, code("x = 1\ny = 2", count=None))
+    (finding,) = check(save(good)).findings
+    assert finding.place == '"x = 1" in Cell 4: Reward function'

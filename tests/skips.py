@@ -1,0 +1,58 @@
+"""The tests that may be skipped, and why. Any other skip is a failure: a test that never runs notices nothing.
+
+A plugin of pytest, registered by `tests/conftest.py`.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """tests: a pattern for the name of the test or the file; says: one for what the skip says; why: for the reader."""
+
+    tests: str
+    says: str
+    why: str
+
+
+ALLOWED = (
+    Allowed(
+        "tests/checker/test_browser.py::*", "no Chromium is installed", "No package on the index brings a browser."
+    ),
+    Allowed("tests/checker/test_hostile.py::*", "this file system takes only UTF-8", "So it is on macOS and Windows."),
+    Allowed("tests/checker/test_hostile.py::*", "permissions are another matter here", "Root may read every file."),
+    Allowed("tests/engine/test_memory.py::*", "only glibc can be asked", "Not on macOS, Windows and Alpine."),
+    Allowed("tests/engine/test_checkpoint.py::*", "kill -9 and fork are POSIX", "Not on Windows."),
+    Allowed("tests/mutants/test_changes.py", "could not import 'mutmut'*", "Only `make mutants` installs it."),
+)
+
+
+def is_allowed(name: str, said: str) -> bool:
+    return any(fnmatchcase(name, allowed.tests) and fnmatchcase(said, allowed.says) for allowed in ALLOWED)
+
+
+def judged(report):
+    """The report, failed where it is of a skip that is not allowed. What is expected to fail is no skip."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return report
+    said = report.longrepr[2].removeprefix("Skipped: ")
+    if not is_allowed(report.nodeid, said):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{report.nodeid} is skipped ({said}), and tests/skips.py does not allow that. Mend what keeps it from "
+            "running, or add it there with the reason why it may be left out."
+        )
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport():
+    return judged((yield))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report():
+    return judged((yield))
