@@ -15,6 +15,7 @@ from shared.ppo import PPO, PPOConfig
 from shared.rloo import RLOO, RLOOConfig
 from tests.conftest import letter_tokenizer, tiny_llama
 
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 TOKENIZER = letter_tokenizer()
 FLAT = {"abc": True, "d": False, "efg": True, "hij": False}  # whether a prompt's completions have equal rewards
 ROWS = [{"prompt": prompt} for prompt in FLAT]

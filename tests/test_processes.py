@@ -30,7 +30,7 @@ from tests.several import in_processes
 
 PROMPTS = ("abc", "d", "efghijab", "ab", "hij", "dd", "cab", "f")
 ROWS = [{"prompt": prompt, "completion": prompt[::-1] + "a"} for prompt in PROMPTS]
-SAMPLED = dict(steps=3, num_generations=3, max_new_tokens=5, log_every=0, learning_rate=1e-2, weight_decay=0.1)
+SAMPLED = dict(steps=3, num_generations=3, max_new_tokens=5, log_every=0, learning_rate=1e-3, weight_decay=0.1)
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 KINDS = {"grpo": (GRPO, GRPOConfig), "rloo": (RLOO, RLOOConfig), "ppo": (PPO, PPOConfig)}
 
@@ -45,7 +45,7 @@ def algorithm_of(kind, config, dtype, lora=False, constrained=False):
     model = tiny_llama().eval().to(dtype)
     if lora:
         torch.manual_seed(1)
-        model = add_lora(model, init_lora_weights=False, r=2).to(dtype)
+        model = add_lora(model, init_lora_weights=False, r=2, lora_alpha=2).to(dtype)
     if kind == "supervised":
         return Supervised(model, tokenizer)
     trained = model
