@@ -1,7 +1,7 @@
 """What a second process costs and saves: seconds of a step, work of each process, bytes that travel.
 
     python -m benchmarks.processes                     all, then processes.md and processes.png (half an hour)
-    python -m benchmarks.processes --shapes embedded --rounds 3
+    python -m benchmarks.processes --shapes embedded    one model, beside what build/processes.jsonl already holds
 
 A block is a launch of its own (torchrun), with warm-up steps that are not counted. The ways alternate, round after
 round, so that a slow moment of the machine meets all of them; medians are given with the lowest and the highest.
@@ -31,6 +31,7 @@ from shared.engine import processes as engine
 from shared.plots import BLUE, ORANGE, STYLE
 
 HERE = Path(__file__).parent
+RESULTS = HERE.parent / "build" / "processes.jsonl"
 # Of each shape: its workload, steps of a block that are not counted, steps that are.
 CASES = {"embedded": ("W1", 2, 8), "135M": ("W2", 1, 1)}
 # Name: processes, and threads of each.
@@ -89,9 +90,9 @@ def launch(folder: Path, shape: str, way: str) -> list[dict]:
         return [json.loads(out.with_suffix(f".{rank}.json").read_text()) for rank in range(count)]
 
 
-def measure(shapes: list[str], rounds: int) -> dict[tuple[str, str], list[list[dict]]]:
-    """For each shape and way the blocks of all rounds."""
-    found: dict[tuple[str, str], list[list[dict]]] = {}
+def measure(shapes: list[str], rounds: int) -> None:
+    """Add the blocks of all rounds to RESULTS, each as soon as it is there."""
+    RESULTS.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         folders = {}
         for shape in shapes:
@@ -99,8 +100,18 @@ def measure(shapes: list[str], rounds: int) -> dict[tuple[str, str], list[list[d
             make_problem(shape, WORKLOADS[CASES[shape][0]], folders[shape])
         jobs = list(product(shapes, range(rounds), WAYS))
         for shape, _, way in tqdm(jobs, desc="blocks", unit="block"):
-            found.setdefault((shape, way), []).append(launch(folders[shape], shape, way))
-    return found
+            line = json.dumps({"shape": shape, "way": way, "ranks": launch(folders[shape], shape, way)})
+            with open(RESULTS, "a") as file:
+                file.write(line + "\n")
+
+
+def blocks_found() -> dict[tuple[str, str], list[list[dict]]]:
+    """For each shape and way the blocks in RESULTS, in the order of shapes and ways."""
+    lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    found = {case: [] for case in product(CASES, WAYS)}
+    for line in lines:
+        found[line["shape"], line["way"]].append(line["ranks"])
+    return {case: blocks for case, blocks in found.items() if blocks}
 
 
 def spread(values: list[float], unit: float = 1.0) -> str:
@@ -158,13 +169,15 @@ def main() -> None:
         folder, shape, out = options.block
         block(Path(folder), shape, Path(out))
         return
-    found = measure(options.shapes, options.rounds)
+    measure(options.shapes, options.rounds)
+    found = blocks_found()
     text = table(found)
     print(text)
-    if set(options.shapes) == CASES.keys():
-        command = f"python -m benchmarks.processes --rounds {options.rounds}"
+    if {shape for shape, _ in found} == CASES.keys():
+        rounds = " and ".join(f"{len(found[shape, next(iter(WAYS))])} rounds at {shape}" for shape in CASES)
         (HERE / "processes.md").write_text(
-            f"# What a second process costs and saves\n\nMade by `{command}`: medians, lowest and highest in brackets.\n\n"
+            f"# What a second process costs and saves\n\nMade by `python -m benchmarks.processes`, {rounds}: "
+            "medians, lowest and highest in brackets.\n\n"
             f"{text}\n\n![Seconds of a step](processes.png)\n\n{paper()}\n"
         )
         picture(found, HERE / "processes.png")
