@@ -25,9 +25,10 @@ import matplotlib.pyplot as plt
 from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import WORKLOADS, Problem, make_problem, ours
+from benchmarks.contestants import WORKLOADS, Problem, Reading, clock, make_problem
 from benchmarks.scaling import paper
 from shared.engine import processes as engine
+from shared.grpo import train
 from shared.plots import BLUE, ORANGE, STYLE
 
 HERE = Path(__file__).parent
@@ -62,10 +63,10 @@ def block(folder: Path, shape: str, out: Path) -> None:
     steps = warm_up + counted
     with tempfile.TemporaryDirectory() as elsewhere:
         problem = make_problem("embedded", WORKLOADS[workload], Path(elsewhere))  # for its rows and settings
-        problem = Problem(folder, problem.rows, replace(problem.config, steps=steps))
+        problem = replace(problem, folder=folder, config=replace(problem.config, steps=steps, eval_every=1))
         travelling = Travelling()
         engine.Processes._sum = lambda processes, tensor: travelling.sum(processes, tensor)
-        readings = ours(problem, steps)[warm_up - 1 :]
+        readings = readings_of(problem)[warm_up - 1 :]
     measured = {
         "wall": [b.wall - a.wall for a, b in pairwise(readings)],
         "cpu": [b.cpu - a.cpu for a, b in pairwise(readings)],
@@ -74,6 +75,20 @@ def block(folder: Path, shape: str, out: Path) -> None:
     }
     rank = os.environ.get("RANK", "0")
     out.with_suffix(f".{rank}.json").write_text(json.dumps(measured))
+
+
+def readings_of(problem: Problem) -> list[Reading]:
+    """The clock at the end of each step; the evaluation's hook is called in every process, `on_step` in the first."""
+    model, reference, tokenizer = problem.load()
+    readings = []
+
+    def read(model) -> float:
+        readings.append(clock())
+        return 0.0
+
+    options = {"reference": reference, "evaluate": read, "progress": False}
+    train(model, tokenizer, problem.rows, problem.reward, problem.config, **options)
+    return readings
 
 
 def launch(folder: Path, shape: str, way: str) -> list[dict]:
