@@ -71,7 +71,8 @@ def test_imports_run_and_each_exercise_fails_with_its_own_todo(path, monkeypatch
 def test_the_solutions_pass_every_check(path):
     """In the saved outputs of the worked notebook each `check.` call has printed a tick."""
     for cell in code_cells(path):
-        printed = "".join("".join(output.get("text", "")) for output in cell["outputs"])
+        shown = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell["outputs"]]
+        printed = "\n".join("".join(text) for text in shown)
         calls = len(re.findall(r"^check\.\w+\(", "".join(cell["source"]), re.MULTILINE))
         assert printed.count("✓") >= calls and "✗" not in printed
 
