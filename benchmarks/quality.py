@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -34,11 +34,12 @@ from benchmarks.contestants import (
     plain_loop_in_one_call,
     trl_tuned,
 )
-from benchmarks.learning import SETTINGS
 from benchmarks.quality_report import write_report
 from shared.evaluate import evaluate
+from shared.grpo import GRPOConfig
 from shared.models import COURSE_MODEL, load_policy
 from shared.prompts import max_new_tokens_for, rows_for
+from shared.recipes import RECIPES, TRAINED
 
 RESULTS = Path(__file__).parent.parent / "build" / "quality.jsonl"
 CONTESTANTS: dict[str, Contestant] = {
@@ -51,9 +52,9 @@ CONTESTANTS: dict[str, Contestant] = {
 
 @dataclass(frozen=True)
 class Goal:
-    """Which of `benchmarks.learning`'s settings is trained, to which held-out reward, in how many steps at most."""
+    """Which recipe is trained, to which held-out reward, in how many steps at most."""
 
-    setting: str
+    recipe: str
     reward: float
     steps: int = 80
 
@@ -62,7 +63,7 @@ GOALS = {
     "dots": Goal("dots", 0.95),
     "poker": Goal("poker", 0.75),
     "analogies": Goal("analogies", 0.80),
-    "format": Goal("format (LoRA)", 0.95),
+    "format": Goal("addition", 0.95),
 }
 
 
@@ -98,20 +99,20 @@ class Watch:
 
 def run(contestant: Contestant, goal: Goal, seed: int) -> dict:
     """One run in this process: its curve, and whether it got there."""
-    setting = SETTINGS[goal.setting]
+    recipe = RECIPES[goal.recipe]
     _, tokenizer = load_policy(device="cpu")
-    held_out = rows_for(tokenizer, setting.task.dataset("eval", setting.eval_rows, seed=0), setting.task)
-    max_new_tokens = max_new_tokens_for(tokenizer, setting.task)
+    held_out = rows_for(tokenizer, recipe.task.dataset("eval", recipe.eval_rows, seed=0), recipe.task)
+    length = max_new_tokens_for(tokenizer, recipe.task)
+    settings = recipe.settings_of("grpo", GRPOConfig) | {"steps": goal.steps, "max_new_tokens": length, "seed": seed}
     problem = Problem(
         folder=COURSE_MODEL,
-        rows=rows_for(tokenizer, setting.task.dataset("train", setting.train_rows, seed=seed), setting.task),
-        config=replace(setting.config, steps=goal.steps, max_new_tokens=max_new_tokens, seed=seed, eval_every=0),
-        reward=setting.rewards[0],
-        prepare=setting.prepare,
+        rows=rows_for(tokenizer, recipe.task.dataset("train", recipe.train_rows, seed=seed), recipe.task),
+        config=GRPOConfig(**settings),
+        reward=recipe.reward_funcs[0],
+        prepare=TRAINED[recipe.trained],
     )
     watch = Watch(
-        lambda model: evaluate(model, tokenizer, held_out, setting.measured, max_new_tokens=max_new_tokens).mean,
-        goal.reward,
+        lambda model: evaluate(model, tokenizer, held_out, recipe.measured, max_new_tokens=length).mean, goal.reward
     )
     torch.manual_seed(seed)
     try:

@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks import quality, quality_report
 from benchmarks.contestants import Reading
-from benchmarks.learning import SETTINGS
 from benchmarks.quality import CONTESTANTS, GOALS, Reached, Watch
+from shared.recipes import RECIPES
 
 
 def test_the_seconds_of_evaluation_are_not_counted(monkeypatch):
@@ -32,8 +32,8 @@ def test_the_seconds_of_evaluation_are_not_counted(monkeypatch):
 @pytest.mark.parametrize("contestant", ["ours", "plain loop, one call", "plain loop, G calls"])
 def test_a_run_with_tiny_numbers(contestant, monkeypatch):
     """Catches a contestant that is not told the task's reward or stops elsewhere than after its last step."""
-    config = replace(SETTINGS["dots"].config, prompts_per_step=2, num_generations=2)
-    monkeypatch.setitem(SETTINGS, "dots", replace(SETTINGS["dots"], config=config, train_rows=4, eval_rows=3))
+    small = RECIPES["dots"].settings | {"prompts_per_step": 2, "num_generations": 2}
+    monkeypatch.setitem(RECIPES, "dots", replace(RECIPES["dots"], settings=small, train_rows=4, eval_rows=3))
     result = quality.run(CONTESTANTS[contestant], replace(GOALS["dots"], reward=1.1, steps=2), seed=0)
     assert not result["reached"] and len(result["curve"]) == 3
     seconds = [cpu for _, cpu, _ in result["curve"]]
@@ -41,7 +41,7 @@ def test_a_run_with_tiny_numbers(contestant, monkeypatch):
 
 
 def test_a_run_ends_as_soon_as_it_is_good_enough(monkeypatch):
-    monkeypatch.setitem(SETTINGS, "dots", replace(SETTINGS["dots"], train_rows=16, eval_rows=3))
+    monkeypatch.setitem(RECIPES, "dots", replace(RECIPES["dots"], train_rows=16, eval_rows=3))
     result = quality.run(CONTESTANTS["ours"], replace(GOALS["dots"], reward=0.0), seed=0)
     assert result["reached"] and len(result["curve"]) == 1
 
