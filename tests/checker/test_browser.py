@@ -221,7 +221,7 @@ def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
             wider = shown.run(WIDER)
             assert not [line for line in wider if width >= 1280 or line.startswith("HTML")], (page, width, wider)
             assert shown.requests() == [page.as_uri()] and not shown.complaints(), page
-        if page.name != "index.html":
+        if page.name != "index.html" and page.parent.name != "docs":
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
 
@@ -266,6 +266,22 @@ def test_all_code_opens_at_once_and_by_section(shown, pages):
     of_section = shown.run(folds)
     shown.run("document.querySelector('.open-all').click();")
     assert 1 < of_section < shown.run(folds) == page.read_text(encoding="utf-8").count('<section class="code">')
+
+
+def test_a_run_is_watched_by_slider_and_by_question(shown, pages):
+    """Catches controls that stay hidden, and a step that shows the group of another."""
+    record = json.loads((PROJECT / "benchmarks" / "watch.json").read_text(encoding="utf-8"))
+    shown.show(next(page for page in pages if page.name == "watch.html").as_uri(), width=390)
+    said = """
+    const form = document.querySelector(".watch form");
+    for (const [name, value] of [["prompt", 2], ["step", 0]]) {
+      form.elements[name].value = value;
+      for (const event of ["input", "change"]) form.elements[name].dispatchEvent(new Event(event));
+    }
+    return [form.hidden, ...[...document.querySelectorAll(".watch td code")].map((one) => one.textContent)];
+    """
+    completions = record["prompts"][2]["groups"][0]["completions"]
+    assert shown.run(said) == [False, *(completion.strip() for completion in completions)]
 
 
 def test_the_search_finds_sections_of_every_page(shown, pages):
