@@ -24,6 +24,7 @@ BLOCK = re.compile(r"^::: \{#(gallery|watch)\}[ \t]*\n.*?^:::[ \t]*$", re.DOTALL
 RECORD = Path("benchmarks") / "watch.json"
 FOR_QUARTO = Path("build") / "pieces"  # read by site/pieces.lua
 SCRIPTS = {"watch": "watch.js"}
+STILL = 3  # the look that is shown first: right and wrong answers stand side by side
 
 
 @dataclass(frozen=True)
@@ -145,5 +146,4 @@ def _css(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-STILL = 3  # the look that is shown first: right and wrong answers stand side by side
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {"gallery": gallery, "watch": watch}
