@@ -12,8 +12,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TOP = 108
 ROW = 30
-WIDTH = 1000
-HEIGHT = 424
+WIDTH = 770
+HEIGHT = 410
 MIXED = (2, 4)  # right completions of the group that is shown: enough of both kinds to compare
 GOOD = "#0b6b46"
 BAD = "#a5331c"
@@ -66,9 +66,9 @@ def _headings(question: str) -> list[str]:
     """The prompt, and what happens in each column."""
     columns = [
         (24, "1  sample", "eight answers to one question"),
-        (330, "2  score", "a rule: 1 or 0"),
-        (470, "3  compare", "better than the group?"),
-        (700, "4  learn", "make the better ones likelier"),
+        (250, "2  score", "a rule: 1 or 0"),
+        (355, "3  compare", "better than the group?"),
+        (535, "4  learn", "make the better ones likelier"),
     ]
     parts = [_text(24, 34, question, "m b")]
     for x, title, below in columns:
@@ -80,23 +80,26 @@ def _row(number: int, completion: str, reward: int, advantage: float) -> list[st
     """One completion: what it says, its reward, its advantage as a bar from the middle."""
     y = TOP + ROW * number
     colour = GOOD if reward else BAD
-    middle = 550
+    middle = 395
     length = 24 * abs(advantage)
     left = middle if advantage >= 0 else middle - length
     said = completion.strip().replace("\n", " / ") or "(nothing)"
     return [
-        f'<rect x="24" y="{y}" width="270" height="24" rx="6" fill="#f1f4f7"/>',
-        _text(34, y + 17, said[:28], "m"),
-        f'<circle cx="352" cy="{y + 12}" r="11" fill="{colour}"/>',
-        _text(352, y + 17, str(reward), "b", text_anchor="middle", style="fill:#ffffff"),
+        f'<rect x="24" y="{y}" width="205" height="24" rx="6" fill="#f1f4f7"/>',
+        _text(34, y + 17, said[:21], "m"),
+        f'<circle cx="270" cy="{y + 12}" r="11" fill="{colour}"/>',
+        _text(270, y + 17, str(reward), "b", text_anchor="middle", style="fill:#ffffff"),
         f'<rect x="{left:.1f}" y="{y + 4}" width="{max(length, 1):.1f}" height="16" fill="{colour}"/>',
-        _text(middle + 60, y + 17, f"{advantage:+.2f}".replace("-", "\u2212"), "m"),
+        _text(middle + 58, y + 17, f"{advantage:+.2f}".replace("-", "\u2212"), "m"),
     ]
 
 
 def _learning(record: dict, prompt: dict) -> list[str]:
     """The probability of the right answer to this prompt over the steps of training."""
-    left, right, top, bottom = 730, 970, TOP + 8, TOP + 8 * ROW - 14
+    left = 555
+    right = 745
+    top = TOP + 8
+    bottom = TOP + 8 * ROW - 34
     last = record["steps"][-1]
     points = []
     for step, probability in zip(record["steps"], prompt["probabilities"], strict=True):
@@ -115,8 +118,9 @@ def _learning(record: dict, prompt: dict) -> list[str]:
         _text(right, points[-1][1] - 8 if final < 0.9 else points[-1][1] + 24, f"{final:.2f}", "b", text_anchor="end"),
         _text(left, bottom + 20, "0", "s"),
         _text(right, bottom + 20, f"{last} steps", "s", text_anchor="end"),
-        _text(700, bottom + 50, f"Probability of the right answer, {prompt['answer']}, to this", "s"),
-        _text(700, bottom + 68, "question, which training never saw.", "s"),
+        _text(535, bottom + 46, f"Probability of the right answer, {prompt['answer']},", "s"),
+        _text(535, bottom + 64, "to this question, which training", "s"),
+        _text(535, bottom + 82, "never saw.", "s"),
     ]
 
 
