@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cluster:
-    """flops: reached in a training pass, each GPU.    token_seconds: one token for all running completions, by layers.
+    """What is assumed of the GPUs.
+
+    flops: operations a second that a GPU reaches in a training pass.
+    layer_seconds: of a layer, for one more token of all running completions.
     near, far: bytes a second that a GPU sends to others, inside a machine of 8 and between machines.
     memory: bytes of a GPU.
     """

@@ -71,9 +71,10 @@ def test_a_part_is_no_wider_than_it_must_be():
 
 
 def test_what_is_not_known_stays_unknown_in_a_part():
-    part = record(entropy=None, contexts=None).take([1])
-    assert part.entropy is None and part.contexts is None
-    assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", "entropy", "contexts"}
+    unknown = ("entropy", "contexts", "beginnings")
+    part = record(**dict.fromkeys(unknown)).take([1])
+    assert all(getattr(part, name) is None for name in unknown)
+    assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", *unknown}
 
 
 @pytest.mark.usefixtures("wrong_shapes")

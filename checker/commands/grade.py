@@ -5,6 +5,7 @@ import tempfile
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ import typer
 
 from checker.notebook import Unreadable
 from checker.terminal import INTERRUPTED, UNREADABLE, complain
+
+NEEDED = ("cloudpickle", "ipykernel", "nbclient", "torch")  # the last for the references, beside the boxes
 
 
 class IsolationKind(StrEnum):
@@ -80,6 +83,10 @@ def grade_command(
     from checker.grading.storing import Folder
     from checker.markers import MarkerError
 
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        complain(f'To grade, {" and ".join(missing)} must be installed: pip install "tiny-grpo-course[grade]".')
+        raise typer.Exit(UNREADABLE)
     tls = {"ca": tls_ca, "cert": tls_cert, "key": tls_key}
     tls = {name: str(path) for name, path in tls.items() if path is not None}
     if tls and len(tls) < 3:

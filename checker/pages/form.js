@@ -55,7 +55,13 @@
     keep();
     show();
   });
-  form.querySelector("input[type=file]").addEventListener("change", async (event) => {
+  const chooser = document.createElement("input");
+  chooser.type = "file";
+  chooser.accept = ".json";
+  chooser.hidden = true;
+  form.append(chooser);
+  document.getElementById("open-grades").addEventListener("click", () => chooser.click());
+  chooser.addEventListener("change", async (event) => {
     const file = event.target.files[0];
     if (!file) return;
     try {

@@ -24,7 +24,7 @@ from checker.check import Report, check
 from checker.convert import to_markdown
 from checker.formats import as_gradescope, as_json
 from checker.inventory import take
-from checker.notebook import read
+from checker.notebook import Unreadable, read
 from checker.pages.site import index, render
 from checker.terminal import show
 from tests.checker.conftest import GOOD, HEADER, code, markdown

@@ -249,9 +249,7 @@ def test_the_course_site_needs_no_quarto(tmp_path):
     texts = [page.read_text(encoding="utf-8") for page in pages]
     titles = [re.search("<h1>(.*?)</h1>", text)[1] for text in texts]
     assert pages[0] == tmp_path / "index.html"
-    assert len(pages) == len(
-        list(project.glob("*.qmd")) + list(project.glob("docs/*.qmd")) + list(project.glob("notebooks/*.ipynb"))
-    )
+    assert {page.stem for page in pages} >= {path.stem for path in (project / "notebooks").glob("*.ipynb")}
     for number, text in enumerate(texts):
         turns = dict(re.findall(r'<a rel="(prev|next)" href="[^"]+">(?:← )?([^<]*?)(?: →)?</a>', text))
         around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}

@@ -198,3 +198,10 @@ def test_the_notebook_is_only_read(good, save, tmp_path):
     before = path.read_bytes()
     render(path, tmp_path, "builtin")
     assert path.read_bytes() == before
+
+
+def test_a_page_that_stands_alone_links_to_no_file(page):
+    """Catches links to other notebooks, which are not there where a report is."""
+    text = page(markdown("See [gradients](gradients.ipynb), [above](#x) and [a paper](https://example.org/a)."))
+    assert "See gradients, <a" in text and 'href="https://example.org/a"' in text
+    assert "gradients.ipynb" not in text
