@@ -17,12 +17,14 @@ def site_command(
     ),
 ) -> None:
     """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
-    from checker.pages import course, quarto
+    from checker.pages import course, pieces, quarto
 
     program = quarto.program()
-    if program is not None:
-        raise typer.Exit(subprocess.run([program, "render"]).returncode)
     try:
+        if program is not None:
+            _, sources = course.settings(Path())
+            pieces.write_for_quarto(Path(), sources)
+            raise typer.Exit(subprocess.run([program, "render"]).returncode)
         for page in course.build(Path(), output):
             print(one_line(str(page)))
     except Unreadable as error:

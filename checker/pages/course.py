@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote
 from checker.files import write_beside
 from checker.layout import title_of
 from checker.notebook import Unreadable, read
-from checker.pages import builtin
-from checker.pages.markdown import to_html
+from checker.pages import builtin, pieces
+from checker.pages.markdown import Heading, to_html
 from checker.pages.sanitise import Pictures
 from checker.pages.templates import rendered
 
@@ -38,6 +38,7 @@ class Page:
     contents: list[tuple[str, str]] = field(default_factory=list)
     subtitle: str = ""
     description: str = ""
+    pieces: list[str] = field(default_factory=list)
 
     @property
     def is_notebook(self) -> bool:
@@ -57,13 +58,13 @@ def build(project: Path, folder: Path) -> list[Path]:
     Raises:
         Unreadable: the settings name no pages, or a page cannot be read; the message says which.
     """
-    course, sources = _settings(project)
-    pages = [_page(project, source) for source in sources]
+    course, sources = settings(project)
+    pages = [_page(project, source, sources) for source in sources]
     written = []
     for number, page in enumerate(pages):
         before = pages[number - 1] if number else None
         after = pages[number + 1] if number + 1 < len(pages) else None
-        scripts = ("page.js", "search.js")
+        scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
         text = rendered(
             "course.html.j2", scripts, title=page.title if number else course, page=page, pages=pages, course=course,
             previous=before, next=after,
@@ -73,13 +74,15 @@ def build(project: Path, folder: Path) -> list[Path]:
     return written
 
 
-def _settings(project: Path) -> tuple[str, list[Path]]:
-    """The course's title, and its pages in reading order as the sidebar lists them."""
+def settings(project: Path) -> tuple[str, list[Path]]:
+    """The course's title, and its pages in reading order as the sidebar lists them.
+
+    Raises Unreadable where `_quarto.yml` lists none.
+    """
     import yaml
 
     try:
-        settings = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))
-        website = settings["website"]
+        website = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))["website"]
         return str(website["title"]), list(_listed(website["sidebar"]["contents"]))
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
@@ -94,8 +97,8 @@ def _listed(contents: list) -> Iterator[Path]:
             yield Path(entry["href"] if isinstance(entry, dict) else entry)
 
 
-def _page(project: Path, source: Path) -> Page:
-    """A page of the site, from a notebook or from Markdown with Quarto's header."""
+def _page(project: Path, source: Path, sources: list[Path]) -> Page:
+    """A page of the site, from a notebook or from Markdown with Quarto's header. `sources` are all pages."""
     path = project / source
     pictures = _beside(project, path)
     if source.suffix == NOTEBOOK:
@@ -107,10 +110,28 @@ def _page(project: Path, source: Path) -> Page:
     except OSError as error:
         raise Unreadable(f"The page {source} of {SETTINGS} cannot be read: {error.strerror}.") from error
     header, text = _header(text)
-    html, headings = to_html(text, "part", pictures)
-    listed = [(heading.anchor, heading.text) for heading in headings if heading.level <= 2]
+    html, headings = to_html(pieces.marked(text), "part", pictures)
+    html, listed = _named(html, headings)
     said = {name: str(header.get(name, "")) for name in ("subtitle", "description")}
-    return Page(source, str(header.get("title", source.stem)), _linked(html), listed, **said)
+    return Page(
+        source,
+        str(header.get("title", source.stem)),
+        pieces.filled(_linked(html), project, sources),
+        listed,
+        **said,
+        pieces=pieces.asked_for(html),
+    )
+
+
+def _named(html: str, headings: list[Heading]) -> tuple[str, list[tuple[str, str]]]:
+    """A page whose headings have the places that Quarto gives them, "equal-groups", and its list of contents."""
+    listed = []
+    for heading in headings:
+        anchor = re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", heading.text.lower()).strip())
+        html = html.replace(f'id="{heading.anchor}"', f'id="{anchor}"')
+        if heading.level <= 2:
+            listed.append((anchor, heading.text))
+    return html, listed
 
 
 def _header(text: str) -> tuple[dict, str]:

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 
@@ -225,18 +224,6 @@ def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
 
-def test_every_link_of_the_site_leads_somewhere(shown, pages):
-    for page in pages:
-        shown.show(page.as_uri())
-        links = shown.run("return [...document.querySelectorAll('a[href]')].map((link) => link.href);")
-        for link in links:
-            target, _, place = link.partition("#")
-            if target.startswith("file:"):
-                file = Path(unquote(target.removeprefix("file://")))
-                assert file.is_file(), (page, link)
-                assert not place or f'id="{place}"' in file.read_text(encoding="utf-8"), (page, link)
-
-
 @pytest.mark.slow
 def test_nobody_is_left_out(shown, pages):
     """Catches pictures without a text, words too pale, boxes that only a mouse can scroll, fields without a name."""
@@ -266,6 +253,22 @@ def test_all_code_opens_at_once_and_by_section(shown, pages):
     of_section = shown.run(folds)
     shown.run("document.querySelector('.open-all').click();")
     assert 1 < of_section < shown.run(folds) == page.read_text(encoding="utf-8").count('<section class="code">')
+
+
+def test_a_run_is_watched_by_slider_and_by_question(shown, pages):
+    """Catches controls that stay hidden, and a step that shows the group of another."""
+    record = json.loads((PROJECT / "benchmarks" / "watch.json").read_text(encoding="utf-8"))
+    shown.show(next(page for page in pages if page.name == "watch.html").as_uri(), width=390)
+    said = """
+    const form = document.querySelector(".watch form");
+    for (const [name, value] of [["prompt", 2], ["step", 0]]) {
+      form.elements[name].value = value;
+      for (const event of ["input", "change"]) form.elements[name].dispatchEvent(new Event(event));
+    }
+    return [form.hidden, ...[...document.querySelectorAll(".watch td code")].map((one) => one.textContent)];
+    """
+    completions = record["prompts"][2]["groups"][0]["completions"]
+    assert shown.run(said) == [False, *(completion.strip() for completion in completions)]
 
 
 def test_the_search_finds_sections_of_every_page(shown, pages):

@@ -1,0 +1,21 @@
+-- Puts the pieces that `checker site` wrote into the blocks that ask for them, as checker/pages/pieces.py does without
+-- Quarto. Where none was written, as with a plain `quarto render` on a clean clone, the block's own words stay.
+local NAMES = { gallery = true, watch = true }
+
+return {
+  {
+    Div = function(div)
+      if not NAMES[div.identifier] then
+        return nil
+      end
+      local folder = quarto.project.directory or "."
+      local file = io.open(folder .. "/build/pieces/" .. div.identifier .. ".html", "r")
+      if not file then
+        return nil
+      end
+      local text = file:read("a")
+      file:close()
+      return pandoc.RawBlock("html", text)
+    end,
+  },
+}

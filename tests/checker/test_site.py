@@ -1,0 +1,130 @@
+"""The course site without Quarto, read as text: its landing page, its pieces, its links."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import yaml
+
+from checker.layout import title_of
+from checker.notebook import read
+from checker.pages import course, pieces
+from tests.checker.conftest import markdown
+
+PROJECT = Path(__file__).parents[2]
+LOADING = {"src", "srcset", "poster", "data", "background", "action"}
+
+
+class Elements(HTMLParser):
+    """The ids of a page, where its links lead, what it loads, the destinations of its style sheets' links."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            elif name == "href" and tag == "a":
+                self.links.append(value)
+            elif name in LOADING or name == "href":
+                self.loaded.append(value)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> dict[Path, Elements]:
+    made = course.build(PROJECT, tmp_path_factory.mktemp("site"))
+    return {page: Elements(page.read_text(encoding="utf-8")) for page in made}
+
+
+def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
+    """Catches a notebook that nobody put into the sidebar, and a gallery in the alphabet's order."""
+    _, sources = course.settings(PROJECT)
+    notebooks = [source for source in sources if source.suffix == ".ipynb"]
+    assert sorted(notebooks) == sorted(path.relative_to(PROJECT) for path in PROJECT.glob("notebooks/*.ipynb"))
+    landing = next(iter(pages)).read_text(encoding="utf-8")
+    listed = re.findall(r'<h3><a href="([^"]+)">\d+\. (.*?)</a>', landing)
+    assert listed == [(s.with_suffix(".html").as_posix(), title_of(read(PROJECT / s))) for s in notebooks]
+
+
+def test_no_link_between_pages_is_dead(pages):
+    """Catches a page that was renamed, and a word of the glossary that has no entry."""
+    ids = {page.resolve(): set(found.ids) for page, found in pages.items()}
+    for page, found in pages.items():
+        for link in found.links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            address, _, place = link.partition("#")
+            target = (page.parent / unquote(address)).resolve() if address else page.resolve()
+            assert target in ids, (page.name, link)
+            assert not place or unquote(place) in ids[target], (page.name, link)
+
+
+def test_no_place_of_a_page_is_there_twice(pages):
+    """Catches two headings with the same words, of which links find the first only."""
+    for page, found in pages.items():
+        assert len(found.ids) == len(set(found.ids)), page
+
+
+def test_a_page_loads_nothing_from_elsewhere(pages):
+    for page, found in pages.items():
+        assert all(address.startswith("data:") for address in found.loaded), page
+        styles = "".join(re.findall(r"<style>(.*?)</style>", page.read_text(encoding="utf-8"), re.DOTALL))
+        assert "@import" not in styles and "url(" not in styles, page
+
+
+def test_all_pages_stand_in_the_sidebar():
+    _, sources = course.settings(PROJECT)
+    assert {path.relative_to(PROJECT) for path in PROJECT.glob("docs/*.qmd")} <= set(sources)
+
+
+def test_a_card_says_what_the_header_says(good, save):
+    """Catches a course's words that the gallery drops, and the names of files in place of titles."""
+    header = {
+        "title": "Dots",
+        "description": "Count & compare.",
+        "course": {"minutes": 3, "level": "first steps", "builds-on": ["earlier"], "goals": ["to count"]},
+    }
+    good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
+    card = pieces.card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
+    assert (card.title, card.description, card.minutes, card.level) == ("Dots", "Count & compare.", "3", "first steps")
+    assert (card.needs, card.goals, card.reaches) == (["An earlier one"], ["to count"], (0.25, 0.97))
+
+
+@pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\ndescription: [1]\n---", "x"])
+def test_a_card_copes_with_a_header_that_says_nothing(good, save, header):
+    good["cells"][0] = markdown(header)
+    card = pieces.card(Path("a.ipynb"), read(save(good)), {})
+    assert (card.description, card.minutes, card.needs, card.goals) == ("", "", [], [])
+
+
+def test_watching_needs_no_script_to_show_a_step(pages):
+    """Catches a page that is empty until a script has filled it: the still is a step of the record."""
+    text = next(page for page in pages if page.name == "watch.html").read_text(encoding="utf-8")
+    record = json.loads((PROJECT / pieces.RECORD).read_text(encoding="utf-8"))
+    group = record["prompts"][0]["groups"][pieces.STILL]
+    shown = re.findall(r"<tr class=\"(right|wrong)\"><td><code>(.*?)</code>", text)
+    assert [said for _, said in shown] == [completion.strip() for completion in group["completions"]]
+    assert [kind == "right" for kind, _ in shown] == [reward == 1 for reward in group["rewards"]]
+    assert '<form class="controls" hidden>' in text
+    embedded = re.search(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)[1]
+    assert json.loads(embedded) == record
+
+
+def test_quarto_gets_the_same_pieces_with_their_scripts(tmp_path, monkeypatch):
+    """Catches a piece that Quarto's pages lack, and one whose controls do nothing there."""
+    monkeypatch.setattr(pieces, "FOR_QUARTO", tmp_path)
+    _, sources = course.settings(PROJECT)
+    pieces.write_for_quarto(PROJECT, sources)
+    written = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert set(written) == set(pieces.MAKERS)
+    assert "addEventListener" in written["watch"] and "counting dots" in written["gallery"]
+    names = re.search(r"NAMES = \{(.*?)\}", (PROJECT / "site" / "pieces.lua").read_text(encoding="utf-8"))[1]
+    assert set(re.findall(r"(\w+) = true", names)) == set(pieces.MAKERS)
