@@ -100,11 +100,6 @@ def halved(kl):
     return kl / 2
 
 
-@STEPS.slip("kl", "You cut negative values off, and there are none in k3: what is cut off hides another mistake.")
-def negative_values_cut(kl):
-    return kl.clamp(min=0)
-
-
 @STEPS.slip(
     "logps",
     "The gradient is missing: `logps` is detached, or the computation stands inside `torch.no_grad()`. The penalty "

@@ -1,0 +1,1 @@
+"""Right functions of inverse reinforcement learning, a file for each exercise."""

@@ -1,0 +1,27 @@
+"""The search for the smallest case gets somewhere, and ends."""
+
+import torch
+
+from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue import kl
+from shared.exercises.shrinking import shrunk
+
+
+def test_the_search_ends():
+    """Catches two cases that are each taken for simpler than the other, as [0, 0.5] and [0.5, 0.5] once were."""
+    case = {"logps": torch.tensor([[0.3, 0.5]]), "ref_logps": torch.zeros(1, 2)}
+    asked = []
+
+    def fails(smaller: dict) -> bool:
+        asked.append(smaller)
+        return smaller["logps"].shape == (1, 2) and smaller["logps"][0, 1] == 0.5
+
+    found = shrunk(kl.EXERCISE, case, fails, time_left=lambda: len(asked) < 500)
+    assert len(asked) < 500
+    assert found["logps"].tolist() == [[0.0, 0.5]]
+
+
+def test_what_is_not_allowed_is_not_tried():
+    """Catches a weight of 0 where weights are positive."""
+    kind = Numbers("F", least=0.1)
+    assert all(bool((smaller >= 0.1).all()) for smaller in kind.simpler(torch.tensor([0.7, 2.0])))
