@@ -1,6 +1,7 @@
 """What is asked of every exercise of the catalogue."""
 
 import importlib
+import pkgutil
 import random
 from dataclasses import replace
 
@@ -12,8 +13,10 @@ from shared.exercises.comparing import judged, near, same
 from shared.exercises.judging import judge
 from tests.exercises.mutants import mutants_of
 
-NAMES = catalogue.__all__
-EXERCISES = {name: importlib.import_module(f"shared.exercises.catalogue.{name}").EXERCISE for name in NAMES}
+PREFIX = f"{catalogue.__name__}."
+MODULES = [importlib.import_module(found.name) for found in pkgutil.walk_packages(catalogue.__path__, PREFIX)]
+EXERCISES = {m.__name__.removeprefix(PREFIX): m.EXERCISE for m in MODULES if hasattr(m, "EXERCISE")}
+NAMES = list(EXERCISES)
 ABOUT = {name: importlib.import_module(f"tests.exercises.right.{name}") for name in NAMES}
 SLIPS = [(name, slip) for name in NAMES for slip in EXERCISES[name].steps.slips]
 RIGHT = [(name, function) for name in NAMES for function in ABOUT[name].RIGHT]
