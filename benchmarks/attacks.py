@@ -156,7 +156,7 @@ ATTACKS = (
 
 def job(program: str, seconds: float = 1.5) -> dict:
     """A job that runs a program as if it defined a student's function."""
-    function = {"key": "attack", "source": program, "name": "attack", "seconds": seconds}
+    function = {"key": "attack", "cases": "attack", "source": program, "name": "attack", "seconds": seconds}
     cases = base64.b64encode(pickle.dumps({"attack": {"cases": []}})).decode()
     return {"do": "answers", "cases": cases, "functions": [function], "imports": []}
 

@@ -1,22 +1,26 @@
-"""The same GRPO step four ways: ours, TRL's with its defaults, TRL's tuned, and the plain loop of notebooks.
+"""The same GRPO several ways: ours, TRL's with its defaults, TRL's tuned, and the plain loops of notebooks.
 
-Every contestant gets the same `Problem` and returns the clock's readings at the end of each step, so that a
-step is everything between two of them: generation, reward, policy and reference passes, backward, optimiser,
-and whatever else its training loop does. Loading the model comes before the first reading.
+Every contestant gets the same `Problem`, and a function of the model that it calls once before the first step and
+once after each, so that a step is everything between two calls: generation, reward, policy and reference passes,
+backward, optimiser, and whatever else its training loop does. Imports and loading the model come before the first.
 """
 
+import math
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from shared.grpo import GRPOConfig, train
 from shared.models import COURSE_MODEL, frozen_copy, load_policy
+from shared.rewards import RewardFunction
 from shared.tasks import analogies
+from shared.training import rows_of_step
 
 BETA = 0.04
 LEARNING_RATE = 1e-6  # so small that the completions of a long run stay as long as those of the first step
@@ -66,18 +70,45 @@ SHAPES = {
 }
 
 
+def letters(prompts, completions, **columns) -> list[float]:
+    """A reward for measuring steps: how many different characters a completion has. It hardly ever ties."""
+    return [float(len(set(completion))) for completion in completions]
+
+
+def all_weights(model: PreTrainedModel) -> PreTrainedModel:
+    return model
+
+
 @dataclass(frozen=True)
 class Problem:
-    """What all contestants share: a folder with model and tokenizer, the rows, and the settings of a step."""
+    """What all contestants share: a folder with model and tokenizer, the rows, and the settings of a run.
+
+    prepare: what is done to the model before it is trained: which weights are.
+    """
 
     folder: Path
     rows: list[dict]
     config: GRPOConfig
+    reward: RewardFunction = letters
+    prepare: Callable[[PreTrainedModel], PreTrainedModel] = all_weights
+
+    def load(self) -> tuple:
+        """The policy, its frozen reference, and the tokenizer."""
+        model, tokenizer = load_policy(self.folder, device="cpu")
+        reference = frozen_copy(model)
+        return self.prepare(model), reference, tokenizer
 
 
-def letters(prompts, completions, **columns) -> list[float]:
-    """The reward: how many different characters a completion has. It costs nothing and hardly ever ties."""
-    return [float(len(set(completion))) for completion in completions]
+OnStep = Callable[[PreTrainedModel], None]
+Contestant = Callable[[Problem, OnStep], None]
+
+
+def readings_of(contestant: Contestant, problem: Problem, steps: int) -> list[Reading]:
+    """The clock's readings before the first of so many steps and after each."""
+    readings = []
+    in_steps = replace(problem, config=replace(problem.config, steps=steps))
+    contestant(in_steps, lambda model: readings.append(clock()))
+    return readings
 
 
 def write_model(shape: str, ends: bool, folder: Path) -> None:
@@ -110,7 +141,6 @@ def make_problem(shape: str, workload: Workload, folder: Path) -> Problem:
         learning_rate=LEARNING_RATE,
         warmup_steps=0,
         log_every=0,
-        eval_every=1,
     )
     return Problem(folder, rows, config)
 
@@ -128,119 +158,145 @@ def prompts_of(lengths: Sequence[int]) -> list[str]:
     return prompts
 
 
-def ours(problem: Problem, steps: int) -> list[Reading]:
-    """`shared.grpo.train`; its evaluation hook, called at the end of each step, reads the clock."""
-    model, tokenizer = load_policy(problem.folder, device="cpu")
-    readings = []
-
-    def read(model) -> float:
-        readings.append(clock())
-        return 0.0
-
+def ours(problem: Problem, on_step: OnStep) -> None:
+    """`shared.grpo.train`."""
+    model, reference, tokenizer = problem.load()
+    on_step(model)
     train(
         model,
         tokenizer,
         problem.rows,
-        letters,
-        replace(problem.config, steps=steps),
-        reference=frozen_copy(model),
-        evaluate=read,
+        problem.reward,
+        problem.config,
+        reference=reference,
+        on_step=lambda record: on_step(model),
         progress=False,
     )
-    return readings
 
 
-def trl(problem: Problem, steps: int, **tuning) -> list[Reading]:
+def trl(problem: Problem, on_step: OnStep, **tuning) -> None:
     """`trl.GRPOTrainer` on the CPU in float32. What it would print or save is off; the rest is default."""
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig as TRLConfig
     from trl import GRPOTrainer
 
-    readings = []
+    class Told(TrainerCallback):
+        def on_train_begin(self, args, state, control, **kwargs):
+            on_step(kwargs["model"])
 
-    class Clock(TrainerCallback):
         def on_step_end(self, args, state, control, **kwargs):
-            readings.append(clock())
+            on_step(kwargs["model"])
 
-    model, tokenizer = load_policy(problem.folder, device="cpu")
+    model, _, tokenizer = problem.load()
     ours = problem.config
+    epochs = math.ceil(ours.steps * ours.prompts_per_step / len(problem.rows))  # as one: a new epoch costs time
     settings = dict(per_device_train_batch_size=ours.prompts_per_step * ours.num_generations) | tuning
     args = TRLConfig(
-        output_dir=str(problem.folder / "trl"),
+        output_dir=str(Path(tempfile.gettempdir()) / "trl"),
         use_cpu=True,
         bf16=False,
         report_to="none",
         save_strategy="no",
         disable_tqdm=True,
-        max_steps=steps,
+        max_steps=ours.steps,
         num_generations=ours.num_generations,
         beta=ours.beta,
         max_completion_length=ours.max_new_tokens,
         learning_rate=ours.learning_rate,
-        lr_scheduler_type="constant",
+        lr_scheduler_type="constant_with_warmup",
+        warmup_steps=ours.warmup_steps,
+        loss_type=ours.loss_type,
+        seed=ours.seed,
         **settings,
     )
     trainer = GRPOTrainer(
         model,
-        reward_funcs=letters,
+        reward_funcs=problem.reward,
         args=args,
-        train_dataset=Dataset.from_list(problem.rows * steps),
+        train_dataset=Dataset.from_list(problem.rows * epochs),
         processing_class=tokenizer,
-        callbacks=[Clock()],
+        callbacks=[Told()],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()
-    return readings
 
 
-def trl_tuned(problem: Problem, steps: int) -> list[Reading]:
+def trl_tuned(problem: Problem, on_step: OnStep) -> None:
     """TRL as a user can tune it: activations are kept instead of computed twice (gradient checkpointing)."""
-    return trl(problem, steps, gradient_checkpointing=False, logging_steps=1000)
+    trl(problem, on_step, gradient_checkpointing=False, logging_steps=1000)
 
 
-def plain_loop(problem: Problem, steps: int) -> list[Reading]:
-    """The loop of many published notebooks: G calls of `generate`, padded passes, a full log-softmax."""
-    model, tokenizer = load_policy(problem.folder, device="cpu")
-    reference = frozen_copy(model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=problem.config.learning_rate)
-    readings = []
-    for _ in range(steps):
-        loss = plain_loss(model, reference, tokenizer, problem)
+# Of the model, the prompts' batch, G and generate's options: (B, P + C) ids, those of one prompt next to each other.
+SampleGroups = Callable[[PreTrainedModel, Mapping, int, dict], torch.Tensor]
+
+
+def one_call(model: PreTrainedModel, batch: Mapping, G: int, options: dict) -> torch.Tensor:
+    """A group from one call of `generate`."""
+    return model.generate(**batch, num_return_sequences=G, **options)
+
+
+def a_call_each(model: PreTrainedModel, batch: Mapping, G: int, options: dict) -> torch.Tensor:
+    """A call of `generate` for each completion of a group, as many published notebooks do."""
+    groups = [model.generate(**batch, **options) for _ in range(G)]
+    width = max(group.size(1) for group in groups)
+    pad = options["pad_token_id"]
+    padded = [torch.nn.functional.pad(group, (0, width - group.size(1)), value=pad) for group in groups]
+    return torch.stack(padded, dim=1).flatten(0, 1)
+
+
+def plain_loop(problem: Problem, on_step: OnStep, sample_groups: SampleGroups = a_call_each) -> None:
+    """The loop of published notebooks: padded passes, a full log-softmax, `generate` as `sample_groups` calls it."""
+    model, reference, tokenizer = problem.load()
+    config = problem.config
+    torch.manual_seed(config.seed)
+    optimizer = torch.optim.AdamW((p for p in model.parameters() if p.requires_grad), weight_decay=0.0)
+    on_step(model)
+    for step in range(config.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate * min(1.0, (step + 1) / max(1, config.warmup_steps))
+        rows = rows_of_step(problem.rows, config.prompts_per_step, step, config.seed)
+        loss = plain_loss(model, reference, tokenizer, problem, rows, sample_groups)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), problem.config.max_grad_norm)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), config.max_grad_norm)
         optimizer.step()
-        readings.append(clock())
-    return readings
+        on_step(model)
 
 
-def plain_loss(model, reference, tokenizer, problem: Problem) -> torch.Tensor:
+def plain_loop_in_one_call(problem: Problem, on_step: OnStep) -> None:
+    plain_loop(problem, on_step, one_call)
+
+
+def plain_loss(model, reference, tokenizer, problem: Problem, rows: list[dict], sample_groups) -> torch.Tensor:
     """Sample, reward and score one batch the plain way."""
-    config, prompts = problem.config, [row["prompt"] for row in problem.rows]
+    config = problem.config
+    G = config.num_generations
+    prompts = [row["prompt"] for row in rows]
     batch = tokenizer(prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
     start = batch["input_ids"].size(1)
-    pad, eos = tokenizer.pad_token_id, tokenizer.eos_token_id
-    groups = [
-        model.generate(**batch, max_new_tokens=config.max_new_tokens, do_sample=True, pad_token_id=pad)
-        for _ in range(config.num_generations)
-    ]
-    width = max(group.size(1) for group in groups)
-    padded = [torch.nn.functional.pad(group, (0, width - group.size(1)), value=pad) for group in groups]
-    ids = torch.stack(padded, dim=1).flatten(0, 1)  # (B, P+C)
+    options = {
+        "max_new_tokens": config.max_new_tokens,
+        "do_sample": True,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    ids = sample_groups(model, batch, G, options)  # (B, P+C)
     completion_ids = ids[:, start:]  # (B, C)
-    ended = (completion_ids == eos).long()
+    ended = (completion_ids == tokenizer.eos_token_id).long()
     completion_mask = (ended.cumsum(dim=1) - ended == 0).float()  # 1 up to and including the first EOS
-    prompt_mask = batch["attention_mask"].repeat_interleave(config.num_generations, dim=0)
+    prompt_mask = batch["attention_mask"].repeat_interleave(G, dim=0)
     attention_mask = torch.cat([prompt_mask, completion_mask.long()], dim=1)
 
     completions = tokenizer.batch_decode(completion_ids, skip_special_tokens=True)
-    rewards = torch.tensor(letters(prompts, completions)).view(-1, config.num_generations)  # (N, G)
+    columns = {name: [row[name] for row in rows for _ in range(G)] for name in rows[0]}  # B of each
+    rewards = torch.tensor(problem.reward(columns.pop("prompt"), completions, **columns)).view(-1, G)  # (N, G)
     advantages = (rewards - rewards.mean(dim=1, keepdim=True)) / (rewards.std(dim=1, keepdim=True) + 1e-4)
 
     policy = plain_logps(model, ids, attention_mask, start)
-    with torch.no_grad():
-        frozen = plain_logps(reference, ids, attention_mask, start)
+    frozen = policy.detach()
+    if config.beta:
+        with torch.no_grad():
+            frozen = plain_logps(reference, ids, attention_mask, start)
     return plain_objective(policy, policy.detach(), frozen, advantages.flatten(), completion_mask, config.beta)
 
 
@@ -260,7 +316,7 @@ def plain_objective(logps, old_logps, ref_logps, advantages, completion_mask, be
     return ((per_token * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)).mean()
 
 
-CONTESTANTS: dict[str, Callable[[Problem, int], list[Reading]]] = {
+CONTESTANTS: dict[str, Contestant] = {
     "ours": ours,
     "TRL": trl,
     "TRL tuned": trl_tuned,

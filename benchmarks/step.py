@@ -29,7 +29,7 @@ import torch
 from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Workload, letters, make_problem
+from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Workload, letters, make_problem, readings_of
 from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
 from shared.engine.memory import keep_freed_memory
@@ -96,7 +96,7 @@ def run_block(job: dict) -> dict:
             seconds = phases(problem, steps, warm_up)
             return {"seconds": seconds, "flops": step_flops(problem), "flops_per_second": matrix_rate()}
         # The reading at the end of the last warm-up step starts the first counted one.
-        readings = CONTESTANTS[job["contestant"]](problem, warm_up + steps)[warm_up - 1 :]
+        readings = readings_of(CONTESTANTS[job["contestant"]], problem, warm_up + steps)[warm_up:]
     return {
         "wall": [b.wall - a.wall for a, b in pairwise(readings)],
         "cpu": [b.cpu - a.cpu for a, b in pairwise(readings)],

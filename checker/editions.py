@@ -45,13 +45,13 @@ def filled(notebook: Notebook, content: dict, fresh: dict) -> list[str]:
         notebook, content: the edition that was found, as a record and as its JSON.
         fresh: the edition that would take its place, with which one that has no metadata yet is compared.
     """
-    handed_out = _recorded(content) or exercises(fresh["cells"])
+    handed_out = recorded(content) or exercises(fresh["cells"])
     now = exercises(content["cells"])
     changed = [key for key in handed_out if now.get(key) != handed_out[key]]
     return [_place(key, notebook, content) for key in changed]
 
 
-def _recorded(content: dict) -> dict:
+def recorded(content: dict) -> dict:
     """The exercises that a notebook's metadata names; empty where it names none."""
     metadata = content.get("metadata")
     course = metadata.get("course") if isinstance(metadata, dict) else None

@@ -1,13 +1,8 @@
-"""The rubric: criteria from `rubric.yml`, the evidence the checker found for each, and collecting filled
-forms.
+"""The rubric: criteria from `rubric.yml`, and the evidence the checker found for each.
 
-The checker never gives points. A page's form is filled by a person and saved from the browser as a small JSON
-file; `checker grades` puts the files of a folder into one table.
+Its points are a person's to give: a page's form is filled in and saved from the browser (`checker/forms.py`).
 """
 
-import csv
-import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +12,13 @@ from checker.check import Report
 from checker.convert import plain
 from checker.layout import SPECS, sections
 from checker.notebook import Cell, Notebook, Unreadable
+from checker.points import exercises
 from checker.results import VERDICT, cases, log_lines
 from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
-GRADES = ".grades.json"
 QUOTED = 5  # lines of an output that are shown as evidence
+MOST_POINTS = 100  # of a question; more is a slip, or somebody's joke
 WIDTH = 120  # characters of such a line
 
 
@@ -84,8 +80,18 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
 def with_evidence(
     criteria: list[Criterion], notebook: Notebook, report: Report
 ) -> list[tuple[Criterion, list[Evidence]]]:
-    """Each criterion with what was found for it, as the form shows them."""
-    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
+    """Each criterion with what was found for it, as the form shows them, and then the written questions."""
+    found = [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
+    return [*found, *((question, []) for question in _questions(notebook))]
+
+
+def _questions(notebook: Notebook) -> Iterator[Criterion]:
+    """The questions that are answered in words and worth points, each from 0 to its points."""
+    cells = [{"cell_type": cell.kind, "source": cell.source} for cell in notebook.cells]
+    for exercise in exercises(cells):
+        if exercise.written and exercise.points <= MOST_POINTS:
+            levels = dict.fromkeys(range(int(exercise.points) + 1), "")
+            yield Criterion(f"Question: {exercise.what}", (), (), levels)
 
 
 def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:
@@ -118,34 +124,7 @@ def _of_step(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.search("shape|advantage|loss", line, re.IGNORECASE)]
 
 
-def collect(folder: Path) -> str:
-    """One line for each filled form below a folder, as CSV: notebook, one score for each criterion, comment.
-
-    Raises:
-        Unreadable: no form is there, or one is damaged; the message names it.
-    """
-    forms = []
-    for path in sorted(folder.rglob(f"*{GRADES}")):
-        try:
-            form = json.loads(path.read_text(encoding="utf-8"))
-            scores = {str(name): score for name, score in form["scores"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Unreadable(f"{path} is not a saved form ({error!r}). Save it again from its page.") from error
-        forms.append((str(form.get("notebook", path.name)), scores, str(form.get("comment", ""))))
-    if not forms:
-        raise Unreadable(
-            f"No filled forms (*{GRADES}) are in {folder}. Open a page, fill the form at its end, and save it there."
-        )
-    names = list(dict.fromkeys(name for _, scores, _ in forms for name in scores))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["notebook", *names, "comment"])
-    for notebook, scores, comment in forms:
-        writer.writerow([_cell(notebook), *[_cell(scores.get(name, "")) for name in names], _cell(comment)])
-    return out.getvalue()
-
-
-def _cell(value: object) -> str:
+def for_a_cell(value: object) -> str:
     """Text that a spreadsheet does not take for a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

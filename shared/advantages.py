@@ -49,7 +49,7 @@ def group_advantages(
             f"rewards has shape {tuple(rewards.shape)}; expected (B,) with B a positive multiple of "
             f"num_generations = {num_generations}, one reward for every completion."
         )
-    rewards = rewards.detach().float()
+    rewards = rewards.detach().to(torch.promote_types(rewards.dtype, torch.float32))
     if not rewards.isfinite().all():
         bad = int((~rewards.isfinite()).nonzero()[0])
         raise ValueError(f"The reward of completion {bad} is {rewards[bad].item()}; a reward must be a finite number.")

@@ -187,6 +187,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         truncated=rollout.truncated[rows],
         entropy=None,
         contexts=None,
+        beginnings=None,
     )
 
 

@@ -154,7 +154,9 @@ def fast_pass_of(model: PreTrainedModel) -> PreTrainedModel | None:
 
 def llama_states(llama: PreTrainedModel, rollout: Rollout, contexts: Contexts) -> Float[Tensor, "K d"]:
     """The final hidden state of each context, through the pass of `shared.engine.scoring`."""
-    return context_states(llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, contexts)
+    return context_states(
+        llama, rollout.prompt_ids, rollout.completion_ids, rollout.prompt_lengths, contexts, rollout.beginnings
+    )
 
 
 def on_paths(values: Float[Tensor, "S C X"], contexts: Contexts) -> Float[Tensor, "K X"]:

@@ -18,11 +18,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import ROOT, AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
-from shared.engine.contexts import number_contexts
+from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.decoding import start
-from shared.engine.logits import entropy_of
 from shared.engine.positions import check_room
-from shared.engine.sampling import Sampling, distribution, draw, refuse_nan
+from shared.engine.sampling import Sampling, next_token, refuse_nan
 from shared.models import eos_token_ids, eval_mode
 
 
@@ -43,6 +42,7 @@ class Rollout:
     contexts: (B, C), on the CPU, a number for each token's prompt and tokens before it: equal numbers were drawn from
         one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
         into a rollout makes it None.
+    beginnings: (N, P), on the CPU, a number for each token of a prompt and those before it, or None, in the same way.
     """
 
     prompts: list[str]
@@ -60,6 +60,7 @@ class Rollout:
     constraint: AnswerTrie | None = None
     entropy: Float[Tensor, "B C"] | None = None
     contexts: Int[Tensor, "B C"] | None = None
+    beginnings: Int[Tensor, "N P"] | None = None
 
     def __post_init__(self):
         if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
@@ -112,6 +113,7 @@ class Rollout:
             truncated=self.truncated[rows],
             entropy=None if self.entropy is None else self.entropy[rows, :width],
             contexts=None if self.contexts is None else self.contexts[rows, :width],
+            beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
         )
 
 
@@ -177,6 +179,7 @@ def sample(
     C = sampling.max_new_tokens
     prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
     prompt_lengths = prompt_mask.sum(dim=1)
+    beginnings = prompt_beginnings(prompt_ids, prompt_mask)
     check_room(model, prompt_lengths.tolist(), C)
     constraint = constraint.to(device) if constraint is not None else None
     u = None
@@ -199,6 +202,7 @@ def sample(
             prompt_lengths[distinct],
             prompt_of,
             room=C,
+            beginnings=beginnings[distinct],
         )
         old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
         entropy = torch.zeros_like(old_logps)
@@ -211,7 +215,7 @@ def sample(
             place = torch.tensor(running, device=device)
             drawn_from = torch.tensor(node, device=device)
             u_now = None if u is None else u[place, t]
-            token, logp, of_node = _next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
+            token, logp, of_node = next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
             old_logps[place, t] = logp.to(old_logps.dtype)
             entropy[place, t] = of_node[drawn_from].to(entropy.dtype)
 
@@ -259,32 +263,8 @@ def sample(
         constraint=constraint,
         entropy=on_host[1, :, :width],
         contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
+        beginnings=beginnings,
     )
-
-
-def _next_token(
-    logits: Float[Tensor, "R V"],
-    node: Int[Tensor, "M"],
-    sampling: Sampling,
-    constraint: AnswerTrie | None,
-    state: Int[Tensor, "R"] | None,
-    u: Float[Tensor, "M"] | None,
-) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"], Float[Tensor, "R"]]:
-    """One token for each of M completions, from the distribution of the node where it stands.
-
-    Args:
-        logits, state: of the R nodes; no state without a constraint.
-        u: None when sampling is greedy.
-
-    Returns:
-        the tokens, their log-probabilities, and the entropy of each node's distribution.
-    """
-    scores = distribution(logits, sampling, constraint, state)  # (R, K)
-    probs = scores.softmax(dim=-1)
-    choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)
-    logp = probs[node, choice].log()
-    token = choice if constraint is None else constraint.token_ids[state[node], choice]
-    return token, logp, entropy_of(scores)
 
 
 def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -48,7 +48,7 @@ class Batch:
 
     def take(self, rows: Sequence[int]) -> "Batch":
         """The part that belongs to these documents."""
-        chosen = torch.as_tensor(rows)
+        chosen = torch.as_tensor(rows, dtype=torch.long)
         width = longest(self.row_tokens[chosen])
         return Batch(
             ids=self.ids[chosen, :width],

@@ -101,3 +101,12 @@ def tokenizer():
 @pytest.fixture(params=["llama", "gpt2"])
 def model(request):
     return {"llama": tiny_llama, "gpt2": tiny_gpt2}[request.param]().eval()
+
+
+@pytest.fixture
+def patient_judge(monkeypatch):
+    """A judge that waits, on a machine that is busy: for tests that are not about time."""
+    monkeypatch.setattr("shared.exercises.judging.TIME_TO_EXPLAIN", 120.0)
+    monkeypatch.setattr("shared.exercises.judging.LONGEST", 240.0)
+    monkeypatch.setattr("shared.exercises.process.TIME_LIMIT", 300.0)
+    monkeypatch.setattr("shared.exercises.process.CASE_LIMIT", 60.0)

@@ -10,6 +10,7 @@ from shared import check
 from shared.exercises import catalogue
 from shared.exercises.record import MIME, bundle
 
+pytestmark = pytest.mark.usefixtures("patient_judge")
 CHECKS = {name: function for name, function in vars(check).items() if inspect.isfunction(function)}
 CHECKS = {
     name: function for name, function in CHECKS.items() if function.__module__ == check.__name__ and name != "run"

@@ -10,7 +10,7 @@ from tests.claims import origins as at
 from tests.claims.reading import claims
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
-NOT_YET = {"analogies", "countdown", "gradients", "maxent_irl", "poker", "ppo", "reasoning_format"}
+NOT_YET = {"analogies", "countdown", "gradients", "ppo"}
 WITH_ORIGINS = [path for path in NOTEBOOKS if path.stem not in NOT_YET]
 names = pytest.mark.parametrize("path", WITH_ORIGINS, ids=lambda path: path.stem)
 

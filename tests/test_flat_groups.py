@@ -15,6 +15,7 @@ from shared.ppo import PPO, PPOConfig
 from shared.rloo import RLOO, RLOOConfig
 from tests.conftest import letter_tokenizer, tiny_llama
 
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 TOKENIZER = letter_tokenizer()
 FLAT = {"abc": True, "d": False, "efg": True, "hij": False}  # whether a prompt's completions have equal rewards
 ROWS = [{"prompt": prompt} for prompt in FLAT]
@@ -171,7 +172,7 @@ def test_the_metrics_of_a_step_without_work_are_those_of_any_step():
 
 
 def test_ratios_are_of_the_tokens_that_are_learned_from():
-    """As said in `GRPO.loss`. Catches a share of the whole batch, with which the mean of ratios would be below 1."""
+    """As `add_up_gradient` says. Catches a share of the whole batch, with which the mean of ratios would be below 1."""
     algorithm = made(WatchedGRPO, CONFIG)
     metrics = training.add_up_gradient(algorithm, algorithm.collect(ROWS, 0), CONFIG)
     assert metrics["ratio"].item() == pytest.approx(1, abs=1e-9)

@@ -145,7 +145,7 @@ def test_one_more_look_for_each_token_is_counted():
 
         return looking
 
-    with mock.patch.object(rollout, "_next_token", with_a_look(rollout._next_token)):
+    with mock.patch.object(rollout, "next_token", with_a_look(rollout.next_token)):
         after, lines = one_step(case, 4)
     assert after == before | {"sampling": before["sampling"] + 4}
     assert any(line.startswith("tests/test_second_device_transfers.py") for line in lines)

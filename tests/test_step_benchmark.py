@@ -11,8 +11,10 @@ from benchmarks.contestants import (
     ours,
     plain_logps,
     plain_loop,
+    plain_loop_in_one_call,
     plain_objective,
     prompts_of,
+    readings_of,
 )
 from benchmarks.step_report import compare_table, growth_table, ratios
 from shared.grpo import collect, policy_loss
@@ -62,13 +64,13 @@ def test_our_step_is_the_plain_one_in_loss_and_gradients(problem):
     )
 
 
-@pytest.mark.parametrize("contestant", [ours, plain_loop])
-def test_a_contestant_reads_the_clock_once_a_step_and_trains(contestant, problem, monkeypatch):
+@pytest.mark.parametrize("contestant", [ours, plain_loop, plain_loop_in_one_call])
+def test_a_contestant_tells_of_each_step_and_trains(contestant, problem, monkeypatch):
     moved = []
     real = torch.optim.AdamW.step
     monkeypatch.setattr(torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1])
-    readings = contestant(problem, 2)
-    assert len(readings) == len(moved) == 2 and readings[0].wall < readings[1].wall
+    readings = readings_of(contestant, problem, 2)
+    assert len(readings) == 3 and len(moved) == 2 and readings[0].wall < readings[1].wall
 
 
 def test_prompts_have_the_lengths_asked_for_and_differ():

@@ -1,13 +1,13 @@
 """The commands, one a file. A further one is a module here and a line below.
 
-Only `report` runs what is in a notebook, and only it needs a kernel: the others work where there is none. What takes
+Only `report` and `grade` run what is in a notebook and need a kernel, `grade` in isolation. What takes
 long to import is imported by the command that needs it, when it is called.
 """
 
 import typer
 
 from checker import bootstrap
-from checker.commands import assign, check, convert, explain, grades, render, report, site
+from checker.commands import assign, check, convert, explain, grade, grades, release, render, report, site
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,7 +15,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help=(
-        "Check, run and render course notebooks. Only [bold]report[/bold] executes what is in them.\n\n"
+        "Check, run and render course notebooks, and grade a class. Only [bold]report[/bold] and [bold]grade[/bold] execute"
+        " what is in them, [bold]grade[/bold] in isolation.\n\n"
         "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]"
     ),
 )
@@ -24,6 +25,10 @@ app.command("report", help=report.HELP)(report.report_command)
 app.command("convert")(convert.convert_command)
 app.command("render")(render.render_command)
 app.command("site")(site.site_command)
+app.command("release")(release.release_command)
+app.command("grade", help=grade.HELP)(grade.grade_command)
+app.command("autograder")(grade.autograder_command)
+app.command("forget")(grade.forget_command)
 app.command("grades")(grades.grades_command)
 app.command("assign")(assign.assign_command)
 app.command("explain")(explain.explain_command)

@@ -18,15 +18,20 @@ def grades_command(
 ) -> None:
     """Collect the rubric forms that were filled in on the pages into one CSV."""
     from checker.files import write_beside
-    from checker.rubric import collect
+    from checker.forms import read_forms, table
 
     try:
-        table = collect(folder)
+        forms, chosen, damaged = read_forms(folder)
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
+    for sentence in chosen:
+        print(sentence, file=sys.stderr)
+    for sentence in damaged:
+        complain(sentence)
     if output is None:
-        sys.stdout.write(table)
+        sys.stdout.write(table(forms))
     else:
-        write_beside(output, table)
-        print(f"{output}: {table.count(chr(10)) - 1} notebooks")
+        write_beside(output, table(forms))
+        print(f"{output}: {len(forms)} notebooks")
+    raise typer.Exit(UNREADABLE if damaged else 0)

@@ -5,9 +5,11 @@ but the box's own loopback, and nothing is left of the grader's environment. bub
 docker and podman from an image, of which only the C library is used.
 """
 
+import itertools
 import os
 import shutil
 import sys
+import sysconfig
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COURSE = "/course"
 WORK = "/tmp/work"
 FIRST_UID = 2_000_000  # far above those that a system gives away
+USERS = 100  # for the boxes of one process, in turns
+NUMBERS = itertools.count()
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/etc/alternatives")
 SHARED_MEMORY = 64_000_000  # bytes of /dev/shm
 IMAGE = "docker.io/library/python:3.11-slim"
@@ -49,25 +53,32 @@ class Isolation:
 
 @dataclass(frozen=True)
 class Box:
-    """One box: the isolation, what of the project it shows, how much it may take, and its name where it needs one.
+    """One box: the isolation, what of the project it shows, how much it may take.
 
     shown: pairs (file or folder outside, where it stands below the project inside).
+    name: of its container.     number: counts the boxes of this process.
     """
 
     isolation: Isolation
     shown: tuple[tuple[Path, str], ...]
     limits: Limits
     name: str = ""
+    number: int = 0
 
     @property
     def uid(self) -> int | None:
-        """The user that the box runs as; None for the one that starts it."""
-        return FIRST_UID + os.getpid() if self.isolation.own_uid else None
+        """The user that the box runs as; None for the one that starts it.
+
+        Another one for each box: what is left of a fork bomb for a moment counts against the limit of its user.
+        """
+        if not self.isolation.own_uid:
+            return None
+        return FIRST_UID + os.getpid() * USERS + self.number % USERS
 
 
 def box(isolation: Isolation, shown: Iterable[tuple[Path, str]], limits: Limits) -> Box:
     """A box with a name of its own."""
-    return Box(isolation, tuple(shown), limits, f"checker-{uuid.uuid4().hex[:12]}")
+    return Box(isolation, tuple(shown), limits, f"checker-{uuid.uuid4().hex[:12]}", next(NUMBERS))
 
 
 def environment(course: str, home: str) -> dict[str, str]:
@@ -110,6 +121,13 @@ def visible(box: Box) -> list[tuple[str, str]]:
     return found
 
 
+def covered() -> list[str]:
+    """Folders inside that are covered by empty ones: the project, where it was installed as a package as well."""
+    packages = [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
+    folders = [folder / name for folder in packages for name in ("shared", "checker")]
+    return list(dict.fromkeys(str(folder) for folder in folders if folder.is_dir()))
+
+
 def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
     alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if not box.isolation.own_uid:
@@ -128,6 +146,8 @@ def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
         arguments += ["--perms", "0755", "--dir", folder]  # else for root alone
     for outside, inside in mounts:
         arguments += ["--ro-bind", outside, inside]
+    for folder in covered():
+        arguments += ["--size", "4096", "--tmpfs", folder]
     arguments += ["--perms", "0777", "--dir", WORK, "--chdir", WORK]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]  # both are in memory too, without a limit
     if seccomp is not None:
@@ -150,6 +170,8 @@ def _container(box: Box) -> list[str]:
     arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}", "--workdir", "/tmp"]
     for name, value in environment(COURSE, "/tmp").items():
         arguments += ["--env", f"{name}={value}"]
+    for folder in covered():
+        arguments += ["--tmpfs", folder]
     for outside, inside in visible(box):
         if outside not in SYSTEM:
             arguments += ["--volume", f"{outside}:{inside}:ro"]

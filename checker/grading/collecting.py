@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
 
-from checker import inventory
+from checker.check import RENAMED
 from checker.findings import one_line
-from checker.grading.layouts import Sender, metadata, sender
+from checker.grading.layouts import METADATA, Sender, metadata, sender
 from checker.grading.roster import Roster
+from checker.inventory import take
 from checker.notebook import Unreadable
 
 NOTEBOOK = ".ipynb"
@@ -56,11 +57,13 @@ def collect(
     roster: Roster = Roster(),
     pattern: str = "",
     due: datetime | None = None,
+    whose: str = "",
 ) -> Collected:
     """The notebooks of folders and of zips, which are unpacked into `scratch`.
 
     Args:
         pattern: a regular expression with a group named `student`, looked for in a file's place.
+        whose: the student whose all of it is; "" for a class.
 
     Raises:
         BadPattern: it is no such expression.
@@ -70,18 +73,20 @@ def collect(
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[tuple[tuple[int, ...], Handed]]] = {}
-    handed_in = inventory.take(paths, scratch)
-    found.aside += [Aside(one_line(skipped.name), skipped.reason) for skipped in handed_in.skipped]
-    for entry in handed_in.entries:
+    inventory = take(paths, scratch)
+    for skipped in inventory.skipped:
+        if PurePath(skipped.name.rpartition(":")[2]).name != METADATA:
+            found.aside.append(Aside(one_line(skipped.name), f"It is {skipped.reason}."))
+    for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
             found.aside.append(Aside(place, str(entry.error)))
             continue
-        if entry.file.suffix.lower() != NOTEBOOK:
+        if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
             found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
             continue
         says = sender(entry.inside, submissions)
-        student = _student(entry.inside, says, roster, asks)
+        student = whose or _student(entry.inside, says, roster, asks)
         if isinstance(student, Unreadable):
             found.aside.append(Aside(place, str(student)))
             continue

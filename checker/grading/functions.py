@@ -55,13 +55,14 @@ def definitions(notebook: Notebook) -> Definitions:
     return Definitions(nodes, frozenset(filled))
 
 
-def take(name: str, student: Definitions, edition: Definitions) -> Taken:
+def take(name: str, student: Definitions, edition: Definitions, replaced: frozenset[str] = frozenset()) -> Taken:
     """The program that defines a function of the student's.
 
     Args:
         name: the function that is to be called: an exercise, or one of the edition's that uses exercises.
         student, edition: what was handed in, and what was handed out. Of the latter are taken the functions that are no
             exercises and that only the edition's own functions use.
+        replaced: exercises of which the edition's solution is taken.
     """
     chosen = {}
     waiting = [(name, name not in edition.filled and name in edition.nodes)]
@@ -70,8 +71,8 @@ def take(name: str, student: Definitions, edition: Definitions) -> Taken:
         if wanted in chosen:
             continue
         exercise = wanted in edition.filled
-        own = wanted in student.nodes and (exercise or not from_edition)
-        if not own and (exercise or wanted == name and wanted not in edition.nodes):
+        own = wanted in student.nodes and (exercise or not from_edition) and wanted not in replaced
+        if not own and (exercise and wanted not in replaced or wanted == name and wanted not in edition.nodes):
             return Taken("", problem=f"There is no function `{wanted}` in the notebook.")
         source = student if own else edition
         if _can_be_made(wanted, source):  # else it is a builtin, or something that the notebook computes

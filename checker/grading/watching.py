@@ -67,6 +67,8 @@ def tree(root: int) -> list[Process]:
 
 
 def _all() -> list[Process]:
+    if not os.path.isdir("/proc"):
+        return []  # not Linux: a container bounds itself there
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():

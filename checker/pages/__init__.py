@@ -1,6 +1,11 @@
 """A notebook as one HTML file: folded code, a contents list, pictures and mathematics, all of it inside.
 
-`site` writes pages and their index; a page is made by `quarto` where Quarto is installed, and by `builtin`, which needs
-only Python, elsewhere. `formulas` and `sanitise` make what a stranger wrote fit to look at; `templates` reads the
-templates, the style and the scripts that lie beside it.
+What is on a page, and where that is decided:
+
+- `site`: pages as files, the index of many, and which engine shows a notebook;
+- `body`: the cells of a notebook, whichever engine shows them: places, headings, limits;
+- `builtin`, `quarto`: the two engines; `cells`: what a code cell says of itself, its fold, its captions;
+- `markdown`, `formulas`, `parts`, `sanitise`: a stranger's text, made fit to look at;
+- `course`: the course site without Quarto;
+- `templates`: the `.j2` templates, all on `layout.html.j2`, with the style and the scripts that lie beside it.
 """

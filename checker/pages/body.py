@@ -19,7 +19,7 @@ LONGEST = 40_000  # characters of a cell or of an output on a page
 MOST_CELLS = 1_000  # cells on one page
 MOST_TEXT = 400_000  # characters of their sources and text outputs, on one page
 LARGEST = 18_000_000  # characters of a page's cells; its head, style and form come on top
-SECONDS = 4  # after which no further cell is begun
+SECONDS = 4  # of work, after which no further cell is begun; a machine that is busy elsewhere costs nothing
 EXPECTED = "What it should print"  # how the cells begin in which a blank edition shows the worked notebook's output
 
 
@@ -39,7 +39,7 @@ class Limits:
     """How much of a notebook a page can still bear."""
 
     def __init__(self) -> None:
-        self.until = time.monotonic() + SECONDS
+        self.until = time.process_time() + SECONDS
         self.text = MOST_TEXT
         self.size = LARGEST
         self.reason = ""
@@ -51,9 +51,14 @@ class Limits:
             self.reason = f"a page shows at most {MOST_CELLS:,} cells"
         elif self.text < 0:
             self.reason = f"a page shows at most {MOST_TEXT:,} characters of text"
-        elif time.monotonic() > self.until:
+        elif self.late:
             self.reason = f"showing them takes longer than {SECONDS} s"
         return not self.reason
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return time.process_time() > self.until
 
     def take(self, piece: str) -> bool:
         """Whether a piece of the page still fits; a piece that does not is left out, and what follows with it."""
@@ -64,10 +69,11 @@ class Limits:
 
 
 class Outline:
-    """The sections and the figures of one notebook: places, headings, numbers."""
+    """The sections and the figures of one notebook: places, headings, numbers; and how much of it is still shown."""
 
     def __init__(self, notebook: Notebook) -> None:
         self.contents: list[tuple[str, str]] = []
+        self.limits = Limits()
         self.figures = _numbered(notebook)
         self._open = {spec.number for spec in SPECS}
 

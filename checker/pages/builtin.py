@@ -14,7 +14,6 @@ from checker.pages import cells
 from checker.pages.body import (
     LONGEST,
     Body,
-    Limits,
     Outline,
     attached,
     beside,
@@ -36,16 +35,15 @@ def body(notebook: Notebook, pictures: Pictures = no_picture) -> Body:
         pictures: gives pictures that lie beside the notebook by their addresses; those attached to a cell are known.
     """
     outline = Outline(notebook)
-    limits = Limits()
     pieces = []
     for cell in notebook.cells:
-        if not limits.allow(cell):
+        if not outline.limits.allow(cell):
             break
         shown = code(cell, outline) if cell.is_code else text(cell, outline, attached(cell, pictures))
-        if not limits.take(shown):
+        if not outline.limits.take(shown):
             break
         pieces.append(f'<a id="cell-{cell.number}"></a>{shown}')
-    pieces.append(rest(notebook, len(pieces), limits.reason))
+    pieces.append(rest(notebook, len(pieces), outline.limits.reason))
     return Body("\n".join(pieces), outline.contents)
 
 
@@ -54,7 +52,7 @@ def code(cell: Cell, outline: Outline) -> str:
     above = heading(cell, outline)
     lines = [line.rstrip() for line in cut(cells.code_of(cell)).split("\n")]  # Pygments is slow on blanks
     shown = folded(cells.fold(cell), highlighted("\n".join(lines), "python"), aside=beside(cell))
-    return f'{above}<section class="code">{shown}{outputs(cell, outline)}</section>'
+    return f'{above}<section class="code">{shown}{place(cell)}{outputs(cell, outline)}</section>'
 
 
 def heading(cell: Cell, outline: Outline) -> str:
@@ -67,7 +65,10 @@ def outputs(cell: Cell, outline: Outline) -> str:
     """The outputs of a code cell; pictures are numbered within it for their captions."""
     shown = []
     pictures = 0
-    for output in cell.outputs:
+    for number, output in enumerate(cell.outputs):
+        if outline.limits.late:
+            shown.append(f'<p class="rest">{len(cell.outputs) - number:,} further outputs are not shown.</p>')
+            break
         picture = picture_of(output)
         if picture:
             shown.append(figure(cell, pictures, picture, outline))
@@ -93,21 +94,21 @@ def picture_of(output: Output) -> str:
 def figure(cell: Cell, number: int, picture: str, outline: Outline) -> str:
     """A picture with its caption and what is read to those who cannot see it."""
     shown = f'<img alt="{html.escape(cells.alternative(cell, number))}" src="{picture}">'
-    return f"<figure{place(cell, number)}>{shown}{caption(cell, number, outline)}</figure>"
+    said = caption(cell, number, outline)
+    return f"<figure>{shown}<figcaption>{said}</figcaption></figure>" if said else f"<figure>{shown}</figure>"
 
 
-def place(cell: Cell, number: int) -> str:
-    """The place to which `@fig-name` leads: a cell's first picture."""
+def place(cell: Cell) -> str:
+    """The place to which `@fig-name` leads, before the outputs of the cell that has the name; "" without a name."""
     name = cells.reference(cell)
-    return f' id="{name}"' if name and number == 0 else ""
+    return f'<a id="{name}"></a>' if name else ""
 
 
 def caption(cell: Cell, number: int, outline: Outline) -> str:
-    """A picture's caption, numbered where the picture has a name."""
+    """A picture's caption, the first numbered where the cell has a name; "" without one."""
     said = caption_text(cell, number)
     named = outline.figures.get(cells.reference(cell)) if number == 0 else None
-    counted = f"Figure {named}: " if named else ""
-    return f"<figcaption>{counted}{said}</figcaption>" if said else ""
+    return f"Figure {named}: {said}" if named and said else said
 
 
 def caption_text(cell: Cell, number: int) -> str:
@@ -121,8 +122,6 @@ def caption_text(cell: Cell, number: int) -> str:
 
 def without_picture(output: Output) -> str:
     """An output in the best form that is safe: HTML, Markdown, or text."""
-    from nbconvert.filters import ansi2html
-
     data = output.data
     if "text/html" in data and bearable(data["text/html"]):
         return f'<div class="html">{sanitised(data["text/html"])}</div>'
@@ -130,4 +129,13 @@ def without_picture(output: Output) -> str:
         return to_html(data["text/markdown"], "output")[0]
     if not output.text.strip():
         return ""
-    return f'<pre class="{output.kind}">{sanitised(ansi2html(cut(output.text).rstrip()))}</pre>'
+    return f'<pre class="{output.kind}">{coloured(cut(output.text).rstrip())}</pre>'
+
+
+def coloured(text: str) -> str:
+    """Text of a terminal as HTML, with its colours where it has some."""
+    if "\x1b" not in text:
+        return html.escape(text, quote=False)
+    from nbconvert.filters import ansi2html  # takes a second to import, and few outputs need it
+
+    return sanitised(ansi2html(text))

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 
 from checker.pages.parts import Parts
 
@@ -16,19 +17,24 @@ CODE = re.compile(
 )
 
 
-def without_formulas(source: str, parts: Parts) -> str:
-    """The Markdown with a place for each formula outside of code, whose MathML `parts` holds."""
+def outside_code(source: str, change: Callable[[str], str]) -> str:
+    """Markdown of which what is not code is changed."""
+    pieces = []
+    position = 0
+    for code in CODE.finditer(source):
+        pieces += [change(source[position : code.start()]), code[0]]
+        position = code.end()
+    pieces.append(change(source[position:]))
+    return "".join(pieces)
+
+
+def formulas(text: str, parts: Parts) -> str:
+    """Markdown with a place for each formula, whose MathML `parts` holds."""
 
     def replace(match: re.Match) -> str:
         return parts.put(_mathml(match["display"] or match["inline"], bool(match["display"])))
 
-    pieces = []
-    position = 0
-    for code in CODE.finditer(source):
-        pieces += [FORMULA.sub(replace, source[position : code.start()]), code[0]]
-        position = code.end()
-    pieces.append(FORMULA.sub(replace, source[position:]))
-    return "".join(pieces)
+    return FORMULA.sub(replace, text)
 
 
 def _mathml(tex: str, display: bool) -> str:

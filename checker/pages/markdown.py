@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from checker.pages.formulas import without_formulas
+from checker.pages.formulas import formulas, outside_code
 from checker.pages.parts import Parts, without_places
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
 
@@ -34,10 +34,11 @@ def to_html(
         figures: the numbers of the page's figures by name; `@fig-name` is then a link to one.
     """
     parts = Parts()
-    body = parts.fill(_reader()(without_formulas(without_places(source), parts)))
+    free = outside_code(without_places(source), lambda text: _references(formulas(text, parts), figures or {}, parts))
+    body = parts.fill(_reader()(free))
     if not bearable(body):
         return f"<pre>{html.escape(source)}</pre>", []
-    body = _with_references(sanitised(body, pictures), figures or {})
+    body = sanitised(body, pictures)
     headings: list[Heading] = []
 
     def placed(match: re.Match) -> str:
@@ -52,7 +53,10 @@ def to_html(
 
 @lru_cache
 def _reader():
-    """What reads Markdown: the dialect of notebooks, with code in colours and without their formulas."""
+    """What reads Markdown: the dialect of notebooks, with code in colours and without their formulas.
+
+    It lets every address and every tag through, as what it makes is sanitised.
+    """
     import mistune
 
     class Renderer(mistune.HTMLRenderer):
@@ -61,7 +65,9 @@ def _reader():
             return highlighted(code, language)
 
     return mistune.create_markdown(
-        escape=False, renderer=Renderer(escape=False), plugins=["strikethrough", "table", "url", "def_list"]
+        escape=False,
+        renderer=Renderer(escape=False, allow_harmful_protocols=True),
+        plugins=["strikethrough", "table", "url", "def_list"],
     )
 
 
@@ -79,11 +85,11 @@ def highlighted(code: str, language: str) -> str:
     return highlight(code, lexer, HtmlFormatter())
 
 
-def _with_references(body: str, figures: dict[str, int]) -> str:
-    """HTML in which `@fig-name` is a link to the figure of that name."""
+def _references(text: str, figures: dict[str, int], parts: Parts) -> str:
+    """Markdown in which a place for a link stands where `@fig-name` names a figure of the page."""
 
     def link(match: re.Match) -> str:
         number = figures.get(match[1])
-        return match[0] if number is None else f'<a href="#{match[1]}">Figure {number}</a>'
+        return match[0] if number is None else parts.put(f'<a href="#{match[1]}">Figure {number}</a>')
 
-    return REFERENCE.sub(link, body) if figures else body
+    return REFERENCE.sub(link, text) if figures else text

@@ -23,7 +23,7 @@ from checker.convert import plain
 from checker.findings import one_line
 from checker.notebook import Cell, Notebook
 from checker.pages import builtin, cells
-from checker.pages.body import Body, Limits, Outline, attached, beside, cut, rest, text
+from checker.pages.body import Body, Outline, attached, beside, cut, rest, text
 from checker.pages.parts import CLOSE, Parts, without_places
 from checker.pages.sanitise import arranged
 
@@ -50,6 +50,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 PATIENCE = 120  # seconds
 MAIN = re.compile(r"<main\b[^>]*>(.*)</main>|<body\b[^>]*>(.*)</body>", re.DOTALL)
+LINE = re.compile(r'<a href="#cb\d+-\d+" aria-hidden="true" tabindex="-1"></a>')  # before each line of code
 TITLE = re.compile(r'<header id="title-block-header".*?</header>', re.DOTALL)
 PICTURE = re.compile(r"notebook_files/figure-html/([\w.-]+\.(png|jpe?g|gif|webp))")
 SAID = re.compile(r"^\s*(?:\[?ERROR\]?:?|error:)\s*", re.IGNORECASE)
@@ -87,7 +88,7 @@ def body(quarto: str, notebook: Notebook) -> Body:
         found = MAIN.search(made.read_text(encoding="utf-8", errors="replace"))
         if found is None:
             raise Failed("it made a page without content")
-        content = TITLE.sub("", found[1] or found[2], count=1)
+        content = LINE.sub("", TITLE.sub("", found[1] or found[2], count=1))
         shown = arranged(content, lambda address: _picture(Path(scratch), address))
     return Body(without_places(parts.fill(shown)), outline.contents)
 
@@ -144,7 +145,7 @@ def cause(said: str) -> str:
 
 def _copy(notebook: Notebook, outline: Outline, parts: Parts) -> dict:
     """The notebook for Quarto: our header, places for what it must not read, and its code and pictures."""
-    limits = Limits()
+    limits = outline.limits
     copied = [_markdown("---\n" + json.dumps(HEADER) + "\n---")]
     shown = 0
     for cell in notebook.cells:
@@ -152,7 +153,7 @@ def _copy(notebook: Notebook, outline: Outline, parts: Parts) -> dict:
             break
         above = f'<a id="cell-{cell.number}"></a>'
         if cell.is_code:
-            above += builtin.heading(cell, outline)
+            above += builtin.heading(cell, outline) + builtin.place(cell)
             made = [_place(parts.put(above)), _code(cell, outline, parts)]
         else:
             made = [_place(parts.put(above + text(cell, outline, attached(cell))))]
@@ -179,7 +180,7 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
             outputs.append(_kept(builtin.without_picture(output), parts))
     options = {"code-summary": parts.put(f"{html.escape(cells.fold(cell))} <small>{beside(cell)}</small>")}
     if pictures:
-        options |= _of_pictures(cell, pictures, parts)
+        options |= _of_pictures(cell, pictures, outline, parts)
     above = "".join(f"#| {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in options.items())
     return {
         "cell_type": "code",
@@ -191,20 +192,14 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
     }
 
 
-def _of_pictures(cell: Cell, pictures: list[int], parts: Parts) -> dict[str, str | list[str]]:
-    """The options that name a cell's pictures: places for what is said of them, and the name they are referred to by."""
-    captions = [builtin.caption_text(cell, number) for number in pictures]
+def _of_pictures(cell: Cell, pictures: list[int], outline: Outline, parts: Parts) -> dict[str, list[str]]:
+    """The options that say what a cell's pictures show: places for their captions and for what is read aloud."""
+    captions = [builtin.caption(cell, number, outline) for number in pictures]
     alternatives = [parts.put(html.escape(cells.alternative(cell, number))) for number in pictures]
-    options: dict[str, str | list[str]] = {"fig-alt": _one_or_all(alternatives)}
+    options = {"fig-alt": alternatives}
     if any(captions):
-        options["fig-cap"] = _one_or_all([parts.put(caption) for caption in captions])
-    if cells.reference(cell):
-        options["label"] = cells.reference(cell)
+        options["fig-cap"] = [parts.put(caption) for caption in captions]
     return options
-
-
-def _one_or_all(values: list[str]) -> str | list[str]:
-    return values[0] if len(values) == 1 else values
 
 
 def _kept(shown: str, parts: Parts) -> dict:

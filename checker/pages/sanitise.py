@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 LONGEST = 400_000  # characters of an output in HTML
+MOST = 40_000  # tags of an output; empty ones take the square of how many there are
 DEEPEST = 2_000  # elements of an output that are not closed
 OWN = "user-"  # before the ids of what a stranger wrote
 OURS = re.compile(r"#(?:cell-\d+|section-\d|fig-[\w-]+)")  # links to places that pages have
@@ -33,8 +34,9 @@ def no_picture(address: str) -> None:
 
 def bearable(fragment: str) -> bool:
     """Whether HTML is short and shallow: sanitising takes the square of how many elements are left open."""
-    left_open = fragment.count("<") - 2 * fragment.count("</")
-    return len(fragment) <= LONGEST and left_open <= DEEPEST
+    tags = fragment.count("<")
+    left_open = tags - 2 * fragment.count("</")
+    return len(fragment) <= LONGEST and tags <= MOST and left_open <= DEEPEST
 
 
 def sanitised(fragment: str, pictures: Pictures = no_picture) -> str:

@@ -1,5 +1,6 @@
 """Pages as files: one for each notebook, in the same tree, and the index that lists them."""
 
+import re
 import subprocess
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,8 @@ INDEX = "index.html"
 LONGEST_NAME = 200  # bytes of a file's or folder's name
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE = 10  # seconds for git
+# A link to another file of the course leads nowhere from a page that stands alone.
+TO_A_FILE = re.compile(r'<a href="(?![a-z][a-z0-9+.-]*:|#)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 Say = Callable[[str], None]  # what is done with a sentence about how a page was made
 
 
@@ -118,6 +121,7 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
     """The page of a notebook, and what there is to say of how it was made. Raises Unreadable as `render` does."""
     notebook = read(path)
     body = _body(notebook, engine)
+    body = replace(body, html=TO_A_FILE.sub(r"\1", body.html))
     text = rendered(
         "page.html.j2",
         ("page.js", "form.js"),

@@ -5,11 +5,16 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from checker.layout import is_header
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
+EXECUTED = re.compile(
+    r"^execute:[ \t]*(?:\n[ \t][^\n]*)*?[\s{]enabled:[ \t]*(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE
+)
+MOST_OF_A_HEADER = 5_000  # characters
 LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
 ELSEWHERE = re.compile(r"\w+:|//|#")
 
@@ -123,4 +128,17 @@ def local_file(submission: Submission) -> Iterator[Remark]:
                     )
 
 
-RULES = [fence_not_closed, mathematics_not_closed, yaml_in_the_text, local_file]
+@rule(
+    "R005",
+    "warning",
+    why="Quarto then runs the notebook while it makes the page, and writes the new outputs into the file.",
+    wrong="execute:\n  enabled: true",
+    right="Leave `execute` out: the page shows the outputs that are saved, and `make report` runs the notebook.",
+)
+def quarto_is_asked_to_run_it(submission: Submission) -> Iterator[Remark]:
+    cells = submission.notebook.cells
+    if cells and is_header(cells[0]) and EXECUTED.search(cells[0].source[:MOST_OF_A_HEADER]):
+        yield 0, "the header asks Quarto to run the notebook (execute: enabled: true)", "Take these two lines out."
+
+
+RULES = [fence_not_closed, mathematics_not_closed, yaml_in_the_text, local_file, quarto_is_asked_to_run_it]

@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from shared.engine.llama import first_places
+from shared.engine.llama import first_of_each, first_places
 
 
 def number_contexts(prompts: Sequence[int], completions: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -52,6 +52,25 @@ def number_contexts(prompts: Sequence[int], completions: Sequence[Sequence[int]]
             row.append(context)
         contexts.append(row)
     return contexts
+
+
+def number_beginnings(prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+    """A number for each token and those before it, the same wherever two prompts begin alike: `a b c`, `a d`: 1 2 3, 1 4.
+
+    A token and those before it are the context of whatever follows.
+    """
+    whatever = 0
+    contexts = number_contexts([0] * len(prompts), [[*ids, whatever] for ids in prompts])
+    return [row[1:] for row in contexts]
+
+
+def prompt_beginnings(prompt_ids: Int[Tensor, "N P"], prompt_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:
+    """`number_beginnings` of prompts that are padded on the left; 0 in the padding."""
+    real = prompt_mask == 1
+    numbers = number_beginnings([ids[is_real].tolist() for ids, is_real in zip(prompt_ids, real)])
+    beginnings = torch.zeros_like(prompt_ids)
+    beginnings[real] = torch.tensor([number for row in numbers for number in row])
+    return beginnings
 
 
 def separate_contexts(num_prompts: int, num_generations: int, length: int) -> Int[Tensor, "B C"]:
@@ -91,9 +110,7 @@ class Contexts:
         longest_first = lengths.argsort(descending=True, stable=True)
         places = torch.arange(B * C).view(B, C)[longest_first][real[longest_first]]  # (L,), among B x C
         met = without_gaps.flatten()[places]  # (L,), the contexts in this order
-        order = torch.arange(len(places))
-        first = torch.full((len(present),), len(places)).scatter_reduce(0, met, order, "amin")  # (K,)
-        place = places[first]
+        place = places[first_of_each(met, len(present))]  # (K,)
         paths, path = torch.unique(place // C, return_inverse=True)
         return cls(of_token, paths, path, place % C, without_gaps[paths])
 

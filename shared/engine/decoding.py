@@ -36,7 +36,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from shared.engine.cached import CachedDecoder
-from shared.engine.llama import Places, attention, first_places, hidden_states, llama_in, packed_prompts
+from shared.engine.llama import PackedPrompts, Places, attention, first_places, hidden_states, llama_in
 
 
 def start(
@@ -46,12 +46,14 @@ def start(
     prompt_lengths: Int[Tensor, "N"],
     prompt_of: Sequence[int],
     room: int,
+    beginnings: Int[Tensor, "N P"] | None = None,
 ) -> "tuple[LlamaDecoder | CachedDecoder, list[int]]":
     """Read N prompts, padded on the left, and begin completions of at most `room` tokens.
 
     Args:
         prompt_lengths: on the host, where they are known since the prompts were made tokens.
         prompt_of: which of the prompts each of the B completions follows.
+        beginnings: of the prompts, see `shared.engine.llama.PackedPrompts`.
 
     Returns:
         the decoder, and the node at which each completion begins.
@@ -63,7 +65,7 @@ def start(
     limit = group_limit(prompt_ids.size(1), room)
     prompt_of_group, group_of = groups_of(prompt_of, limit)
     decoder = LlamaDecoder(llama, prompt_of_group, room * max(Counter(group_of).values()))
-    decoder.prefill(prompt_ids, prompt_lengths)
+    decoder.prefill(PackedPrompts.of(prompt_ids, prompt_lengths, beginnings), prompt_lengths)
     return decoder, group_of
 
 
@@ -109,16 +111,14 @@ class LlamaDecoder:
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
 
-    def prefill(self, prompt_ids: Int[Tensor, "N P"], prompt_lengths: Int[Tensor, "N"]) -> None:
+    def prefill(self, prompts: PackedPrompts, prompt_lengths: Int[Tensor, "N"]) -> None:
         """Read the prompts, each once; their keys and values begin the cache of each group. Lengths are on the host."""
-        device = prompt_ids.device
-        P = prompt_ids.size(1)
+        device = prompts.ids.device
+        P = prompts.places.shape[1]
         of_groups = torch.tensor(self.prompts, device=device)
-        attend = partial(self._attend_in_prompts, Places.of_lengths(prompt_lengths, P, device), of_groups)
-        ids, positions = packed_prompts(prompt_ids, prompt_lengths)
-        hidden = hidden_states(self.llama, ids, positions, attend)
-        last_of_prompt = (prompt_lengths.cumsum(dim=0) - 1).to(device)
-        self.logits = self.llama.lm_head(hidden.index_select(0, last_of_prompt)).index_select(0, of_groups)
+        attend = partial(self._attend_in_prompts, prompts.places, of_groups)
+        hidden = hidden_states(self.llama, prompts.ids, prompts.positions, attend, prompts.last.to(device))
+        self.logits = self.llama.lm_head(hidden).index_select(0, of_groups)
         self.width = P
         self.position = prompt_lengths[self.prompts].tolist()
         padding = ~first_places(prompt_lengths[self.prompts], P).to(device)

@@ -14,6 +14,7 @@ threads: a GRPO step of 179 ms instead of 209 (W1) and 66 instead of 77 (W2; ben
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -51,9 +52,16 @@ def take_general_path(model: torch.nn.Module) -> None:
 
 
 def hidden_states(
-    llama: PreTrainedModel, ids: Int[Tensor, "T"], positions: Int[Tensor, "T"], attend: Attend
-) -> Float[Tensor, "T d"]:
-    """The final, normalised hidden state of each token; `llama.lm_head` makes its logits. Dropout is left out."""
+    llama: PreTrainedModel,
+    ids: Int[Tensor, "T"],
+    positions: Int[Tensor, "T"],
+    attend: Attend,
+    wanted: Int[Tensor, "K"] | None = None,
+) -> Float[Tensor, "K d"]:
+    """The final, normalised hidden state of the wanted tokens; `llama.lm_head` makes its logits. Dropout is left out.
+
+    wanted: None for all. Of the others the last layer gives keys and values, and nothing behind its attention.
+    """
     decoder = llama.model
     x = decoder.embed_tokens(ids)  # (T, d)
     cos, sin = decoder.rotary_emb(x, positions[None])  # (1, T, head size) each
@@ -68,6 +76,9 @@ def hidden_states(
         q = rotate(q, cos, signed_sin).to(v.dtype)
         k = rotate(k, cos, signed_sin).to(v.dtype)
         read = attend(i, q, k, v)  # (T, heads, head size)
+        if wanted is not None and layer is decoder.layers[-1]:
+            x = x.index_select(0, wanted)
+            read = read.index_select(0, wanted)
         x = x + layer.self_attn.o_proj(read.flatten(1))
         normed = layer.post_attention_layernorm(x)
         gate = F.silu(layer.mlp.gate_proj(normed))
@@ -128,15 +139,6 @@ class Places:
         self.row_at = row_at.flatten().to(device)
         self.place_of = place_of.to(device)
 
-    @classmethod
-    def of_lengths(cls, lengths: Int[Tensor, "sequences"], width: int, device: torch.device) -> "Places":
-        """Sequences one after another, as in the drawing."""
-        real = first_places(lengths, width)  # (sequences, width)
-        place_of = real.flatten().nonzero().flatten()  # (T,)
-        row_at = torch.zeros(real.shape, dtype=torch.long)
-        row_at[real] = torch.arange(len(place_of))
-        return cls(row_at, place_of, device)
-
     def padded(self, rows: Float[Tensor, "T *shape"]) -> Float[Tensor, "sequences width *shape"]:
         return rows.index_select(0, self.row_at).unflatten(0, self.shape)
 
@@ -149,16 +151,57 @@ def first_places(lengths: Int[Tensor, "sequences"], width: int) -> Bool[Tensor, 
     return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 
-def packed_prompts(
-    prompt_ids: Int[Tensor, "N P"], prompt_lengths: Int[Tensor, "N"]
-) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"]]:
-    """Ids and positions of the real tokens of prompts that are padded on the left, one prompt after another.
+def first_of_each(row_of: Int[Tensor, "L"], rows: int) -> Int[Tensor, "rows"]:
+    """Where each row is first met."""
+    never = torch.full((rows,), len(row_of))
+    return never.scatter_reduce(0, row_of, torch.arange(len(row_of)), "amin")
 
-    prompt_lengths: on the host.    `[[. . a], [b c d]]` makes ids a b c d and positions 0 0 1 2.
+
+@dataclass(frozen=True)
+class PackedPrompts:
+    """Prompts as rows of a matrix, without padding; what some of them begin with stands there once.
+
+    Prompts of a task begin alike: with their instructions, with the system prompt of a chat. `a b c`, `a b d`, `e`:
+
+        row         0 1 2 3 4
+        token       a b c d e
+        position    0 1 2 2 0
+        places      0 1 2 | 0 1 3 | 4 _ _
+        last        2, 3, 4
+
+    ids, positions: (T,).    places: of the rows in N sequences of P tokens.
+    last: (N,), the row that ends each prompt, on the host.
     """
-    N, P = prompt_ids.shape
-    real = first_places(prompt_lengths, P)  # (N, P), as if the padding stood on the right
-    taken = real.flip(1).flatten().nonzero().flatten()  # (T,)
-    positions = torch.arange(P).expand(N, P)[real]  # (T,)
-    ids = prompt_ids.flatten().index_select(0, taken.to(prompt_ids.device))
-    return ids, positions.to(prompt_ids.device)
+
+    ids: Int[Tensor, "T"]
+    positions: Int[Tensor, "T"]
+    places: Places
+    last: Int[Tensor, "N"]
+
+    @classmethod
+    def of(
+        cls, prompt_ids: Int[Tensor, "N P"], lengths: Int[Tensor, "N"], beginnings: Int[Tensor, "N P"] | None = None
+    ) -> "PackedPrompts":
+        """From prompts that are padded on the left.
+
+        lengths, beginnings: on the host. Equal numbers are of equal tokens after equal tokens
+            (`shared.engine.contexts.number_beginnings`); None when nothing is known.
+        """
+        N, P = prompt_ids.shape
+        if beginnings is None:
+            beginnings = torch.arange(N * P).view(N, P)
+        on_the_right = first_places(lengths, P)  # (N, P), where the tokens would stand without padding before them
+        on_the_left = on_the_right.flip(1)  # and where they do
+        numbers, row_of_token = torch.unique(beginnings[on_the_left], return_inverse=True)  # (T,), (L,)
+        first = first_of_each(row_of_token, len(numbers))
+        place_of = on_the_right.flatten().nonzero()[first, 0]
+        taken = on_the_left.flatten().nonzero()[first, 0]
+        row_at = torch.zeros(N, P, dtype=torch.long)
+        row_at[on_the_right] = row_of_token
+        device = prompt_ids.device
+        return cls(
+            ids=prompt_ids.flatten().index_select(0, taken.to(device)),
+            positions=(place_of % P).to(device),
+            places=Places(row_at, place_of, device),
+            last=row_at[torch.arange(N), lengths - 1],
+        )

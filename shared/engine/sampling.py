@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from shared.constrain import AnswerTrie
+from shared.engine.logits import entropy_of
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,31 @@ def draw(probs: Float[Tensor, "R K"], u: Float[Tensor, "D"], row: Int[Tensor, "D
     threshold = u.to(probs.dtype)[:, None] * cumulative[:, -1:]
     index = torch.searchsorted(cumulative, threshold, right=True)[:, 0]
     return index.clamp(max=probs.size(-1) - 1)  # only rows of nan reach beyond the end
+
+
+def next_token(
+    logits: Float[Tensor, "R V"],
+    node: Int[Tensor, "M"],
+    sampling: Sampling,
+    constraint: AnswerTrie | None,
+    state: Int[Tensor, "R"] | None,
+    u: Float[Tensor, "M"] | None,
+) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"], Float[Tensor, "R"]]:
+    """One token for each of M completions, from the distribution of the node where it stands.
+
+    Args:
+        logits, state: of the R nodes; no state without a constraint.
+        u: None when sampling is greedy.
+
+    Returns:
+        the tokens, their log-probabilities, and the entropy of each node's distribution.
+    """
+    scores = distribution(logits, sampling, constraint, state)  # (R, K)
+    probs = scores.softmax(dim=-1)
+    choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)
+    logp = probs[node, choice].log()
+    token = choice if constraint is None else constraint.token_ids[state[node], choice]
+    return token, logp, entropy_of(scores)
 
 
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:

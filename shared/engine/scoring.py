@@ -5,8 +5,8 @@ Optional reading. `llama.lm_head(context_states(...))`, looked up for each token
 `test_scoring_equals_the_plain_lines_in_value_and_gradient`).
 
 The plain way repeats a prompt for each of its completions, and computes padding and equal beginnings again and again.
-Here the tokens that differ are the rows of one matrix (`shared.engine.llama`): first the prompts, each once, then the
-nodes, one for each context with tokens after the prompt. The rollout drawn in `shared.engine.contexts`, with P = 3,
+Here the tokens that differ are the rows of one matrix (`shared.engine.llama`): first the prompts, each beginning of
+theirs once, then the nodes, one for each context with tokens after the prompt. The rollout drawn in `shared.engine.contexts`, with P = 3,
 C = 3 and k = 2 completions `x y .` and `x z .` after `a b c`, twice `u .` after `d`:
 
     row          0 1 2   3   4 5 6   7
@@ -37,7 +37,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from shared.engine.contexts import Contexts
-from shared.engine.llama import Places, attention, first_places, hidden_states, packed_prompts
+from shared.engine.llama import PackedPrompts, Places, attention, first_places, hidden_states
 
 
 def context_states(
@@ -46,13 +46,14 @@ def context_states(
     completion_ids: Int[Tensor, "B C"],
     prompt_lengths: Int[Tensor, "N"],
     contexts: Contexts,
+    beginnings: Int[Tensor, "N P"] | None = None,
 ) -> Float[Tensor, "K d"]:
     """The hidden state that stands for each context, from which its next token is drawn.
 
     Args:
         llama: see `shared.engine.llama.llama_in`.
         prompt_ids: padded on the left.    completion_ids: padded on the right, B / N completions of each prompt.
-        prompt_lengths: on the host.
+        prompt_lengths: on the host.    beginnings: of the prompts, see `shared.engine.llama.PackedPrompts`.
     """
     device = prompt_ids.device
     G = len(completion_ids) // len(prompt_ids)
@@ -62,37 +63,39 @@ def context_states(
 
     prompts = prompt[~is_node]  # where each distinct prompt stands among the N
     lengths = prompt_lengths[prompts]
-    ids, positions = packed_prompts(prompt_ids.index_select(0, prompts.to(device)), lengths)
+    packed = PackedPrompts.of(
+        prompt_ids.index_select(0, prompts.to(device)), lengths, None if beginnings is None else beginnings[prompts]
+    )
 
     last_token = contexts.completion * C + contexts.depth - 1  # (K,), of a node, among B x C
     node_ids = completion_ids.flatten().index_select(0, last_token[is_node].to(device))
     node_positions = (prompt_lengths[prompt] + contexts.depth - 1)[is_node].to(device)
 
-    hidden = hidden_states(
+    return hidden_states(
         llama,
-        torch.cat([ids, node_ids]),
-        torch.cat([positions, node_positions]),
-        PromptsAndPaths(lengths, prompt_ids.size(1), contexts, device),
+        torch.cat([packed.ids, node_ids]),
+        torch.cat([packed.positions, node_positions]),
+        PromptsAndPaths(packed, lengths, contexts, device),
+        rows_of_contexts(packed, contexts).to(device),
     )
-    return hidden.index_select(0, rows_of_contexts(lengths, contexts).to(device))
 
 
-def rows_of_contexts(prompt_lengths: Int[Tensor, "D"], contexts: Contexts) -> Int[Tensor, "K"]:
+def rows_of_contexts(prompts: PackedPrompts, contexts: Contexts) -> Int[Tensor, "K"]:
     """The row of the matrix that ends each context: of a distinct prompt its last token, else the context's node."""
     is_node = contexts.depth > 0
     rows = torch.empty(len(contexts), dtype=torch.long)
-    rows[~is_node] = prompt_lengths.cumsum(dim=0) - 1
-    rows[is_node] = prompt_lengths.sum() + torch.arange(int(is_node.sum()))
+    rows[~is_node] = prompts.last
+    rows[is_node] = len(prompts.ids) + torch.arange(int(is_node.sum()))
     return rows
 
 
 class PromptsAndPaths:
     """Attention for a matrix of prompts and then nodes: the two padded batches of this module's drawing.
 
-    prompt_lengths: of the D distinct prompts, on the host.
+    prompts, lengths: of the D distinct prompts; the lengths are on the host.
     """
 
-    def __init__(self, prompt_lengths: Int[Tensor, "D"], P: int, contexts: Contexts, device: torch.device):
+    def __init__(self, prompts: PackedPrompts, lengths: Int[Tensor, "D"], contexts: Contexts, device: torch.device):
         is_node = contexts.depth > 0
         among_nodes = is_node.cumsum(dim=0) - 1  # (K,)
         among_prompts = (~is_node).cumsum(dim=0) - 1
@@ -101,11 +104,11 @@ class PromptsAndPaths:
         place_of = (contexts.path * queries + contexts.depth - 1)[is_node]
         prompt_of_path = among_prompts[contexts.on_path[:, 0]]  # (S,)
 
-        self.prompt_tokens = int(prompt_lengths.sum())
-        self.prompts = Places.of_lengths(prompt_lengths, P, device)
+        self.prompt_tokens = len(prompts.ids)
+        self.prompts = prompts.places
         self.paths = Places(node_at, place_of, device)
         self.prompt_of_path = prompt_of_path.to(device)
-        self.visible = visible_keys(prompt_lengths[prompt_of_path].to(device), P, queries)
+        self.visible = visible_keys(lengths[prompt_of_path].to(device), self.prompts.shape[1], queries)
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Float[Tensor, "T heads size"]:
         split = [self.prompt_tokens, len(q) - self.prompt_tokens]

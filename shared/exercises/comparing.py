@@ -25,7 +25,8 @@ def difference(found: Outcome, expected: Outcome, tolerance: float) -> str:
     elif not near(found.value, expected.value, tolerance):
         return "value"
     elif not near(_filled(found.gradient, expected.gradient), expected.gradient, tolerance):
-        return "gradient"
+        # a list has no gradient: to say that it is one says it all
+        return "type" if found.complaint and found.gradient is None else "gradient"
     if found.harm:
         return "harm"
     return "type" if found.complaint else ""

@@ -125,14 +125,29 @@ def _explained(
     if way not in ("harm", "type"):
         slips = recognised(exercise, [cases[n] for n in order], [outcomes[n] for n in order], _timer(end))
 
-    def fails(case: Case) -> bool:
-        return judged(exercise, function, case)[0] == way
-
-    start = min((cases[number] for number in failures[way]), key=exercise.size)
-    smallest = shrunk(exercise, start, fails, _timer(end))
+    smallest = _smallest(exercise, function, [cases[number] for number in failures[way]], way, end)
     _, found, expected = judged(exercise, function, smallest)
     text = told(exercise, way, slips, smallest, found, expected)
     return Verdict(exercise.name, False, text, len(cases), tuple(slip.name for slip in slips))
+
+
+def _smallest(exercise: Exercise, function: Callable, failing: list[Case], way: str, end: float) -> Case:
+    """The smallest of the failing cases, made smaller as long as the function fails in the same way."""
+
+    def fails(case: Case) -> bool:
+        return judged(exercise, function, case)[0] == way
+
+    return shrunk(exercise, min(failing, key=exercise.size), fails, _timer(end))
+
+
+def smallest_case(exercise: Exercise, function: Callable) -> Case | None:
+    """The smallest case that tells a function from the reference; None where none does."""
+    ways = [(judged(exercise, function, case)[0], case) for case in exercise.cases()]
+    for way in WAYS:
+        failing = [case for found, case in ways if found == way]
+        if failing:
+            return _smallest(exercise, function, failing, way, time.monotonic() + LONGEST)
+    return None
 
 
 def _timer(end: float) -> Callable[[], bool]:

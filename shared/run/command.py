@@ -1,5 +1,6 @@
 """The command line of `python -m shared.run`."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
@@ -10,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from shared.engine.processes import ProcessLost
 from shared.recipes import RECIPES
 from shared.run import session
 from shared.run.algorithms import ALGORITHMS
@@ -23,6 +25,7 @@ Engine = StrEnum("Engine", ["course", "trl"])
 # Exit codes: the run could not go on, or it was asked for something that cannot be.
 FAILED = 1
 MISTAKE = 2
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 HELP = (
     "Train a model on a task of the course, measure it on held-out rows before and after, and keep it.\n\n"
@@ -128,13 +131,15 @@ def command(
         trl_options=tuple(context.args),
     )
     try:
-        run_with(engine)(plan)
+        result = run_with(engine)(plan)
     except (ValueError, OSError) as error:
         complain(str(error))
         raise typer.Exit(MISTAKE) from error
-    except NonFiniteTraining as error:
+    except (NonFiniteTraining, ProcessLost) as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
+    if result.get("interrupted"):
+        raise typer.Exit(INTERRUPTED)
 
 
 def run_with(engine: Engine) -> Callable[[Plan], dict]:
@@ -152,5 +157,7 @@ def run_with(engine: Engine) -> Callable[[Plan], dict]:
 
 
 def complain(sentence: str) -> None:
-    """Say on stderr what is wrong."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error[/red]  {escape(sentence)}")
+    """Say on stderr what is wrong, and of several processes which one says so."""
+    count = int(os.environ.get("WORLD_SIZE", 1))
+    who = f" in process {os.environ.get('RANK', 0)} of {count}" if count > 1 else ""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error{who}[/red]  {escape(sentence)}")

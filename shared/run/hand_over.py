@@ -6,7 +6,7 @@ and held-out rows are completed by TRL as well, with whatever generates there: s
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 
@@ -16,13 +16,13 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
-from shared.evaluate import Evaluation, compare
+from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
 from shared.models import Origin, best_device, load_tokenizer, lora_config, name_and_revision, nf4
 from shared.recipes import Materials, prepare
 from shared.rewards import RewardFunction, add_up, name_of, score
 from shared.run import loggers
-from shared.run.outcome import keep, result_of, with_intervals
+from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
 from shared.run.trl_settings import trl_settings, with_extra
 
@@ -75,7 +75,7 @@ def refuse(plan: Plan) -> None:
         )
 
 
-def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
+def run(plan: Plan) -> dict:
     """Train as planned in `trl.GRPOTrainer`; what was measured, as `result_of` makes it.
 
     Raises ValueError: the plan cannot be carried out; the sentence says why.
@@ -100,7 +100,7 @@ def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
         weights = trainer.accelerator.get_state_dict(trainer.model) if plan.save is not None else None
         if not trainer.is_world_process_zero():
             return {}
-        measured = with_intervals(compare(before, after), before, after)
+        measured = measured_of(before, after)
         model = trainer.accelerator.unwrap_model(trainer.model)
         model.loaded_from = Origin(*name_and_revision(plan.model))
         result = result_of(plan, config, model, measured, trainer.state.log_history)

@@ -9,18 +9,26 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.engine.files import written_beside
-from shared.evaluate import Evaluation
+from shared.evaluate import Evaluation, compare
 from shared.experience import RolloutConfig
 from shared.run.plan import Plan
 from shared.saving import base_of, save_policy
 
 
-def with_intervals(measured: dict[str, float], before: Evaluation, after: Evaluation) -> dict[str, float]:
-    """What `compare` returned, with the 95 % intervals of both measurements and the number of held-out prompts."""
-    for name, evaluation in (("baseline", before), ("fine-tuned", after)):
+def measured_of(before: Evaluation, after: Evaluation | None, *, show: bool = True) -> dict[str, float]:
+    """What `compare` returns, with the 95 % interval of each measurement and the number of held-out prompts.
+
+    after: None where training was interrupted; there is nothing to compare then.
+    """
+    measured = {"held_out_prompts": len(before.per_prompt), "baseline": before.mean}
+    evaluations = {"baseline": before}
+    if after is not None:
+        measured |= compare(before, after, show=show)
+        evaluations["fine-tuned"] = after
+    for name, evaluation in evaluations.items():
         low, high = evaluation.interval()
-        measured = measured | {f"{name}_low": low, f"{name}_high": high}
-    return measured | {"held_out_prompts": len(before.per_prompt)}
+        measured |= {f"{name}_low": low, f"{name}_high": high}
+    return measured
 
 
 def result_of(
@@ -35,6 +43,7 @@ def result_of(
         "engine": plan.engine,
         "trained": plan.trained,
         "settings": asdict(config),
+        "interrupted": "fine-tuned" not in measured,
         "measured": measured,
         "history": records,
     }

@@ -1,6 +1,5 @@
 """One run from end to end: load, measure, train, measure again, save, say."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 
@@ -8,21 +7,27 @@ import torch
 from transformers import PreTrainedModel
 
 from shared import training
-from shared.evaluate import Evaluation, compare, evaluate
+from shared.engine.processes import Processes
+from shared.evaluate import Evaluation, evaluate
 from shared.models import frozen_copy, load_policy, parameter_summary
 from shared.recipes import TRAINED, measuring, prepare
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS
-from shared.run.outcome import keep, result_of, with_intervals
+from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
+from shared.run.signals import stop_after_the_step
 
 
-def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
-    """Train as planned; what was measured, as `result_of` makes it.
+def run(plan: Plan) -> dict:
+    """Train as planned, in as many processes as were launched; what was measured, as `result_of` makes it.
+
+    Interrupted, the model is kept as it is, and not measured again.
 
     Raises ValueError: the plan cannot be carried out; the sentence says why. Nothing was trained then.
     """
     check(plan)
+    processes = Processes.here()
+    say = print if processes.first else training.silence
     torch.manual_seed(plan.settings.get("seed", 0))  # of the adapters' and the critic's first weights
     model, tokenizer = load_policy(plan.model, lora=plan.trained == "lora", load_in_4bit=plan.load_in_4bit)
     reference = None
@@ -35,7 +40,15 @@ def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
     options = measuring(plan.recipe, materials) | {"max_new_tokens": config.max_new_tokens}
 
     def measure(measured_model: PreTrainedModel, name: str = "") -> Evaluation:
-        return evaluate(measured_model, tokenizer, materials.eval_rows, plan.recipe.measured, name=name, **options)
+        return evaluate(
+            measured_model,
+            tokenizer,
+            materials.eval_rows,
+            plan.recipe.measured,
+            name=name,
+            processes=processes,
+            **options,
+        )
 
     kind = ALGORITHMS[plan.algorithm]
     algorithm = kind.algorithm(
@@ -48,7 +61,9 @@ def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
     )
     before = measure(model, "before")
     with ExitStack() as stack:
-        listeners = [stack.enter_context(loggers.listening(where, asdict(config))) for where in plan.logs]
+        places = plan.logs if processes.first else ()
+        listeners = [stack.enter_context(loggers.listening(where, asdict(config))) for where in places]
+        stop = stack.enter_context(stop_after_the_step(say))
         history = training.train(
             algorithm,
             materials.train_rows,
@@ -56,9 +71,12 @@ def run(plan: Plan, say: Callable[[str], None] = print) -> dict:
             evaluate=lambda trained: measure(algorithm.policy).mean,
             checkpoint_path=plan.checkpoint,
             on_step=listeners,
+            stop=stop,
+            processes=processes,
         )
-    after = measure(model, "after")
-    measured = with_intervals(compare(before, after), before, after)
+    after = measure(model, "after") if len(history) == config.steps else None
+    measured = measured_of(before, after, show=processes.first)
     result = result_of(plan, config, model, measured, history)
-    keep(plan, model, tokenizer, config, result)
+    if processes.first:
+        keep(plan, model, tokenizer, config, result)
     return result

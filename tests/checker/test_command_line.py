@@ -246,8 +246,10 @@ def test_filled_forms_become_one_table(tmp_path):
             "comment": "=cmd()" if name == "a" else "",
         }
         (tmp_path / f"{name}.grades.json").write_text(json.dumps(form))
-    assert run("grades", tmp_path).stdout == "notebook,Evaluation,comment\na.ipynb,4,'=cmd()\nb.ipynb,,\n"
+    lines = "student,notebook,Evaluation,total,comment\n,a.ipynb,4,4,'=cmd()\n,b.ipynb,,0,\n"
+    assert run("grades", tmp_path).stdout == lines
     (tmp_path / "c.grades.json").write_text("[]")
     done = run("grades", tmp_path)
     assert done.returncode == 2 and "c.grades.json is not a saved form" in done.stderr
+    assert done.stdout == lines, "a damaged form takes the others with it"
     assert run("grades", tmp_path / "nowhere").returncode == 2

@@ -89,6 +89,55 @@ def test_no_text_takes_the_checker_minutes(save, name):
     assert time.process_time() - start < 20
 
 
+def times(piece: str, number: int = 40_000) -> str:
+    return (piece * number)[:number]
+
+
+# What made a page of 62 MB, or took minutes, or would where a limit is lifted.
+HEAVY = {
+    "formulas that name each other's places": markdown(
+        "".join(f"$FORMULA{n}END FORMULA{n}END$ " for n in range(1, 26))
+    ),
+    "formulas that use a place's marks": markdown("".join(f"$\ue000{n}\ue001\ue000{n}\ue001$ " for n in range(1, 26))),
+    "a title that is white space": markdown("title:" + " \n" * 50_000),
+    "empty tags": showing(**{"text/html": "<b></b>" * 50_000}),
+    "as many tags as are let through": showing(**{"text/html": "<b></b>" * 19_000}),
+    "a picture that fits no page": showing(**{"image/png": "A" * 19_000_000}),
+    "as many formulas as fit": markdown(times("$x$ ")),
+    "tables": markdown(times("|a|b|\n|-|-|\n")),
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_page_is_bounded(save, tmp_path, name):
+    """Catches text that grows at each replacement, work that takes the square of its input, and pages without a limit.
+
+    The notebook holds the heavy cell three times; what is not shown is said.
+    """
+    path = save(notebook_of(*[HEAVY[name]] * 3))
+    report = check(path)
+    start = time.process_time()
+    text = render(path, tmp_path / "out", "builtin", report=report).read_text(encoding="utf-8")
+    assert len(text) < 20_000_000
+    assert time.process_time() - start < 10
+
+
+def test_a_page_takes_no_longer_than_it_may(save, tmp_path, monkeypatch):
+    """Catches a limit that is looked at between cells alone: one cell can hold outputs without end."""
+    monkeypatch.setattr("checker.pages.body.SECONDS", 0)
+    cell = code("print(1)", "1\n")
+    monkeypatch.setattr("checker.pages.body.Limits.allow", lambda self, cell: True)
+    text = render(save(notebook_of(cell)), tmp_path / "out", "builtin").read_text(encoding="utf-8")
+    assert "1 further outputs are not shown" in text
+
+
+def test_what_a_page_leaves_out_is_said(save, tmp_path):
+    """Catches a picture that is dropped in silence, and a page that stops without a word."""
+    path = save(notebook_of(HEAVY["a picture that fits no page"], code("# Cell 3: Data")))
+    text = render(path, tmp_path / "out", "builtin").read_text(encoding="utf-8")
+    assert "2 further cells are not shown: a page has at most 18 MB." in text
+
+
 DEEP = "[" * 900 + "]" * 900
 ODD = {
     "an integer of 4,000 digits": json.dumps(GOOD).replace('"execution_count": 3', '"execution_count": ' + "9" * 4000),
@@ -113,8 +162,8 @@ def test_odd_values_are_borne(save, name):
 def test_odd_values_get_as_far_as_quarto(save, tmp_path, monkeypatch, name):
     """A stand-in for Quarto that makes no page."""
     monkeypatch.setattr("checker.pages.quarto.program", lambda: "true")
-    with pytest.raises(Unreadable, match="Quarto could not render it"):
-        render(save(ODD[name]), tmp_path / "out", "quarto")
+    page = render(save(ODD[name]), tmp_path / "out", "quarto")
+    assert "Quarto could not show this notebook: it made no page." in page.read_text(encoding="utf-8")
 
 
 def test_json_stays_json_when_a_reward_is_not_finite(save):

@@ -121,6 +121,9 @@ QUIET = {
     ),
     "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
     "M021, nothing is trained": "ref = ref_model(ids).logits",
+    "M022, another model is trained": (
+        "optimizer = torch.optim.Adam(train_model.parameters())\nref_model = model\nloss.backward()"
+    ),
     "M022, a copy": "ref_model = copy.deepcopy(model)\nloss.backward()",
     "M022, a checkpoint of its own": "ref_model = sft_model\nloss.backward()",
 }

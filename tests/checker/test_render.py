@@ -1,16 +1,11 @@
 """The page: everything in it, nothing from elsewhere, nothing that runs."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from checker.notebook import Unreadable
-from checker.pages import quarto
+from checker.pages import cells
 from checker.pages.site import render
 from tests.checker.conftest import code, markdown
 
@@ -26,12 +21,109 @@ def page(good, save, tmp_path):
     return make
 
 
-def test_code_is_folded_and_sections_are_listed(page):
+def listed(text: str) -> list[tuple[str, str]]:
+    """(anchor, heading) of a page's list of contents."""
+    return re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', text.split("</nav>")[0])
+
+
+def test_the_nine_cells_are_headings_and_listed(page):
+    """Catches a contents list that knows Markdown headings only: Cell 1 and Cell 8, and nothing between."""
     text = page()
-    assert text.count("<details><summary>Code") == 6
-    contents = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', text.split("</nav>")[0])
-    assert [title[:6] for _, title in contents] == [*(f"Cell {n}" for n in range(1, 9)), "Rubric"]
-    assert all(f'id="{anchor}"' in text for anchor, _ in contents)
+    contents = listed(text)
+    assert [title[:6] for _, title in contents] == [*(f"Cell {n}" for n in range(9)), "Rubric"]
+    headings = re.findall(r'<h2 id="([^"]+)">(Cell \d)', text)
+    assert headings == [(f"section-{n}", f"Cell {n}") for n in range(9)]
+    assert all(text.count(f'id="{anchor}"') == 1 for anchor, _ in contents)
+
+
+def test_a_label_in_bold_is_a_heading_too_and_stands_there_once(good, save, tmp_path):
+    good["cells"][1]["source"] = "**Cell 1: Task definition and plan**\nCount the dots."
+    text = render(save(good), tmp_path / "out", "builtin").read_text()
+    assert '<h2 id="section-1">Cell 1: Task definition and plan</h2>' in text
+    assert text.split("</nav>")[1].count("Task definition and plan") == 1
+
+
+FOLDS = {
+    "# Cell 4: Reward function": "Show the reward function",
+    "# Cell 5: One GRPO step": "Show one GRPO step",
+    "# A world of 50 x 50: 2,500 states": "Show a world of 50 x 50",
+    "# PPO and GRPO on the same task": "Show PPO and GRPO on the same task",
+    "#| label: fig-x\n# Cell 6: Training loop": "Show the training loop",
+    "#| code-summary: Show what trains\n# Cell 6: Training loop": "Show what trains",
+    "x = 1": "Show the code",
+    "# " + "very " * 20 + "long": "Show the code",
+}
+
+
+@pytest.mark.parametrize("source", FOLDS)
+def test_a_fold_says_what_is_in_it(page, source):
+    assert f"<summary>{FOLDS[source]} <small>In [1]" in page(code(source))
+
+
+def test_the_site_names_folds_in_the_same_words():
+    """Catches a list of words that was changed for reports and not for the site, or the other way round."""
+    lua = (Path(__file__).parents[2] / "site" / "sections.lua").read_text(encoding="utf-8")
+    assert f'("{" ".join(WORDS)}")' in lua
+    assert cells.WITHOUT_THE == set(WORDS) and f"LONGEST = {cells.LONGEST_FOLD} " in lua
+
+
+WORDS = "a an the one two three both some each every what how why where on in by with".split()
+
+
+def picture(source: str, pictures: int = 1) -> dict:
+    """A code cell that shows pictures."""
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PIXEL, "text/plain": "<Figure>"}}
+    return code(source) | {"outputs": [shown] * pictures}
+
+
+CAPTIONED = (
+    '#| label: fig-reward\n#| fig-cap: "Reward over *steps*"\n#| fig-alt: "A curve & \\"more\\""\n# Cell 6: Loop'
+)
+
+
+def test_a_picture_has_its_caption_its_text_and_its_number(page):
+    """Catches options that are shown as code, and `@fig-` that stays text outside of Quarto."""
+    text = page(picture(CAPTIONED), markdown("See @fig-reward, not @fig-other or `@fig-reward`."))
+    assert 'alt="A curve &amp; &quot;more&quot;"' in text
+    assert "<figcaption>Figure 1: Reward over <em>steps</em></figcaption>" in text
+    assert re.search(r'See <a href="#fig-reward"[^>]*>Figure 1</a>, not @fig-other or <code>@fig-reward</code>', text)
+    assert text.count('id="fig-reward"') == 1 and "fig-cap" not in text
+
+
+def test_each_of_a_cells_pictures_has_its_own_caption(page):
+    text = page(picture("#| fig-cap: [One, Two]\n# Cell 7: Evaluation", pictures=2))
+    assert re.findall("<figcaption>([^<]+)", text) == ["One", "Two"]
+
+
+def test_a_picture_without_a_text_is_named_after_its_cell(page):
+    assert 'alt="Figure: Training loop"' in page(picture("# Cell 6: Training loop"))
+
+
+@pytest.mark.parametrize("options", ["#| fig-cap: [", "#| 3", "#| fig-cap: {a: 1}", "#| !!python/object:x y", "#| - a"])
+def test_options_that_are_none_are_borne(page, options):
+    assert "Show the training loop" in page(picture(f"{options}\n# Cell 6: Training loop"))
+
+
+def test_an_attached_picture_is_shown(page):
+    """Catches a traceback for a picture that is not there, and one lost on the way."""
+    cell = markdown("![mine](attachment:a.png) ![gone](attachment:b.png)") | {
+        "attachments": {"a.png": {"image/png": PIXEL}}
+    }
+    text = page(cell)
+    assert f'<img src="data:image/png;base64,{PIXEL}" alt="mine">' in text and '<img alt="gone">' in text
+
+
+def test_what_an_exercise_should_print_is_folded_and_no_output(page):
+    text = page(markdown("What it should print, with numbers like these:\n\n```text\nstep 1\n```"))
+    folded = re.search(r'<details class="expected"><summary>([^<]+)</summary>(.*?)</details>', text, re.DOTALL)
+    assert folded[1] == "What it should print, with numbers like these" and "step 1" in folded[2]
+
+
+def test_ids_and_classes_of_a_stranger_are_not_the_pages(page):
+    """Catches `<b id="save-grades">`, which took the click handler from the instructor's button."""
+    text = page(markdown('<b id="save-grades" class="pass facts">x</b> <a href="#save-grades">y</a>'))
+    assert text.count('id="save-grades"') == 1 and '<b id="user-save-grades">' in text
+    assert 'href="#user-save-grades"' in text
 
 
 def test_mathematics_needs_no_network(page):
@@ -87,16 +179,18 @@ def test_what_a_notebook_holds_cannot_act(page, text):
         {"output_type": "stream", "name": "stdout", "text": text},
         {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]},
     ]
-    html = page(markdown(text), markdown(f"# {text}"), code(f"# Cell 3: {text}"), rich)
-    tags = re.findall(r"<[a-zA-Z][^>]*>", html)
+    text = page(markdown(text), markdown(f"# {text}"), code(f"# Cell 3: {text}"), rich)
+    tags = re.findall(r"<[a-zA-Z][^>]*>", text)
     body = [tag for tag in tags if not tag.startswith("<meta")]
+    assert body.count('<link rel="icon" href="data:,">') == 1
+    body.remove('<link rel="icon" href="data:,">')
     assert not [tag for tag in body if re.match(r"<(iframe|svg|object|embed|form|input|base|link)\b", tag)]
     assert not [tag for tag in body if re.search(r"\son\w+\s*=", tag) or "javascript:" in tag]
     assert not [tag for tag in body if re.search(r"src=\"(?!data:image/)", tag) or "style=" in tag]
-    assert body.count("<script>") == 1 and "script-src 'sha256-" in html
+    assert body.count("<script>") == 1 and "script-src 'sha256-" in text
     assert [tag for tag in body if re.match(r"<(input|script)", tag)] == ["<script>"]
-    assert html.count("<meta http-equiv") == 1 and "default-src 'none'" in html
-    assert html.count("<style>") == 1 and "@import" not in html.split("</style>")[0]
+    assert text.count("<meta http-equiv") == 1 and "default-src 'none'" in text
+    assert text.count("<style>") == 1 and "@import" not in text.split("</style>")[0]
 
 
 def test_the_notebook_is_only_read(good, save, tmp_path):
@@ -106,87 +200,8 @@ def test_the_notebook_is_only_read(good, save, tmp_path):
     assert path.read_bytes() == before
 
 
-STAND_IN = """#!/bin/sh
-printf '%s' "<html><head><title>x</title></head><body>$*" > notebook.html
-cat notebook.ipynb >> notebook.html
-echo '<meta HTTP-EQUIV="refresh" content="0;url=https://example.com"></body></html>' >> notebook.html
-"""
-
-
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """Put a program called quarto first on the PATH."""
-
-    def put(script: str):
-        quarto = tmp_path / "bin" / "quarto"
-        quarto.parent.mkdir()
-        quarto.write_text(script)
-        quarto.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{quarto.parent}{os.pathsep}{os.environ['PATH']}")
-
-    return put
-
-
-def test_quarto_gets_a_copy_and_does_not_execute_it(good, save, tmp_path, stand_in):
-    """A stand-in for Quarto whose page shows how it was called and what it was given."""
-    good["cells"][0]["source"] = (
-        "---\nfilters: [evil.lua]\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
-    )
-    stand_in(STAND_IN)
-    path = save(good)
-    before = path.read_bytes()
-    text = render(path, tmp_path / "out", "auto").read_text()
-    assert "render notebook.ipynb --to html --no-execute" in text
-    assert "evil.lua" not in text and "mathml" in text and "embed-resources" in text
-    assert "## Cell 4: Reward function {#cell-4}" in text
-    assert path.read_bytes() == before
-
-
-def test_a_page_of_quartos_is_under_our_policy_and_ends_with_the_rubric(good, save, tmp_path, stand_in):
-    """Its scripts and a notebook's own do not run, it cannot fetch or go elsewhere, and the form is at its
-    end.
-    """
-    stand_in(STAND_IN)
-    text = render(save(good), tmp_path / "out", "quarto").read_text()
-    assert re.match(r"<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'", text)
-    assert len(re.findall(r"(?<!data-)http-equiv", text, re.IGNORECASE)) == 1
-    assert text.index('id="save-grades"') < text.index("<script>") < text.index("</body>")
-
-
-def test_a_quarto_that_fails_is_quoted(good, save, tmp_path, stand_in):
-    stand_in("#!/bin/sh\necho 'no such format' >&2\nexit 1\n")
-    with pytest.raises(Unreadable, match="no such format"):
-        render(save(good), tmp_path / "out", "quarto")
-
-
-def test_without_quarto_asking_for_it_is_answered(good, save, tmp_path, monkeypatch):
-    monkeypatch.setattr(quarto, "program", lambda: None)
-    with pytest.raises(Unreadable, match="Quarto is not installed"):
-        render(save(good), tmp_path / "out", "quarto")
-
-
-def test_a_quarto_that_pip_installed_is_found(tmp_path, monkeypatch):
-    """Catches the module `quarto_cli` being run, which has no `__main__`, and an environment that must be active."""
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing here"))
-    assert quarto.program() is None
-    beside = tmp_path / "bin" / "quarto"
-    beside.parent.mkdir()
-    beside.write_text(STAND_IN)
-    beside.chmod(0o755)
-    assert quarto.program() == str(beside)
-
-
-def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path):
-    """Catches `make site` looking on the PATH alone, and so never seeing what the README says to install."""
-    shutil.copy(Path(__file__).parents[2] / "Makefile", tmp_path)
-    programs = tmp_path / ".venv" / "bin"
-    programs.mkdir(parents=True)
-    (programs / "quarto").write_text('#!/bin/sh\necho "quarto $*"\n')
-    (programs / "quarto").chmod(0o755)
-    for name in ("requirements.txt", "pyproject.toml", ".venv/installed"):
-        (tmp_path / name).touch()
-    command = [shutil.which("make"), "-C", str(tmp_path), "--no-print-directory", "site"]
-    elsewhere = os.environ | {"PATH": str(tmp_path / "nothing here")}
-    done = subprocess.run(command, capture_output=True, text=True, env=elsewhere)
-    assert done.stdout == "quarto render\n", done.stderr
+def test_a_page_that_stands_alone_links_to_no_file(page):
+    """Catches links to other notebooks, which are not there where a report is."""
+    text = page(markdown("See [gradients](gradients.ipynb), [above](#x) and [a paper](https://example.org/a)."))
+    assert "See gradients, <a" in text and 'href="https://example.org/a"' in text
+    assert "gradients.ipynb" not in text

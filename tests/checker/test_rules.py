@@ -163,6 +163,13 @@ def spoil_analysis(cells):
     cells[8]["source"] = "# Cell 8: Analysis\nIt worked."
 
 
+def header(lines):
+    def spoil(cells):
+        cells[0]["source"] = HEADER.replace("jupyter:", f"{lines}jupyter:")
+
+    return spoil
+
+
 def append(text):
     def spoil(cells):
         cells[1]["source"] += "\n\n" + text
@@ -225,6 +232,9 @@ SPOILED = [
     ("R004", append("![curve](C:/Users/me/curve.png)")),
     ("R004", append("![curve](missing.png)")),
     ("R004", append("[data](file:///home/me/x.csv)")),
+    ("R005", header("execute:\n  enabled: true\n")),
+    ("R005", header("execute: {enabled: true}\n")),
+    ("R005", header("execute:\n  warning: false\n  enabled: true\n")),
     ("H001", add_code('login("hf_' + "a" * 34 + '")')),
     ("H002", add_print("/home/student/model\n")),
     ("H003", add_code("!pip install transformers>=4.40")),

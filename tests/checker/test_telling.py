@@ -189,14 +189,11 @@ def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, 
 
 
 OWN_RULE = """
-from checker.rules import RULES
 from checker.rules.base import rule
 
 @rule("Z001", "error", why="Own.", wrong="x", right="y")
 def own_rule(submission):
     yield None, "the course's own rule spoke", "Listen."
-
-RULES.append(own_rule)
 """
 
 
@@ -207,8 +204,9 @@ def test_a_courses_own_rule_works_in_every_process(good, save, tmp_path, method)
         save(good, f"{number:02d}.ipynb")
     (tmp_path / "own.py").write_text(OWN_RULE)
     (tmp_path / "main.py").write_text(
-        f"import multiprocessing, own\nfrom checker.__main__ import main\n"
-        f"if __name__ == '__main__':\n    multiprocessing.set_start_method({method!r})\n    main()\n"
+        "import multiprocessing, own\nfrom checker.__main__ import main\nfrom checker.rules import RULES\n"
+        f"if __name__ == '__main__':\n    multiprocessing.set_start_method({method!r})\n"
+        "    RULES.append(own.own_rule)\n    main()\n"
     )
     environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[2]}:{tmp_path}"}
     command = [sys.executable, str(tmp_path / "main.py"), str(tmp_path)]

@@ -7,7 +7,7 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
 from shared.engine.decoding import LlamaDecoder, group_limit, groups_of, start
-from shared.engine.llama import attention, hidden_states, llama_in
+from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.models import add_lora
@@ -79,6 +79,24 @@ def test_hidden_states_are_those_of_transformers(llama_shaped):
         torch.testing.assert_close(ours, llama_shaped(input_ids=ids).logits[0], rtol=1e-4, atol=1e-5)
 
 
+def test_the_last_layer_computes_what_is_wanted_and_nothing_else(llama_shaped):
+    """Catches tokens that are left out one layer too early: their keys would be missing to the others."""
+    ids = torch.randint(2, 12, (9,), generator=seeded())
+
+    def attend(i, q, k, v):
+        return attention(q[None], k[None], v[None], causal=True)[0]
+
+    llama = llama_in(llama_shaped)
+    with torch.no_grad():
+        everything = hidden_states(llama, ids, torch.arange(9), attend)
+        rows = []
+        for layer in llama.model.layers:  # two of them
+            layer.post_attention_layernorm.register_forward_hook(lambda module, args, out: rows.append(len(out)))
+        wanted = torch.tensor([8, 2, 2])
+        torch.testing.assert_close(hidden_states(llama, ids, torch.arange(9), attend, wanted), everything[wanted])
+    assert rows == [9, 3]
+
+
 def test_sampling_and_scoring_are_those_of_transformers(llama_shaped, tokenizer, monkeypatch):
     """Catches a mask, a position or a place that is off by one, in sampling and in scoring, gradients included."""
     llama_shaped = llama_shaped.double()  # little rounding, and gradients of peaked models are large numbers
@@ -122,7 +140,7 @@ def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
     mask = torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
     with torch.no_grad():
         fast = LlamaDecoder(model, prompts=[0, 1, 2], room=20)
-        fast.prefill(ids, torch.tensor([2, 3, 1]))
+        fast.prefill(PackedPrompts.of(ids, torch.tensor([2, 3, 1])), torch.tensor([2, 3, 1]))
         general = CachedDecoder(model, ids, mask, torch.arange(3))
         torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
         for token, parent in STEPS:

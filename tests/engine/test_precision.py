@@ -45,3 +45,9 @@ def test_no_word_means_what_the_device_can(monkeypatch):
     monkeypatch.setattr("shared.engine.precision.has_bf16", lambda device: device == CPU)
     with autocast(CPU, None):
         assert torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") == torch.bfloat16
+
+
+def test_half_precision_is_bfloat16_on_every_device():
+    """Catches the device's own default: on a GPU that is float16, whose numbers end at 65,504."""
+    for device in (CPU, GPU):
+        assert autocast(device, False).fast_dtype == torch.bfloat16

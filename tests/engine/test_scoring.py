@@ -2,8 +2,8 @@
 
 import torch
 
-from shared.engine.contexts import Contexts, number_contexts
-from shared.engine.llama import Places, packed_prompts
+from shared.engine.contexts import Contexts, number_contexts, prompt_beginnings
+from shared.engine.llama import PackedPrompts
 from shared.engine.scoring import PromptsAndPaths, context_states, real_tokens, rows_of_contexts
 from tests.conftest import tiny_llama
 
@@ -24,10 +24,11 @@ def drawn_contexts() -> Contexts:
 def test_the_drawing_is_the_layout():
     """Catches a token drawn from the wrong prompt or from its own row, and a node that is computed twice."""
     contexts = drawn_contexts()
-    rows = rows_of_contexts(PROMPT_LENGTHS, contexts)
+    packed = PackedPrompts.of(PROMPT_IDS, PROMPT_LENGTHS)
+    rows = rows_of_contexts(packed, contexts)
     assert rows.tolist() == [2, 4, 5, 6, 3, 7]
     assert rows[contexts.of_token].tolist() == [2, 4, 5, 2, 4, 6, 3, 7, 3, 7]
-    places = PromptsAndPaths(PROMPT_LENGTHS, 3, contexts, torch.device("cpu"))
+    places = PromptsAndPaths(packed, PROMPT_LENGTHS, contexts, torch.device("cpu"))
     assert places.prompt_tokens == 4
     assert places.paths.row_at.view(3, 2)[:2].tolist() == [[4 - 4, 5 - 4], [4 - 4, 6 - 4]]
     assert places.paths.row_at[4] == 7 - 4 and places.prompt_of_path.tolist() == [0, 0, 1]
@@ -45,15 +46,26 @@ def test_real_tokens_are_those_before_the_padding():
     assert real_tokens(LENGTHS, 3).tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 9, 10]
 
 
-def test_places_hold_each_row_once_and_give_it_back():
-    places = Places.of_lengths(torch.tensor([2, 1, 2]), 2, torch.device("cpu"))
-    rows = torch.tensor([4.0, 5.0, 6.0, 7.0, 8.0])
-    padded = places.padded(rows)
-    assert padded[0].tolist() == [4, 5] and padded[1, 0] == 6 and padded[2].tolist() == [7, 8]
-    assert places.rows(padded).tolist() == rows.tolist()
-
-
-def test_prompts_are_packed_without_their_padding():
+def test_prompts_are_packed_without_their_padding_and_come_back():
     """Catches padding taken from the wrong side."""
-    ids, positions = packed_prompts(torch.tensor([[0, 0, 5], [6, 7, 8]]), torch.tensor([1, 3]))
-    assert ids.tolist() == [5, 6, 7, 8] and positions.tolist() == [0, 0, 1, 2]
+    packed = PackedPrompts.of(torch.tensor([[0, 0, 5], [6, 7, 8]]), torch.tensor([1, 3]))
+    assert packed.ids.tolist() == [5, 6, 7, 8] and packed.positions.tolist() == [0, 0, 1, 2]
+    assert packed.last.tolist() == [0, 3]
+    padded = packed.places.padded(packed.ids.float())
+    assert padded[0, 0] == 5 and padded[1].tolist() == [6, 7, 8]
+    assert packed.places.rows(padded).tolist() == packed.ids.tolist()
+
+
+def test_what_prompts_begin_with_is_packed_once():
+    """The drawing of `PackedPrompts`. Catches a token shared by prompts that differ before it."""
+    ids = torch.tensor([[A, B, C], [A, B, D], [0, 0, U], [0, X, B]])
+    lengths = torch.tensor([3, 3, 1, 2])
+    beginnings = torch.tensor([[1, 2, 3], [1, 2, 4], [0, 0, 5], [0, 6, 7]])
+    packed = PackedPrompts.of(ids, lengths, beginnings)
+    assert packed.ids.tolist() == [A, B, C, D, U, X, B] and packed.positions.tolist() == [0, 1, 2, 2, 0, 0, 1]
+    assert packed.last.tolist() == [2, 3, 4, 6]
+    assert packed.places.padded(packed.ids.float())[:2].tolist() == [[A, B, C], [A, B, D]]
+    part = PackedPrompts.of(ids[1:3], lengths[1:3], beginnings[1:3])
+    assert part.ids.tolist() == [A, B, D, U] and part.last.tolist() == [2, 3]
+    mask = (ids != 0).long()
+    assert torch.equal(prompt_beginnings(ids, mask), beginnings)

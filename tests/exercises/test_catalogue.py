@@ -13,6 +13,7 @@ from shared.exercises.comparing import judged, near, same
 from shared.exercises.judging import judge
 from tests.exercises.mutants import mutants_of
 
+pytestmark = pytest.mark.usefixtures("patient_judge")
 PREFIX = f"{catalogue.__name__}."
 MODULES = [importlib.import_module(found.name) for found in pkgutil.walk_packages(catalogue.__path__, PREFIX)]
 EXERCISES = {m.__name__.removeprefix(PREFIX): m.EXERCISE for m in MODULES if hasattr(m, "EXERCISE")}

@@ -2,11 +2,13 @@
 
 from types import FunctionType
 
+import pytest
 import torch
 
 from shared.exercises.catalogue import grpo_step, loss
 from shared.exercises.judging import judge
 
+pytestmark = pytest.mark.usefixtures("patient_judge")
 NOTEBOOK = """
 import torch
 

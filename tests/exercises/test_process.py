@@ -15,6 +15,7 @@ from shared.exercises.catalogue import hand_type, kl, loss
 from shared.exercises.process import in_a_child, in_the_kernel, verdict_on
 from shared.exercises.state import settings_now
 
+pytestmark = pytest.mark.usefixtures("patient_judge")
 RIGHT = kl.EXERCISE.reference()
 FORKS = pytest.mark.skipif(not process.can_fork(), reason="a child that can be killed needs fork")
 

@@ -39,6 +39,10 @@ EQUIVALENT = {
         r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
         r"(weights_only=None|map_location=map_location, )\)": "torch's default; said because no pickle may run.",
     },
+    "shared/engine/plain.py": {
+        r"size\(\+1\)": "The last of two dimensions is number 1.",
+        r"new_zeros\(logits\.size\(-1\)\)": "One row of zeros is stretched over all where the logits are put in.",
+    },
     "shared/rewards.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
     },

@@ -14,7 +14,7 @@ fails; the shapes in the signatures are not checked meanwhile. It is equivalent 
 given in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
 what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was
 caught once. A row is of the file whose `git hash-object` begins as its second column says; a file that has changed since
-has another.
+has another. A file without a row has not been tried yet.
 
 | file | version | mutants | caught | equivalent | survived | share caught |
 |---|---|--:|--:|--:|--:|--:|

@@ -22,14 +22,15 @@ STUDENT = "notebook"  # the name of the module in which the functions live, and 
 def run(job: dict, send: Callable[[dict], None]) -> None:
     """Send {"key", "case", "outcome"} for each call, and {"key", "ended"} for what did not come to its end.
 
-    job: "cases", pickled by the grader and base64; "functions", each with its key, source, name and seconds;
+    job: "cases", pickled by the grader and base64; "functions", each with its key, source, name, seconds
+        and the name of its cases;
         "imports", modules that take long to import, imported once for all.
     """
     for name in job["imports"]:
         importlib.import_module(name)
     cases = pickle.loads(base64.b64decode(job["cases"]))
     for function in job["functions"]:
-        ended = _in_a_child(lambda function=function: _answer(function, cases[function["key"]], send), function)
+        ended = _in_a_child(lambda function=function: _answer(function, cases[function["cases"]], send), function)
         if ended:
             send({"key": function["key"], "ended": ended})
 

@@ -7,7 +7,7 @@ every bit of a float, and nan and infinity.
 from collections.abc import Callable
 from types import SimpleNamespace
 
-SENTENCES = ("raised", "harm", "complaint")
+SENTENCES = ("raised", "where", "harm", "complaint")
 LONGEST = 1_000  # characters of a sentence
 LONGEST_TEXT = 10_000  # characters of a text that a function returned
 
@@ -31,14 +31,14 @@ def decoded(record: dict):
     """The outcome that values stand for. Whatever they are, its fields have the types they claim."""
     from shared.exercises.calling import Outcome
 
-    raised, harm, complaint = (_sentence(record.get(name)) for name in SENTENCES)
+    sentences = {name: _sentence(record.get(name)) or "" for name in SENTENCES}
+    raised = sentences.pop("raised") or None
     value = record.get("value")
     value = value[:LONGEST_TEXT] if isinstance(value, str) else _tensor(value)
-    if raised is None and value is None and not complaint:
-        complaint = "it returned nothing that can be compared."
-    return Outcome(
-        raised, harm or "", complaint or "", value, _tensor(record.get("gradient")), record.get("blank") is True
-    )
+    if raised is None and value is None and not sentences["complaint"]:
+        sentences["complaint"] = "it returned nothing that can be compared."
+    gradient = _tensor(record.get("gradient"))
+    return Outcome(raised, **sentences, value=value, gradient=gradient, blank=record.get("blank") is True)
 
 
 def _numbers(tensor) -> dict | None:

@@ -150,6 +150,15 @@ def test_a_tree_holds_the_children_of_children():
     os.close(reading)
 
 
+def test_what_is_left_of_one_box_does_not_count_against_the_next(isolation):
+    """Catches an innocent submission that cannot start a process because a fork bomb before it is still dying."""
+    first, second = (box(replace(isolation, own_uid=True), (), LIMITS) for _ in range(2))
+    assert first.uid != second.uid and min(first.uid, second.uid) >= boxes.FIRST_UID
+    bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass"
+    assert in_box(bomb, isolation).stopped or isolation.own_uid
+    assert [record["ended"] for record in in_box("attack = None", isolation).records] == []
+
+
 def test_own_view_of_the_project_holds_only_what_is_shown():
     """Catches solutions that a submission finds beside the helpers."""
     shown = boxes.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))

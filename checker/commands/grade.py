@@ -1,0 +1,186 @@
+"""`checker grade` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
+
+import os
+import tempfile
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.notebook import Unreadable
+from checker.terminal import INTERRUPTED, UNREADABLE, complain
+
+NEEDED = ("cloudpickle", "ipykernel", "nbclient", "torch")  # the last for the references, beside the boxes
+
+
+class IsolationKind(StrEnum):
+    auto = "auto"
+    bwrap = "bwrap"
+    podman = "podman"
+    docker = "docker"
+    none = "none"
+
+
+HELP = (
+    "Grade what a class handed in: run each notebook in isolation, check it with cases that nobody has seen, give points."
+    "\n\nSubmissions are folders or zips as Canvas, Moodle and Gradescope export them. A second call grades only what is"
+    " new or changed; corrections that you wrote into grades.csv stay.\n\nIn the output folder you find grades.csv,"
+    " pages/ with the form for the rubric, feedback/ for the students, similar.html and not-graded.csv."
+)
+
+
+def grade_command(
+    submissions: Annotated[list[Path], typer.Argument(help="What was handed in: folders, and zips of a platform.")],
+    against: Annotated[
+        list[Path], typer.Option(help="The folder of the worked notebooks; again for those of an older edition.")
+    ] = (Path("notebooks"),),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The class's folder.")] = Path("graded"),
+    roster: Annotated[
+        Path | None, typer.Option(help="The class list, a CSV: the first column is the id, the others further names.")
+    ] = None,
+    pattern: Annotated[
+        str, typer.Option(help="Where in a file's place the student stands: '(?P<student>\\w+)_dots'.")
+    ] = "",
+    student: Annotated[str, typer.Option(help="All of it is this student's, whatever its place says.")] = "",
+    due: Annotated[
+        datetime | None, typer.Option(help="When it was due; what is dated later is marked as late.")
+    ] = None,
+    forms: Annotated[Path | None, typer.Option(help="The folder of saved rubric forms.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the hidden cases; default: that of the last run, else new.")
+    ] = None,
+    again: Annotated[list[str], typer.Option(help="A student to grade anew. Repeatable.")] = (),
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Pages without names; names.csv tells who is who.")
+    ] = False,
+    functions_only: Annotated[
+        bool, typer.Option("--functions-only", help="Give the points and do not run whole notebooks.")
+    ] = False,
+    isolation: Annotated[IsolationKind, typer.Option(help="What keeps submissions in.")] = IsolationKind.auto,
+    seconds: Annotated[float, typer.Option(help="For a whole notebook, at most.")] = 240.0,
+    megabytes: Annotated[int, typer.Option(help="Of memory for a notebook's processes together.")] = 3_000,
+    workers: Annotated[int, typer.Option(help="Notebooks at once on this machine; default: one a core.")] = 0,
+    gradescope: Annotated[Path | None, typer.Option(help="Write Gradescope's results.json there as well.")] = None,
+    scheduler: Annotated[str, typer.Option(help="A dask scheduler whose workers grade: tls://host:8786.")] = "",
+    tls_ca: Annotated[Path | None, typer.Option(help="The authority's certificate, for tls://.")] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="This machine's certificate.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
+) -> None:
+    from checker.files import write_beside
+    from checker.grading.boxes import Isolation
+    from checker.grading.choosing import NoIsolation, choose
+    from checker.grading.classes import Class
+    from checker.grading.collecting import BadPattern
+    from checker.grading.gradescope import results as gradescope_results
+    from checker.grading.limits import MEGABYTE, Limits
+    from checker.grading.one import Settings
+    from checker.grading.roster import Roster, read_roster
+    from checker.grading.sheets import read_sheets
+    from checker.grading.storing import Folder
+    from checker.markers import MarkerError
+
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        complain(f'To grade, {" and ".join(missing)} must be installed: pip install "tiny-grpo-course[grade]".')
+        raise typer.Exit(UNREADABLE)
+    tls = {"ca": tls_ca, "cert": tls_cert, "key": tls_key}
+    tls = {name: str(path) for name, path in tls.items() if path is not None}
+    if tls and len(tls) < 3:
+        complain("For tls:// all three are needed: --tls-ca, --tls-cert and --tls-key.")
+        raise typer.Exit(UNREADABLE)
+    try:
+        chosen: Isolation = choose(isolation.value)
+        sheets = read_sheets(against)
+        folder = Folder(output)
+        folder.prepare()
+        settings = Settings(
+            folder.seed(seed), chosen, Limits(wall=seconds, memory=megabytes * MEGABYTE), not functions_only
+        )
+        students = read_roster(roster) if roster else Roster()
+        of = Class(sheets, settings, students, pattern, due, student, anonymous)
+        print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
+        grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
+        results = _grade(submissions, of, folder, grader, again, forms)
+        if gradescope is not None:
+            write_beside(gradescope, gradescope_results(results))
+    except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    except KeyboardInterrupt:
+        print("\nStopped. What is graded is kept; the same command goes on.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _grader(jobs, workers: int, scheduler: str, tls: dict):
+    from checker.grading.scheduling import in_this_process, on_workers
+
+    if not scheduler and (workers == 1 or len(jobs) < 2):
+        return in_this_process(jobs)
+    return on_workers(jobs, workers, scheduler, tls)
+
+
+def _grade(submissions, of, folder, grader, again, forms_folder) -> list[dict]:
+    from checker.forms import read_forms
+    from checker.grading.classes import graded, plan, write_class, write_similar
+
+    with tempfile.TemporaryDirectory() as scratch:
+        work = plan(submissions, Path(scratch), of)
+        results = []
+        kept = 0
+        for handed, result, was_there in graded(work, folder, grader, again):
+            results.append((handed, result))
+            kept += was_there
+            if not was_there:
+                stopped = f"  {result['stopped']}" if result["stopped"] else ""
+                points = f"{result['earned']:g} of {result['possible']:g}"
+                print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {points}{stopped}")
+        forms, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
+        remarks = [*chosen, *damaged, *write_class(of, work, results, forms, folder)]
+        alike = write_similar(of, work, folder)
+    for remark in remarks:
+        complain(remark)
+    print(f"{len(results)} notebooks, {kept} of them graded before; {len(work.missing)} students handed in nothing.")
+    if work.aside:
+        print(f"{len(work.aside)} files were not graded: {folder.path / 'not-graded.csv'} says why.")
+    if alike:
+        print(f"{alike} pairs of notebooks are alike: {folder.path / 'similar.html'}. Read them before you judge.")
+    print(folder.path / "grades.csv")
+    return [result for _, result in results]
+
+
+def autograder_command(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The zip.")] = Path("autograder.zip"),
+    seed: Annotated[int | None, typer.Option(help="Of the hidden cases; default: a new one.")] = None,
+) -> None:
+    """Make the zip that Gradescope's autograder asks for: the course, its key included, and how to run it there."""
+    import secrets
+
+    from checker.grading.gradescope import autograder
+
+    output.write_bytes(autograder(secrets.randbelow(2**31) if seed is None else seed))
+    print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
+
+
+def forget_command(
+    folder: Annotated[Path, typer.Argument(help="The folder that `checker grade` made.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a graded class, all of it: results, pages, feedback, grades and corrections."""
+    from checker.grading.storing import forget
+
+    if not yes and not typer.confirm(f"Delete {folder} with every grade in it?"):
+        raise typer.Exit(1)
+    try:
+        print(f"{folder}: {forget(folder)} files deleted.")
+    except Unreadable as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None

@@ -1,0 +1,33 @@
+"""`checker release`: what a student gets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.notebook import Unreadable
+from checker.terminal import FAIL, UNREADABLE, complain
+
+
+def release_command(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder that is empty or not there yet.")] = Path(
+        "course-student"
+    ),
+    trial: Annotated[bool, typer.Option(help="Run a notebook from there, to see that it works.")] = True,
+) -> None:
+    """Make the folder that students get: blank notebooks, helpers, checks, checker and model, no worked notebooks."""
+    from checker.environment import ROOT
+    from checker.markers import MarkerError
+    from checker.release import ReleaseError, release, tried
+
+    try:
+        released = release(ROOT, output)
+    except (ReleaseError, MarkerError, Unreadable) as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    print(f"{output}: {released.files} files, {len(released.notebooks)} notebooks")
+    if trial:
+        if problem := tried(released):
+            complain(problem)
+            raise typer.Exit(FAIL)
+        print(f"{released.notebooks[0]} was run from there, to its first exercise.")

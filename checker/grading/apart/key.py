@@ -1,0 +1,172 @@
+"""The side that knows what is right: draws hidden cases, and judges the values that functions gave. Never in a box.
+
+    python -m checker.grading.apart.key SEED
+
+Runs beside the boxes and may import torch. Answers requests, a JSON line each, until stdin ends:
+
+    {"cases": ["kl", "loss"]}                   the cases of these checks, pickled for the box, and the modules they need
+    {"judge": "kl", "outcomes": [...]}          the verdict on what came back, one outcome for each case, null for none
+"""
+
+import base64
+import json
+import os
+import pickletools
+import sys
+import time
+import traceback
+from functools import cache
+from types import ModuleType
+
+import cloudpickle
+
+from checker.grading.apart import exchange
+
+TIME_TO_RECOGNISE = 2.0  # seconds for the known slips
+PROJECT = "shared"
+
+
+def main() -> None:
+    seed = int(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
+    for line in sys.stdin:
+        try:
+            answer = _answer(json.loads(line), seed)
+        except Exception:  # one submission's values must not end the judge of all
+            answer = {"error": traceback.format_exc()}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _answer(request: dict, seed: int) -> dict:
+    if "cases" in request:
+        return cases(request["cases"], seed)
+    return judged(request["judge"], request["outcomes"], seed)
+
+
+@cache
+def exercise(check: str):
+    """The exercise that a check of `shared/check.py` is about, asked of the check itself; None for one of another kind."""
+    from shared import check as checks
+
+    asked = []
+    runs = checks.run
+    checks.run = lambda exercise, function: asked.append(exercise)
+    try:
+        getattr(checks, check)(_nobodys)
+    except Exception:
+        return None
+    finally:
+        checks.run = runs
+    return asked[0] if asked else None
+
+
+def _nobodys(*arguments):
+    """Stands for a student's function where only the exercise is asked for."""
+    raise NotImplementedError
+
+
+@cache
+def hidden(check: str, seed: int) -> list[tuple[dict, dict | None, dict | None]]:
+    """The cases of a check, each with two near by where a gradient is compared: at a tie a gradient is anyone's."""
+    from shared.exercises import comparing
+
+    of = exercise(check)
+    found = []
+    for case in of.cases(seed):
+        near_by = [comparing._jittered(case, sign) if of.gradient else None for sign in (1, -1)]
+        found.append((case, *near_by))
+    return found
+
+
+def asked_cases(check: str, seed: int) -> list[dict]:
+    """All cases that the function is called on, in order: each, and those near it."""
+    return [case for several in hidden(check, seed) for case in several if case is not None]
+
+
+def cases(checks: list[str], seed: int) -> dict:
+    """What the box needs to call functions: {"known": those with cases, "pickled": base64, "modules": [...]}."""
+    known = [check for check in checks if exercise(check) is not None]
+    asked = {}
+    for check in known:
+        of = exercise(check)
+        _by_value(of.call)
+        asked[check] = {
+            "cases": asked_cases(check, seed),
+            "call": of.call,
+            "result": of.result,
+            "gradient": of.gradient,
+            "relevant": of.relevant,
+        }
+    pickled = cloudpickle.dumps(asked)
+    return {"known": known, "pickled": base64.b64encode(pickled).decode(), "modules": sorted(modules(pickled))}
+
+
+def _by_value(function) -> None:
+    """Have a function of the catalogue travel as its code: the catalogue itself, with the references, stays here."""
+    module = sys.modules.get(getattr(function, "__module__", ""))
+    if isinstance(module, ModuleType) and module.__name__.startswith(f"{PROJECT}.exercises.catalogue"):
+        cloudpickle.register_pickle_by_value(module)
+
+
+def modules(pickled: bytes) -> set[str]:
+    """The project's modules that a pickle names."""
+    texts = {argument for _, argument, _ in pickletools.genops(pickled) if isinstance(argument, str)}
+    names = {text.split(" ")[0] for text in texts}
+    return {name for name in names if name.startswith(f"{PROJECT}.") and name in sys.modules}
+
+
+def judged(check: str, outcomes: list, seed: int) -> dict:
+    """{"passed", "text", "cases", "right"} of what a function gave."""
+    from shared.exercises.comparing import WAYS, difference
+    from shared.exercises.recognition import recognised
+    from shared.exercises.wording import told
+
+    of = exercise(check)
+    found = [None if record is None else exchange.decoded(record) for record in outcomes]
+    place = 0
+    failures = []
+    seen = []
+    for number, several in enumerate(hidden(check, seed)):
+        asked = [case for case in several if case is not None]
+        given = found[place : place + len(asked)]
+        place += len(asked)
+        if not given or given[0] is None:
+            continue
+        expected = [expected_outcome(check, seed, number, which) for which in range(len(given))]
+        if given[0].blank:
+            return {"passed": False, "text": given[0].raised or "it is not filled in yet.", "cases": number, "right": 0}
+        ways = [
+            difference(one, right, of.tolerance) if one is not None else "raised" for one, right in zip(given, expected)
+        ]
+        seen.append((asked[0], given[0]))
+        if ways[0] and not (ways[0] == "gradient" and "" in ways[1:]):
+            failures.append((WAYS.index(ways[0]), number, ways[0], asked[0], given[0], expected[0]))
+    total = len(hidden(check, seed))
+    right = len(seen) - len(failures)
+    if not failures:
+        passed = len(seen) == total
+        text = f"right in all {total} hidden cases." if passed else f"it gave {len(seen)} of {total} answers."
+        return {"passed": passed, "text": text, "cases": total, "right": right}
+    _, _, way, case, one, expected_one = min(failures, key=lambda failure: failure[:2])
+    end = time.monotonic() + TIME_TO_RECOGNISE
+    wrong = [(failure[3], failure[4]) for failure in failures]
+    slips = ()
+    if way not in ("harm", "type"):
+        slips = recognised(of, [c for c, _ in wrong], [o for _, o in wrong], lambda: time.monotonic() < end)
+    text = told(of, way, slips, case, one, expected_one)
+    return {"passed": False, "text": text, "cases": total, "right": right}
+
+
+@cache
+def expected_outcome(check: str, seed: int, number: int, which: int):
+    """What the reference gives in a case, or in one near it."""
+    from shared.exercises.calling import call
+
+    of = exercise(check)
+    return call(of, of.reference(), hidden(check, seed)[number][which])
+
+
+if __name__ == "__main__":
+    main()

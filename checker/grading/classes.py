@@ -1,0 +1,167 @@
+"""A whole class: what was handed in is collected, graded where that is not done yet, and written down."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from checker.forms import Form
+from checker.grading.collecting import Aside, Collected, Handed, collect
+from checker.grading.feedback import feedback
+from checker.grading.one import Job, Settings
+from checker.grading.roster import Roster
+from checker.grading.sheets import Sheet, sheet_for
+from checker.grading.similar import THRESHOLD, pairs, text_of
+from checker.grading.storing import Folder, file_name
+from checker.grading.tables import Line, add_forms, write
+from checker.notebook import Unreadable, parse
+from checker.pages.templates import template
+from checker.rubric import for_a_cell
+
+Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
+
+
+@dataclass(frozen=True)
+class Class:
+    """What is known of a class: keys, roster, how to tell whose a notebook is, and whether pages go without names.
+
+    whose: the one student whose everything is; "" for a class.
+    """
+
+    sheets: list[Sheet]
+    settings: Settings
+    roster: Roster = Roster()
+    pattern: str = ""
+    due: datetime | None = None
+    whose: str = ""
+    anonymous: bool = False
+
+    def shown(self, student: str) -> str:
+        """The name under which a student's pages go."""
+        if not self.anonymous:
+            return student
+        return "student-" + hashlib.sha256(f"{self.settings.seed} {student}".encode()).hexdigest()[:8]
+
+
+@dataclass
+class Work:
+    """What is to be done: jobs with the students they are of, and what was set aside.
+
+    late: students of whom something was late.      missing: those of the roster who handed in nothing.
+    """
+
+    jobs: dict[str, tuple[Handed, Job]] = field(default_factory=dict)
+    aside: list[Aside] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
+    missing: list[str] = field(default_factory=list)
+
+
+def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
+    """The jobs for what was handed in, one for each student and notebook, by the digests of their results."""
+    found = collect(paths, scratch, of.roster, of.pattern, of.due, of.whose)
+    work = Work(aside=found.aside, missing=found.missing)
+    taken: dict[tuple[str, str], Handed] = {}
+    for handed, sheet, text in _with_sheets(found, of.sheets):
+        place = (handed.student, sheet.name)
+        if place in taken:
+            reason = f"{handed.student} handed in {sheet.name} under another name too: {taken[place].place} is graded."
+            work.aside.append(Aside(handed.place, reason))
+            continue
+        taken[place] = handed
+        job = Job(of.shown(handed.student), handed.name, text, sheet, of.settings)
+        work.jobs[job.digest] = (handed, job)
+        if handed.late:
+            work.late.add(handed.student)
+    return work
+
+
+def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:
+    for handed in found.handed:
+        try:
+            content = parse(handed.file)
+            yield handed, sheet_for(content, handed.name, sheets), handed.file.read_text(encoding="utf-8-sig")
+        except Unreadable as error:
+            found.aside.append(Aside(handed.place, str(error)))
+
+
+def graded(
+    work: Work, folder: Folder, grader: Grader, again: Iterable[str] = ()
+) -> Iterator[tuple[Handed, dict, bool]]:
+    """Every notebook's result, and whether it was there already; each new one is kept as soon as it is there.
+
+    Args:
+        again: students whose notebooks are graded anew.
+    """
+    again = set(again)
+    waiting = []
+    for digest, (handed, job) in work.jobs.items():
+        result = None if handed.student in again else folder.result(digest)
+        if result is None:
+            waiting.append(job)
+        else:
+            yield handed, result, True
+    for job, result in grader(waiting):
+        folder.keep(job.digest, result)
+        yield work.jobs[job.digest][0], result, False
+
+
+def write_class(
+    of: Class, work: Work, results: list[tuple[Handed, dict]], forms: list[Form], folder: Folder
+) -> list[str]:
+    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know."""
+    lines = {student.id: Line(student.id) for student in of.roster.students}
+    for handed, result in results:
+        line = lines.setdefault(handed.student, Line(handed.student))
+        line.results[result["notebook"]] = result
+    for student in work.late:
+        lines[student].remarks.append("Late.")
+    for student in work.missing:
+        lines[student].remarks.append("Nothing was handed in.")
+    by_shown = {of.shown(student): student for student in lines}
+    owned = [_owned(form, by_shown) for form in forms]
+    strangers = add_forms(lines.values(), owned)
+    _write_pages(of, lines.values(), folder)
+    if of.anonymous:
+        rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
+        folder.write("names.csv", _csv(rows))
+    folder.write("not-graded.csv", _csv([["file", "reason"], *([aside.place, aside.reason] for aside in work.aside)]))
+    ordered = sorted(lines.values(), key=lambda line: line.student)
+    write(folder, ordered)
+    return [f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers]
+
+
+def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
+    """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
+    groups = []
+    for sheet in of.sheets:
+        jobs = [job for _, job in work.jobs.values() if job.sheet is sheet]
+        texts = [text_of(job.student, json.loads(job.text)) for job in jobs]
+        known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
+        if texts:
+            groups.append((sheet.name, pairs(texts, known, threshold)))
+    folder.write("similar.html", template("similar.html.j2").render(groups=groups, threshold=threshold))
+    return sum(len(found) for _, found in groups)
+
+
+def _write_pages(of: Class, lines: Iterable[Line], folder: Folder) -> None:
+    for line in lines:
+        shown = of.shown(line.student)
+        for notebook, result in line.results.items():
+            if result["page"]:
+                folder.write(f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html", result["page"])
+        folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown))
+
+
+def _owned(form: Form, by_shown: dict[str, str]) -> Form:
+    """The form with its student's own name, where its page went without."""
+    return replace(form, student=by_shown.get(form.student, form.student))
+
+
+def _csv(rows: Iterable[list[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[for_a_cell(cell) for cell in row] for row in rows])
+    return out.getvalue()

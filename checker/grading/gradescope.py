@@ -1,0 +1,74 @@
+"""Gradescope: its results.json with real scores, and the zip of its autograder, which runs `checker grade` there."""
+
+import json
+import zipfile
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+from checker.grading.boxes import ROOT
+
+# Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+SETUP = """#!/bin/bash
+# Run once, when Gradescope builds the machine.
+set -e
+apt-get update
+apt-get install -y python3 python3-venv bubblewrap
+cd /autograder/source/course
+python3 -m checker setup
+.venv/bin/python -m pip install -e ".[grade]"
+"""
+RUN = """#!/bin/bash
+# Run for each submission. Where this machine refuses bubblewrap its namespaces, nothing is graded, and the output says
+# why. With --isolation none a submission can read this machine, the worked notebooks and the references among it.
+cd /autograder/source/course
+.venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
+  -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
+"""
+TAKEN = ("checker", "shared", "models", "notebooks")
+FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE")
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
+
+
+def results(found: Iterable[dict]) -> str:
+    """Gradescope's results.json: one test for each exercise, with its points; those graded by hand come without."""
+    found = list(found)
+    tests = []
+    for result in found:
+        for item in result["items"]:
+            if item["earned"] is not None:
+                tests.append(
+                    {
+                        "name": f"{result['notebook']}: {item['name']}",
+                        "score": item["earned"],
+                        "max_score": item["points"],
+                        "status": "passed" if item["earned"] == item["points"] else "failed",
+                        "output": item["verdict"],
+                    }
+                )
+    stopped = [result["stopped"] for result in found if result["stopped"]]
+    said = stopped or ["Every notebook ran to its end."]
+    content = {"output": "\n".join(said), "visibility": "visible", "tests": tests}
+    if not tests:
+        content["score"] = 0
+        content["output"] = "\n".join([*stopped, "No notebook could be graded."])
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def autograder(seed: int, root: Path = ROOT) -> bytes:
+    """The zip to give to Gradescope: the course, with setup.sh and run_autograder."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (("setup.sh", SETUP), ("run_autograder", RUN.replace("SEED", str(seed)))):
+            program = zipfile.ZipInfo(name)
+            program.external_attr = 0o755 << 16
+            archive.writestr(program, text)
+        for path in _course(root):
+            archive.write(path, Path("course", path.relative_to(root)))
+    return packed.getvalue()
+
+
+def _course(root: Path) -> list[Path]:
+    files = [path for name in TAKEN for path in sorted((root / name).rglob("*")) if path.is_file()]
+    files += [root / name for name in FILES if (root / name).is_file()]
+    return [path for path in files if not any(part in LEFT_OUT for part in path.parts)]

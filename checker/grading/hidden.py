@@ -1,0 +1,177 @@
+"""A student's functions on hidden cases: called in a box, judged outside by a process that knows what is right."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from checker.grading import modules
+from checker.grading.boxes import ROOT, Isolation, box
+from checker.grading.functions import Definitions, Taken, take
+from checker.grading.isolation import run
+from checker.grading.limits import Limits
+from checker.grading.sheets import Check, Sheet
+
+SECONDS = 20.0  # for all cases of one function
+STARTING = 60.0  # seconds for the box to import torch on a busy machine
+IMPORTED = ("torch", "shared.exercises.calling")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one check. finding: whether it is a matter for the instructor, such as an imported reference."""
+
+    passed: bool
+    text: str
+    finding: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The cases of some checks: which have any, the pickle for the box, and the modules that it names."""
+
+    known: tuple[str, ...]
+    pickled: str
+    modules: tuple[str, ...]
+
+
+class Key:
+    """The process that knows what is right, for one seed. It ends with this object's `close`."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        command = [sys.executable, "-m", "checker.grading.apart.key", str(seed)]
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        self.process = subprocess.Popen(command, cwd=ROOT, **pipes)
+        self.asked: dict[tuple[str, ...], Asked] = {}
+
+    def cases(self, checks: Iterable[str]) -> Asked:
+        """The cases of these checks, drawn once."""
+        names = tuple(sorted(set(checks)))
+        if names not in self.asked:
+            answer = self._ask({"cases": names})
+            self.asked[names] = Asked(tuple(answer["known"]), answer["pickled"], tuple(answer["modules"]))
+        return self.asked[names]
+
+    def judge(self, check: str, outcomes: list) -> Verdict:
+        """The verdict on one outcome for each case, None where there is none."""
+        answer = self._ask({"judge": check, "outcomes": outcomes})
+        return Verdict(answer["passed"], answer["text"])
+
+    def _ask(self, request: dict) -> dict:
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise RuntimeError(f"The process that knows the references ended ({self.process.poll()}).") from error
+        if "error" in answer:
+            raise RuntimeError(f"The process that knows the references failed:\n{answer['error']}")
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()  # it has nothing to save
+        self.process.wait()
+
+
+def verdicts(
+    student: Definitions, sheet: Sheet, key: Key, isolation: Isolation, limits: Limits
+) -> dict[Check, Verdict]:
+    """The verdict on each check of a sheet; none on one without hidden cases, which is the instructor's to judge.
+
+    A function that fails only because another one, which is an exercise itself, is wrong is right: it is tried again
+    with the worked solution in that one's place, in a box of its own.
+    """
+    known = key.cases(check.name for check in sheet.checks).known
+    checks = [check for check in sheet.checks if check.name in known]
+    found = _tried(
+        {check: take(check.function, student, sheet.definitions) for check in checks}, sheet, key, isolation, limits
+    )
+    wrong = frozenset(check.function for check, verdict in found.items() if not verdict.passed)
+    again = {}
+    for check in checks:
+        others = wrong - {check.function}
+        if not found[check].passed and not found[check].finding and others:
+            first = take(check.function, student, sheet.definitions)
+            mended = take(check.function, student, sheet.definitions, others)
+            if mended.source != first.source and not mended.problem:
+                again[check] = mended
+    for check, verdict in _tried(again, sheet, key, isolation, limits).items():
+        if verdict.passed:
+            found[check] = Verdict(True, "right, once the functions that it calls are right.")
+    return found
+
+
+def _tried(
+    programs: dict[Check, Taken], sheet: Sheet, key: Key, isolation: Isolation, limits: Limits
+) -> dict[Check, Verdict]:
+    """The verdicts on programs, those that may import the same of the project in one box."""
+    found = {}
+    groups: dict[frozenset[str], dict[Check, Taken]] = {}
+    for check, taken in programs.items():
+        allowed = modules.names(sheet.imports[check.function])
+        if taken.problem:
+            found[check] = Verdict(False, taken.problem)
+        elif refused := modules.refused(taken.imports, allowed):
+            found[check] = Verdict(
+                False,
+                f"`{check.function}` uses {', '.join(refused)}, which this exercise does not allow: it is to be written,"
+                " not imported.",
+                finding=True,
+            )
+        else:
+            groups.setdefault(allowed, {})[check] = taken
+    for allowed, together in groups.items():
+        found |= _in_one_box(together, allowed, key, isolation, limits)
+    return found
+
+
+def _in_one_box(
+    programs: dict[Check, Taken], allowed: frozenset[str], key: Key, isolation: Isolation, limits: Limits
+) -> dict[Check, Verdict]:
+    asked = key.cases(check.name for check in programs)
+    shown = [(ROOT / "checker", "checker")]
+    visible = modules.files((*modules.CALLING, *asked.modules, *allowed))
+    shown += [(path, inside) for inside, path in sorted(visible.items())]
+    job = {
+        "do": "answers",
+        "cases": asked.pickled,
+        "imports": IMPORTED,
+        "functions": [
+            {
+                "key": f"{number}",
+                "cases": check.name,
+                "source": taken.source,
+                "name": check.function,
+                "seconds": SECONDS,
+            }
+            for number, (check, taken) in enumerate(programs.items())
+        ],
+    }
+    wall = min(limits.wall, STARTING + SECONDS * len(programs))
+    outcome = run(box(isolation, shown, Limits(**(vars(limits) | {"wall": wall}))), job)
+    return {
+        check: _verdict(check, [r for r in outcome.records if r.get("key") == f"{number}"], outcome, key)
+        for number, check in enumerate(programs)
+    }
+
+
+def _verdict(check: Check, records: list[dict], outcome, key: Key) -> Verdict:
+    """What the records of one function come to."""
+    answers = {
+        r["case"]: r["outcome"]
+        for r in records
+        if isinstance(r.get("outcome"), dict) and isinstance(r.get("case"), int)
+    }
+    ended = next((str(record["ended"]) for record in records if "ended" in record), "")
+    failed = next((str(record["failed"]) for record in outcome.records if "failed" in record), "")
+    if not answers and (failed or outcome.last_words) and not ended:
+        return Verdict(
+            False, f"the box failed: {(failed or outcome.last_words).strip().splitlines()[-1]}", finding=True
+        )
+    judged = key.judge(check.name, [answers.get(number) for number in range(max(answers, default=-1) + 1)])
+    reason = ended or outcome.stopped
+    if judged.passed or not reason or not judged.text.startswith("it gave "):
+        return judged
+    return Verdict(False, f"{reason}; {judged.text}")

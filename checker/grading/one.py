@@ -1,0 +1,148 @@
+"""Grading one notebook: run it whole in one box, call its functions on hidden cases in another, add up the points."""
+
+import atexit
+import hashlib
+import json
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+from checker import __version__
+from checker.check import Report, check
+from checker.grading.boxes import ROOT, Isolation
+from checker.grading.functions import definitions
+from checker.grading.hidden import Key, Verdict, verdicts
+from checker.grading.limits import Limits
+from checker.grading.running import Executed, execute
+from checker.grading.sheets import Check, Item, Sheet
+from checker.notebook import parse, read
+from checker.pages.site import render
+
+FORMAT = 1  # of a result; what is written in another one is graded again
+DIGITS = 20  # hexadecimal ones of a result's name
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for the whole class. seed: of the hidden cases. whole: whether notebooks are run as well."""
+
+    seed: int
+    isolation: Isolation
+    limits: Limits
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Job:
+    """One notebook to grade. student: as the pages call who handed it in; name: of the file; text: what is in it."""
+
+    student: str
+    name: str
+    text: str
+    sheet: Sheet
+    settings: Settings
+
+    @property
+    def digest(self) -> str:
+        """The name of its result: another one as soon as anything that bears on it is another."""
+        settings = self.settings
+        parts = [
+            FORMAT,
+            __version__,
+            self.student,
+            self.name,
+            self.text,
+            self.sheet.digest,
+            settings.seed,
+            settings.whole,
+        ]
+        parts += [settings.isolation.kind, asdict(settings.limits)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
+
+
+@cache
+def _course() -> str:
+    """A hash of what notebooks import and are judged by."""
+    found = hashlib.sha256()
+    for path in sorted((ROOT / "shared").rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def grade(job: Job) -> dict:
+    """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page."""
+    with tempfile.TemporaryDirectory() as folder:
+        handed_in = Path(folder, "handed-in.ipynb")
+        handed_in.write_text(job.text, encoding="utf-8")
+        notebook = read(handed_in)
+        content = parse(handed_in)
+        settings = job.settings
+        done = Executed(content, "", 0.0, 0)
+        if settings.whole:
+            done = execute(notebook, content, settings.isolation, settings.limits)
+        judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
+        report, page = _page(job, done.content, Path(folder))
+    return _result(
+        job,
+        [_earned(item, judged) for item in job.sheet.items],
+        stopped=done.stopped,
+        seconds=round(done.seconds, 1),
+        memory=done.memory,
+        findings=[finding.as_dict() for finding in report.findings],
+        page=page,
+    )
+
+
+def failed(job: Job, reason: str) -> dict:
+    """The result of a notebook that could not be graded: no points, and the reason, for the instructor to see."""
+    return _result(job, [_item(item, None, reason) for item in job.sheet.items], stopped=reason)
+
+
+def _result(job: Job, items: list[dict], **found) -> dict:
+    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": ""}
+    about = {"format": FORMAT, "student": job.student, "notebook": job.sheet.name, "name": job.name, "items": items}
+    points = {
+        "earned": sum(item["earned"] or 0 for item in items),
+        "possible": sum(item["points"] for item in items if item["earned"] is not None),
+    }
+    return about | points | nothing | found
+
+
+@lru_cache(maxsize=1)
+def _key(seed: int) -> Key:
+    """The process that knows what is right, one for each worker."""
+    key = Key(seed)
+    atexit.register(key.close)
+    return key
+
+
+def _earned(item: Item, judged: dict[Check, Verdict]) -> dict:
+    """What an exercise earns: its points, in equal parts for its checks. None where no check has hidden cases."""
+    parts = [judged[check] for check in item.checks if check in judged]
+    if not parts:
+        return _item(item, None, "graded by the instructor")
+    earned = round(item.points * sum(part.passed for part in parts) / len(parts), 2)
+    text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
+    return _item(item, earned, text) | {"finding": any(part.finding for part in parts)}
+
+
+def _item(item: Item, earned: float | None, verdict: str) -> dict:
+    return {
+        "key": item.key,
+        "name": item.name,
+        "section": item.section,
+        "wanted": item.wanted,
+        "points": item.points,
+        "earned": earned,
+        "verdict": verdict,
+    }
+
+
+def _page(job: Job, content: dict, folder: Path) -> tuple[Report, str]:
+    """The report on the notebook as it ran, and its page with the instructor's form."""
+    target = folder / job.sheet.name
+    target.write_text(json.dumps(content), encoding="utf-8")
+    report = replace(check(target, beside=False), name=f"{job.student}/{job.sheet.name}")
+    page = render(target, folder / "page", "builtin", report=report)
+    return report, page.read_text(encoding="utf-8")

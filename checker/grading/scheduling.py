@@ -1,0 +1,112 @@
+"""Grading many notebooks: in this process, on all cores, or on the machines of a cluster.
+
+dask.distributed starts again elsewhere what was running on a worker that ends. It does not survive its own scheduler;
+that is why every result is handed on, and written down, as soon as it is there.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from checker.grading.one import Job, failed, grade
+from checker.notebook import Unreadable
+
+TIMES = 2  # how often a notebook may kill its worker before it is reported
+AT_HOME = ("127.0.0.1", "localhost", "::1")
+KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand."
+
+
+def in_this_process(jobs: Iterable[Job]) -> Iterator[tuple[Job, dict]]:
+    """Grade one notebook after the other."""
+    for job in jobs:
+        yield job, _graded(job)
+
+
+def on_workers(
+    jobs: Iterable[Job], workers: int, scheduler: str = "", tls: dict | None = None
+) -> Iterator[tuple[Job, dict]]:
+    """Grade notebooks on workers of this machine, or on those of a scheduler, in the order in which they are done.
+
+    Args:
+        scheduler: its address, such as tls://grader.example.org:8786.
+        tls: files for it: ca, cert and key.
+
+    Raises:
+        Unreadable: dask is missing, the address is open to others, or the scheduler was lost.
+    """
+    if find_spec("distributed") is None:
+        raise Unreadable('To grade on several workers, install dask: pip install "tiny-grpo-course[grade]".')
+    refuse_open(scheduler)
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    jobs = {job.digest: job for job in jobs}
+    with _client(workers, scheduler, tls or {}) as client:
+        futures = [client.submit(_graded, job, key=f"grade-{digest}", pure=False) for digest, job in jobs.items()]
+        for future in as_completed(futures):
+            job = jobs[future.key.removeprefix("grade-")]
+            if future.status == "finished":
+                yield job, future.result()
+            elif isinstance(future.exception(), KilledWorker):
+                yield job, failed(job, KILLED)
+            else:
+                raise Unreadable(f"The scheduler was lost ({future.status}). What is graded is kept: run it again.")
+            future.release()
+
+
+def refuse_open(scheduler: str) -> None:
+    """Raises Unreadable for an address at which others could listen, or send tasks."""
+    if not scheduler:
+        return
+    address = urlsplit(scheduler)
+    if address.scheme not in ("tcp", "tls") or not address.hostname:
+        raise Unreadable(f"{scheduler} is not a scheduler's address, such as tls://grader.example.org:8786.")
+    if address.scheme == "tcp" and address.hostname not in AT_HOME:
+        raise Unreadable(
+            f"{scheduler}: tcp:// has neither authentication nor encryption, and anyone who reaches the scheduler can"
+            " run programs on its workers. Use tls:// with certificates of your own: --tls-ca, --tls-cert, --tls-key."
+        )
+
+
+@contextmanager
+def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with dask.config.set({"distributed.scheduler.allowed-failures": TIMES - 1}):
+        if scheduler:
+            security = None
+            if tls:
+                security = Security(
+                    tls_ca_file=tls["ca"],
+                    tls_client_cert=tls["cert"],
+                    tls_client_key=tls["key"],
+                    require_encryption=True,
+                )
+            try:
+                client = Client(scheduler, security=security, timeout=30)
+            except (OSError, TimeoutError) as error:
+                raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
+            with client:
+                yield client
+            return
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+            options = dict(threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
+            with LocalCluster(workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
+                with Client(cluster) as client:
+                    yield client
+
+
+def _graded(job: Job) -> dict:
+    """Grade a notebook; one that the grader itself stumbles over is reported, and takes none of the others with it."""
+    try:
+        return grade(job)
+    except Exception as error:
+        return failed(
+            job, f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
+        )

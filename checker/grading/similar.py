@@ -1,0 +1,107 @@
+"""Notebooks that are like each other: pairs are shown, with both texts side by side, and nobody is accused.
+
+Compared are runs of six tokens, the names of variables hidden, as in "Winnowing" (Schleimer, Wilkerson and Aiken, 2003)
+without its sampling: a class is small. What was handed out, what the worked solution says and what many have in common
+is left out, for right answers are alike.
+"""
+
+import io
+import keyword
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from checker.markers import BLANK_ANSWER
+from checker.notebook import joined
+
+RUN = 6  # tokens
+FEWEST = 20  # runs of one's own, below which two notebooks cannot be compared
+THRESHOLD = 0.5  # of the smaller one's runs that both have
+COMMON = 4  # notebooks in which a run is common property, where that is a quarter of the class as well
+SHARE_IN_COMMON = 0.25
+SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
+LONGEST_TEXT = 200_000  # characters of one cell that are looked at
+
+Run = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A notebook as lines, and where each of its runs stands: the runs with the lines of their tokens."""
+
+    student: str
+    lines: tuple[str, ...]
+    runs: dict[Run, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two notebooks: the share of the smaller one's runs that both have, and the lines where these stand."""
+
+    first: Text
+    second: Text
+    share: float
+    lines: tuple[frozenset[int], frozenset[int]]
+
+
+def text_of(student: str, content: dict) -> Text:
+    """A notebook's code and prose, in order."""
+    lines: list[str] = []
+    runs: dict[Run, set[int]] = {}
+    for cell in content["cells"]:
+        source = joined(cell.get("source"))[:LONGEST_TEXT]
+        tokens = _code(source) if cell.get("cell_type") == "code" else _prose(source)
+        tokens = list(tokens)
+        for place in range(len(tokens) - RUN + 1):
+            piece = tokens[place : place + RUN]
+            run = tuple(word for word, _ in piece)
+            runs.setdefault(run, set()).update(len(lines) + line for _, line in piece)
+        lines += [*source.split("\n"), ""]
+    return Text(student, tuple(lines), {run: frozenset(where) for run, where in runs.items()})
+
+
+def pairs(texts: list[Text], known: Iterable[Text], threshold: float = THRESHOLD) -> list[Pair]:
+    """The pairs that have at least a share of their runs in common, most alike first.
+
+    Args:
+        known: what was handed out, and the worked solution.
+    """
+    left_out = {run for text in known for run in text.runs}
+    often = Counter(run for text in texts for run in text.runs)
+    most = max(COMMON, SHARE_IN_COMMON * len(texts))
+    own = [{run for run in text.runs if run not in left_out and often[run] < most} for text in texts]
+    found = []
+    for first, second in combinations(range(len(texts)), 2):
+        smaller = min(len(own[first]), len(own[second]))
+        both = own[first] & own[second]
+        if smaller >= FEWEST and len(both) >= threshold * smaller and texts[first].student != texts[second].student:
+            lines = tuple(frozenset(line for run in both for line in texts[one].runs[run]) for one in (first, second))
+            found.append(Pair(texts[first], texts[second], len(both) / smaller, lines))
+    return sorted(found, key=lambda pair: -pair.share)
+
+
+def _code(source: str) -> Iterator[tuple[str, int]]:
+    """The tokens of code with their lines: every name "n", every number "0", every string "s"."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in SKIPPED:
+                continue
+            word = token.string
+            if token.type == tokenize.NAME and not keyword.iskeyword(word):
+                word = "n"
+            elif token.type == tokenize.NUMBER:
+                word = "0"
+            elif token.type == tokenize.STRING:
+                word = "s"
+            yield word, token.start[0] - 1
+    except (tokenize.TokenError, SyntaxError):
+        return  # what stands before the fault was taken
+
+
+def _prose(source: str) -> Iterator[tuple[str, int]]:
+    for number, line in enumerate(source.split("\n")):
+        if line.strip() != BLANK_ANSWER:
+            yield from ((word.casefold(), number) for word in re.findall(r"\w+", line))

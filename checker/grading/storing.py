@@ -1,0 +1,88 @@
+"""The folder of a graded class, which only its owner may open: what lies where, and how nothing in it is half there.
+
+graded/
+  seed                  of the hidden cases
+  results/<hash>.json   one for each notebook, by what it was graded from
+  pages/, feedback/     for the instructor; for each student
+  grades.csv            the table
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import stat
+from pathlib import Path
+
+from checker.files import write_beside
+from checker.notebook import Unreadable
+
+MARK = ".checker-grade"
+IGNORED = "*\n"  # for git, so that no one commits a class by accident
+OWNER_ONLY = 0o700
+
+
+class Folder:
+    """A folder for one class. Made with a mark, so that only such a folder is ever deleted."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def prepare(self) -> None:
+        """Make the folder, or take up one that was made before. Raises Unreadable for one that holds something else."""
+        if self.path.exists() and not (self.path / MARK).exists() and any(self.path.iterdir()):
+            raise Unreadable(
+                f"{self.path} holds something else. Give a folder that is empty or not there yet: -o graded."
+            )
+        self.path.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY)
+        self.path.chmod(OWNER_ONLY)
+        self._write(MARK, "A class that was graded. `checker forget` deletes it.\n")
+        self._write(".gitignore", IGNORED)
+
+    def seed(self, given: int | None) -> int:
+        """The seed that was given, else that of the last run, else a new one; it is written down."""
+        place = self.path / "seed"
+        if given is None and place.is_file():
+            given = int(place.read_text(encoding="utf-8"))
+        if given is None:
+            given = secrets.randbelow(2**31)
+        self._write("seed", f"{given}\n")
+        return given
+
+    def result(self, digest: str) -> dict | None:
+        """A result that is there; None for one that is not, or is damaged."""
+        try:
+            found = json.loads((self.path / "results" / f"{digest}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def keep(self, digest: str, result: dict) -> None:
+        """Write a result, whole or not at all."""
+        self._write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
+
+    def write(self, inside: str, text: str) -> Path:
+        """Write a file below the folder."""
+        return self._write(inside, text)
+
+    def _write(self, inside: str, text: str) -> Path:
+        target = self.path / inside
+        write_beside(target, text)
+        os.chmod(target, stat.S_IRUSR | stat.S_IWUSR)
+        return target
+
+
+def forget(path: Path) -> int:
+    """Delete the folder of a class with all that is in it; how many files that were. Raises Unreadable for any other."""
+    if path.is_symlink() or not (path / MARK).is_file():
+        raise Unreadable(f"{path} is not a folder that `checker grade` made. Nothing was deleted.")
+    count = sum(len(files) for _, _, files in os.walk(path))
+    shutil.rmtree(path)
+    return count
+
+
+def file_name(text: str) -> str:
+    """A student's or a notebook's name as a file's: two that differ get two, and none leaves the folder."""
+    kept = "".join(char if char.isalnum() or char in "-." else "_" for char in text).strip(".")[:80]
+    return kept if kept == text and kept.isascii() else f"{kept}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"

@@ -1,0 +1,97 @@
+"""What a student gets: the course without the worked notebooks, opened and run once from where it lies.
+
+The references that checks compare with stay, for the checks need them: who looks for a solution finds one. The
+instructor's page says so, and what follows for grading. Hidden cases are in no file: they are drawn from a seed that
+stays in the folder of the graded class.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.assign import edition
+from checker.files import write_beside
+
+TAKEN = ("checker", "shared", "models", "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
+ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store")
+README = Path(__file__).with_name("release.md")
+EDITIONS = Path("notebooks", "student")
+EXPECTED = "NotImplementedError: TODO"  # where an untouched blank notebook stops
+PATIENCE = 900  # seconds for the trial
+
+
+class ReleaseError(Exception):
+    """Nothing can be released; the message says why."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """The folder, its notebooks, and how many files it holds."""
+
+    folder: Path
+    notebooks: tuple[str, ...]
+    files: int
+
+
+def release(root: Path, folder: Path) -> Released:
+    """Write the students' edition of a course into a folder that is empty or not there yet.
+
+    Raises:
+        ReleaseError: the folder holds something.    MarkerError, Unreadable: see `checker.assign.edition`.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise ReleaseError(f"{folder} holds something already. Give a folder that is empty or not there yet.")
+    if any((root / name).resolve() in folder.resolve().parents for name in TAKEN):
+        raise ReleaseError(f"{folder} lies inside what is copied. Give a folder outside of the course.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (*TAKEN, *ALSO):
+        source = root / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=LEFT_OUT)
+        elif source.is_file():
+            shutil.copy2(source, folder / name)
+    names = _write_editions(root, folder)
+    rows = "\n".join(f"- `{Path(name).stem}`" for name in names)
+    write_beside(folder / "README.md", README.read_text(encoding="utf-8").replace("NOTEBOOKS", rows))
+    return Released(folder, names, sum(len(files) for _, _, files in os.walk(folder)))
+
+
+def _write_editions(root: Path, folder: Path) -> tuple[str, ...]:
+    """Make the blank editions from the worked notebooks again, so that none is released that somebody filled in."""
+    names = []
+    for worked in sorted((root / "notebooks").glob("*.ipynb")):
+        target, text = edition(worked, folder / EDITIONS)
+        write_beside(target, text)
+        names.append(worked.name)
+    if not names:
+        raise ReleaseError(f"There are no worked notebooks in {root / 'notebooks'}.")
+    return tuple(names)
+
+
+def tried(released: Released, python: str = sys.executable) -> str:
+    """Run the first notebook from where it was released; "" when it stops at its first exercise, else what it said."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    notebook = EDITIONS / released.notebooks[0]
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [python, "-m", "checker", "report", str(notebook), "-o", scratch]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=released.folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return f"{notebook} ran for more than {PATIENCE // 60} minutes."
+    said = " ".join((done.stdout + done.stderr).split())
+    for left in released.folder.rglob("__pycache__"):
+        shutil.rmtree(left, ignore_errors=True)
+    return "" if EXPECTED in said else f"{notebook} did not stop at its first exercise: {said[-500:]}"

@@ -1,0 +1,255 @@
+"""A whole class: what is run, what is not run again, what is written down, and for whom."""
+
+import csv
+import inspect
+import json
+import os
+import signal
+import textwrap
+
+import pytest
+
+from checker.forms import Form
+from checker.grading import similar
+from checker.grading.boxes import Isolation
+from checker.grading.classes import Class, graded, plan, write_class, write_similar
+from checker.grading.limits import Limits
+from checker.grading.one import Settings, failed, grade
+from checker.grading.roster import Roster, Student
+from checker.grading.scheduling import KILLED, on_workers, refuse_open
+from checker.grading.sheets import read_sheet
+from checker.grading.similar import pairs, text_of
+from checker.grading.storing import Folder
+from checker.notebook import Unreadable
+from tests.checker.conftest import code
+
+EXERCISE = "# Cell 5: One GRPO step\ndef square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code\ncheck.square(square)"
+
+
+def notebook(*sources):
+    cells = [code(source) | {"id": f"cell-{number}"} for number, source in enumerate(sources)]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    path = tmp_path / "notebooks" / "maths.ipynb"
+    path.parent.mkdir()
+    path.write_text(json.dumps(notebook(EXERCISE.format("return x * x"))))
+    return read_sheet(path)
+
+
+@pytest.fixture
+def submissions(tmp_path):
+    """Hand in: a student's notebook with this solution."""
+    folder = tmp_path / "submissions"
+
+    def hand_in(student, solution="return x * x", *more):
+        place = folder / student
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "maths.ipynb").write_text(json.dumps(notebook(EXERCISE.format(solution), *more)))
+        return folder
+
+    return hand_in
+
+
+@pytest.fixture
+def of(sheet):
+    settings = Settings(7, Isolation("none"), Limits())
+    return Class(
+        [sheet], settings, Roster((Student("ann", ("ann",)), Student("bob", ("bob",)), Student("cy", ("cy",))))
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path / "graded")
+    made.prepare()
+    return made
+
+
+class Grader:
+    """Gives everyone two points and remembers whom it graded. stops_after: as if killed then."""
+
+    def __init__(self, stops_after=None):
+        self.graded = []
+        self.stops_after = stops_after
+
+    def __call__(self, jobs):
+        for job in jobs:
+            if len(self.graded) == self.stops_after:
+                raise KeyboardInterrupt
+            self.graded.append(job.student)
+            items = [{**failed(job, "")["items"][0], "earned": 2.0, "verdict": f"right, {job.student}"}]
+            yield (
+                job,
+                failed(job, "") | {"items": items, "earned": 2.0, "possible": 2.0, "page": f"page of {job.student}"},
+            )
+
+
+def run(of, folder, submitted, tmp_path, grader, forms=(), again=()):
+    scratch = tmp_path / f"scratch{len(list(tmp_path.iterdir()))}"
+    scratch.mkdir()
+    work = plan([submitted], scratch, of)
+    results = [(handed, result) for handed, result, _ in graded(work, folder, grader, again)]
+    said = write_class(of, work, results, list(forms), folder)
+    return work, said
+
+
+def table(folder):
+    return {line["student"]: line for line in csv.DictReader((folder.path / "grades.csv").open())}
+
+
+def test_a_second_run_grades_only_what_changed(of, folder, submissions, tmp_path):
+    """Catches hours spent again for one late notebook, and a changed one that keeps its old points."""
+    submissions("ann"), submissions("bob")
+    first = Grader()
+    run(of, folder, submissions("ann"), tmp_path, first)
+    second = Grader()
+    run(of, folder, submissions("bob", "return x ** 2"), tmp_path, second)
+    assert (sorted(first.graded), second.graded) == (["ann", "bob"], ["bob"])
+
+
+def test_what_was_graded_before_a_stop_is_kept(of, folder, submissions, tmp_path):
+    """Catches results that are written at the end, and lost with a killed grader."""
+    submissions("ann"), submissions("bob")
+    with pytest.raises(KeyboardInterrupt):
+        run(of, folder, submissions("cy"), tmp_path, Grader(stops_after=2))
+    rest = Grader()
+    run(of, folder, submissions("cy"), tmp_path, rest)
+    assert len(rest.graded) == 1
+
+
+def test_a_damaged_result_is_made_again(of, folder, submissions, tmp_path):
+    """Catches a half-written file taken for a grade."""
+    run(of, folder, submissions("ann"), tmp_path, Grader())
+    (result,) = (folder.path / "results").iterdir()
+    result.write_text('{"earned": ')
+    again = Grader()
+    run(of, folder, submissions("ann"), tmp_path, again)
+    assert again.graded == ["ann"]
+
+
+def test_one_student_can_be_graded_again(of, folder, submissions, tmp_path):
+    """Catches an instructor who has to delete a class to repeat one notebook."""
+    submissions("ann")
+    run(of, folder, submissions("bob"), tmp_path, Grader())
+    again = Grader()
+    run(of, folder, submissions("bob"), tmp_path, again, again=["ann"])
+    assert again.graded == ["ann"]
+
+
+def test_everyone_of_the_roster_has_a_line(of, folder, submissions, tmp_path):
+    """Catches a student without a submission who is missing from the grades as well."""
+    run(of, folder, submissions("ann"), tmp_path, Grader())
+    assert table(folder)["ann"]["total"] == "2"
+    assert table(folder)["cy"]["remarks"] == "Nothing was handed in."
+
+
+def test_a_students_page_holds_nothing_of_another(of, folder, submissions, tmp_path):
+    """Catches feedback that tells one student of another one."""
+    submissions("ann")
+    run(of, folder, submissions("bob"), tmp_path, Grader())
+    page = (folder.path / "feedback" / "ann.html").read_text()
+    assert "right, ann" in page and "bob" not in page
+
+
+def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, folder, submissions, tmp_path):
+    """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
+    nameless = Class([sheet], of.settings, of.roster, anonymous=True)
+    shown = nameless.shown("ann")
+    form = Form(shown, "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
+    run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
+    pages = [*folder.path.glob("pages/**/*"), *folder.path.glob("feedback/**/*")]
+    assert pages
+    for page in pages:
+        assert "ann" not in page.name
+        assert page.is_dir() or "ann" not in page.read_text()
+    assert table(folder)["ann"]["rubric"] == "4"
+
+
+def test_what_cannot_be_graded_is_listed(of, folder, submissions, tmp_path):
+    """Catches a notebook that nobody graded and nobody was told of."""
+    folder_in = submissions("ann")
+    (folder_in / "bob").mkdir()
+    (folder_in / "bob" / "holiday.ipynb").write_text(json.dumps(notebook("1")))
+    (folder_in / "bob" / "notes.pdf").write_text("x")
+    run(of, folder, folder_in, tmp_path, Grader())
+    reasons = (folder.path / "not-graded.csv").read_text()
+    assert "holiday.ipynb" in reasons and "notes.pdf" in reasons
+
+
+def test_alike_are_shown_and_alone_right_are_not(of, folder, submissions, tmp_path):
+    """Catches right answers called copies, and a copy with other names that goes unseen."""
+    own = textwrap.indent(inspect.getsource(similar.pairs), "    ").lstrip()
+    submissions("ann", f"{own}\n    return x * x")
+    submissions("bob", f"{own.replace('texts', 'notebooks').replace('often', 'n')}\n    return x * x")
+    work, _ = run(of, folder, submissions("cy"), tmp_path, Grader())
+    assert write_similar(of, work, folder) == 1
+    page = (folder.path / "similar.html").read_text()
+    assert "ann and bob" in page and "<mark>" in page and "cy:" not in page
+
+
+def test_what_was_handed_out_makes_nobody_alike():
+    """Catches a whole class called alike because all filled in the same notebook."""
+    text = inspect.getsource(similar)
+    ann, bob = (text_of(name, notebook(text)) for name in ("ann", "bob"))
+    assert len(pairs([ann, bob], [])) == 1
+    assert pairs([ann, bob], [text_of("", notebook(text))]) == []
+
+
+@pytest.mark.parametrize("address", ["tcp://grader.example.org:8786", "tcp://10.0.0.1:1", "grader:8786", "http://x"])
+def test_an_address_open_to_others_is_refused(address):
+    """Catches students' work sent in the clear to a port at which anyone may send programs."""
+    with pytest.raises(Unreadable):
+        refuse_open(address)
+
+
+@pytest.mark.parametrize("address", ["", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tls://grader.example.org:8786"])
+def test_home_and_tls_are_taken(address):
+    """Catches a rule that refuses what is safe."""
+    refuse_open(address)
+
+
+def kills_its_worker(job):
+    """Stands for grading: one student's notebook ends the worker, the others are graded."""
+    if job.student == "bob":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return failed(job, f"graded {job.student}")
+
+
+@pytest.mark.slow
+def test_a_notebook_that_kills_its_worker_is_reported_and_costs_nobody_else(of, submissions, tmp_path, monkeypatch):
+    """Catches a class that is retried for ever, or lost, because of one notebook; with real workers."""
+    pytest.importorskip("distributed")
+    from checker.grading import scheduling
+
+    submissions("ann"), submissions("bob")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    jobs = [job for _, job in plan([submissions("cy")], scratch, of).jobs.values()]
+    monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
+    said = {job.student: result["stopped"] for job, result in on_workers(jobs, 2)}
+    assert said == {"ann": "graded ann", "bob": KILLED, "cy": "graded cy"}
+
+
+@pytest.mark.slow
+def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
+    sheet, of, submissions, tmp_path, monkeypatch, isolation
+):
+    """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
+    from checker.grading import one
+
+    monkeypatch.setattr(one, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(one, "_key", lambda seed: None)
+    settings = Settings(7, isolation, Limits(wall=120))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    folder = submissions(
+        "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"
+    )
+    (job,) = (job for _, job in plan([folder], scratch, Class([sheet], settings)).jobs.values())
+    result = grade(job)
+    assert result["stopped"] == '"Cell 5: One GRPO step" stopped with an error.'  # `check` is not defined there
+    assert "fresh 42" not in result["page"]
+    assert 'data-student="ann"' in result["page"]

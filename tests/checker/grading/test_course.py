@@ -1,0 +1,74 @@
+"""The course's own notebooks, graded: the worked ones earn every point that a check gives, the blank ones none.
+
+With real boxes, real exercises and torch, so these are slow.
+"""
+
+import json
+
+import pytest
+
+from checker.environment import ROOT
+from checker.grading.functions import definitions
+from checker.grading.hidden import Key, verdicts
+from checker.grading.limits import Limits
+from checker.grading.sheets import read_sheet
+from checker.notebook import joined, parse, read
+
+NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def key():
+    pytest.importorskip("torch")
+    made = Key(20_260_301)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def judged(key, isolation):
+    """The verdicts on a notebook against the worked one of this name."""
+
+    def judge(path, name):
+        return verdicts(
+            definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key, isolation, Limits(wall=200)
+        )
+
+    return judge
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_worked_notebook_is_right_in_every_hidden_case(name, judged):
+    """Catches cases that the worked solution itself cannot bear, and a box that lacks what it needs."""
+    wrong = {
+        check.name: found.text for check, found in judged(ROOT / "notebooks" / name, name).items() if not found.passed
+    }
+    assert wrong == {}
+
+
+def test_a_blank_notebook_earns_nothing(judged):
+    """Catches points for a function that nobody wrote."""
+    found = judged(ROOT / "notebooks" / "student" / "dots.ipynb", "dots.ipynb")
+    assert found and not any(verdict.passed for verdict in found.values())
+
+
+SLIPS = {
+    "log_r = ref_logps - logps": ("log_r = logps - ref_logps", "kl", "upside down"),
+    "groups.mean(dim=1, keepdim=True)": ("groups.mean()", "group_advantages", ""),
+    "logits[:, P - 1 : -1]": ("logits[:, P:]", "completion_logps", ""),
+}
+
+
+@pytest.mark.parametrize("right", SLIPS, ids=str)
+def test_a_slip_costs_its_own_exercise_and_is_named(right, judged, tmp_path):
+    """Catches a slip that hidden cases do not see, and one for which three exercises pay."""
+    wrong, name, words = SLIPS[right]
+    content = parse(ROOT / "notebooks" / "dots.ipynb")
+    for cell in content["cells"]:
+        cell["source"] = joined(cell["source"]).replace(right, wrong)
+    path = tmp_path / "dots.ipynb"
+    path.write_text(json.dumps(content))
+    found = {check.name: verdict for check, verdict in judged(path, "dots.ipynb").items()}
+    assert [check for check, verdict in found.items() if not verdict.passed] == [name]
+    assert words in found[name].text

@@ -1,0 +1,153 @@
+"""The table of grades, its corrections, and the forms whose points it adds up."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from checker.forms import read_forms
+from checker.grading import tables
+from checker.grading.storing import Folder, file_name, forget
+from checker.grading.tables import Line, add_forms
+from checker.notebook import Unreadable
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path / "graded")
+    made.prepare()
+    return made
+
+
+def result(**changed):
+    item = {
+        "key": "cell-05/1",
+        "name": "kl",
+        "points": 2.0,
+        "earned": 2.0,
+        "verdict": "right.",
+        "section": "",
+        "wanted": "",
+    }
+    plain = {"notebook": "dots.ipynb", "items": [item], "earned": 2.0, "possible": 2.0, "stopped": "", "seconds": 3.0}
+    return plain | {"findings": [], "page": ""} | changed
+
+
+def written(folder, *students):
+    tables.write(folder, [Line(student, {"dots.ipynb": result()}) for student in students])
+    return folder.path / "grades.csv"
+
+
+def test_a_correction_survives_regrading_with_who_and_when(folder):
+    """Catches an instructor's decision lost by the next run, or one of which nobody knows whose it was."""
+    table = written(folder, "ann", "bob")
+    table.write_text(table.read_text().replace("bob,2,2,,2,0,3,,,,", "bob,2,2,,2,0,3,,-1.5,,"))
+    lines = written(folder, "ann", "bob").read_text().splitlines()
+    corrected = lines[2].split(",")
+    assert corrected[4] == "0.5" and corrected[8] == "-1.5"
+    assert corrected[9] and corrected[10].startswith("20")
+    assert written(folder, "ann", "bob").read_text().splitlines() == lines
+
+
+def test_a_table_that_cannot_be_read_is_not_written_over(folder):
+    """Catches corrections lost because a spreadsheet saved the table in another form."""
+    written(folder, "ann").write_text("<html>a spreadsheet</html>")
+    with pytest.raises(Unreadable, match="Move it away"):
+        written(folder, "ann")
+
+
+def test_a_correction_in_words_is_refused(folder):
+    """Catches a total without the correction because it was no number."""
+    table = written(folder, "ann")
+    table.write_text(table.read_text().replace("0,3,,,,", "0,3,,two more,,"))
+    with pytest.raises(Unreadable, match="'two more', which is no number"):
+        written(folder, "ann")
+
+
+def test_semicolons_and_decimal_commas_are_understood(folder):
+    """Catches the spreadsheets of half of Europe."""
+    table = written(folder, "ann")
+    table.write_text(table.read_text().replace(",", ";").replace("0;3;;;;", "0;3;;1,5;;"), encoding="utf-8-sig")
+    assert written(folder, "ann").read_text().splitlines()[1].startswith("ann,2,2,,3.5,")
+
+
+def test_a_name_that_a_spreadsheet_takes_for_a_formula_is_text(folder):
+    """Catches `=cmd()` as a student's name, and its correction lost on the way back."""
+    table = written(folder, "=cmd()")
+    assert "'=cmd()" in table.read_text()
+    table.write_text(table.read_text().replace("0,3,,,,", "0,3,,1,,"))
+    assert ",3,0,3,,1," in written(folder, "=cmd()").read_text()
+
+
+def test_only_the_owner_opens_a_class(folder):
+    """Catches grades that everybody on a shared machine may read, and ones that git takes along."""
+    table = written(folder, "ann")
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(table.stat().st_mode) == 0o600
+    assert (folder.path / ".gitignore").read_text() == "*\n"
+
+
+def test_forgetting_deletes_a_class_and_nothing_else(folder, tmp_path):
+    """Catches `checker forget ~`."""
+    written(folder, "ann")
+    with pytest.raises(Unreadable, match="Nothing was deleted"):
+        forget(tmp_path)
+    assert forget(folder.path) > 2
+    assert not folder.path.exists()
+
+
+def test_a_folder_that_holds_something_else_is_not_taken(tmp_path):
+    """Catches grades written among a person's own files, which `forget` would then delete."""
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(Unreadable, match="holds something else"):
+        Folder(tmp_path).prepare()
+
+
+def test_names_of_files_stay_apart_and_inside():
+    """Catches two students whose pages overwrite each other, and a page outside of the folder."""
+    names = [file_name(text) for text in ("a/b", "a_b", "../x", "é", "e", "x" * 200)]
+    assert len(set(names)) == len(names)
+    assert not any("/" in name or name.startswith(".") for name in names)
+
+
+def form(folder, name, student="ann", score=4, saved=None, notebook="dots.ipynb"):
+    path = folder / name
+    content = {"student": student, "notebook": notebook, "scores": {"A": score, "B": None}, "comment": ""}
+    path.write_text(json.dumps(content | ({"saved": saved} if saved else {})))
+    return path
+
+
+def test_a_second_save_counts_and_is_said(tmp_path):
+    """Catches the browser's "(1)" overlooked, or an older form counted in its place."""
+    form(tmp_path, "ann dots.grades (1).json", score=5, saved="2026-03-01T10:00:00Z")
+    form(tmp_path, "ann dots.grades.json", score=2, saved="2026-03-01T09:00:00Z")
+    forms, chosen, damaged = read_forms(tmp_path)
+    assert [one.total for one in forms] == [5]
+    assert "dots.grades (1).json was saved after" in chosen[0] and not damaged
+
+
+def test_without_a_time_in_the_form_the_files_own_counts(tmp_path):
+    """Catches forms that were saved before they held the time."""
+    os.utime(form(tmp_path, "a.grades.json", score=2), (2000, 2000))
+    os.utime(form(tmp_path, "b.grades.json", score=3), (1000, 1000))
+    assert [one.total for one in read_forms(tmp_path)[0]] == [2]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"scores": {"A": "many"}}', '{"scores": {"A": NaN}}', "[" * 100_000])
+def test_a_damaged_form_is_named_and_the_others_count(text, tmp_path):
+    """Catches one half-saved file that costs the whole class its grades."""
+    form(tmp_path, "ann.grades.json")
+    (tmp_path / "bob.grades.json").write_text(text)
+    forms, _, damaged = read_forms(tmp_path)
+    assert len(forms) == 1 and "bob.grades.json" in damaged[0]
+
+
+def test_points_of_forms_go_to_their_students(tmp_path):
+    """Catches a form of someone who is not in the class added to somebody."""
+    form(tmp_path, "ann.grades.json")
+    form(tmp_path, "eve.grades.json", student="eve")
+    line = Line("ann")
+    strangers = add_forms([line], read_forms(tmp_path)[0])
+    assert line.rubric == {"dots.ipynb": 4}
+    assert [one.student for one in strangers] == ["eve"]

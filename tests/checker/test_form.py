@@ -1,0 +1,109 @@
+"""The rubric's form in a real browser: nothing that an instructor fills in is lost."""
+
+import json
+
+import pytest
+
+from checker.forms import read_forms
+from checker.pages.site import render
+from tests.checker.browser import CHROMIUM, DRIVER, browser
+
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with chromedriver is installed")
+
+FILL = """
+const form = document.getElementById("grades");
+const fields = form.querySelectorAll("select[data-criterion]");
+fields[0].value = "4"; fields[1].value = "3";
+form.querySelector("textarea").value = "Well argued.";
+for (const field of [...fields, form.querySelector("textarea")]) field.dispatchEvent(new Event("input", {bubbles: true}));
+"""
+READ = """
+const form = document.getElementById("grades");
+return [[...form.querySelectorAll("select[data-criterion]")].map((field) => field.value),
+  form.querySelector("textarea").value, form.querySelector("[data-total]").textContent,
+  form.querySelector("[data-said]").textContent];
+"""
+# The download is caught where the form makes it.
+SAVE = """
+let saved = null;
+const made = URL.createObjectURL;
+URL.createObjectURL = (blob) => { saved = blob; return made(blob); };
+HTMLAnchorElement.prototype.click = function () { saved.fileName = this.download; };
+document.getElementById("save-grades").click();
+return saved.text().then((text) => [saved.fileName, text]);
+"""
+OPEN = """
+const field = document.querySelector("#grades input[type=file]");
+const files = new DataTransfer();
+files.items.add(new File([arguments[0]], "opened.grades.json"));
+field.files = files.files;
+field.dispatchEvent(new Event("change", {bubbles: true}));
+return new Promise((done) => setTimeout(done, 200));
+"""
+LEAVING = "return !window.dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.fixture
+def address(good, tmp_path):
+    from dataclasses import replace
+
+    from checker.check import check
+
+    path = tmp_path / "dots.ipynb"
+    path.write_text(json.dumps(good))
+    report = replace(check(path), name=f"{tmp_path.name}/dots.ipynb")  # the student's name; a new one for each test
+    return render(path, tmp_path / "pages", "builtin", report=report).as_uri()
+
+
+def test_a_draft_survives_a_reload(shown, address):
+    """Catches half an hour of grading lost with a closed tab."""
+    shown.show(address)
+    shown.run(FILL)
+    shown.show(address)
+    scores, comment, total, said = shown.run(READ)
+    assert (scores[:2], comment) == (["4", "3"], "Well argued.")
+    assert total.startswith("7 points, 2 of") and said.startswith("As you left it")
+
+
+def test_leaving_with_unsaved_work_asks_and_saving_ends_that(shown, address):
+    """Catches a page that closes without a word, and one that asks for ever."""
+    shown.show(address)
+    assert not shown.run(LEAVING)
+    shown.run(FILL)
+    assert shown.run(LEAVING)
+    shown.run(SAVE)
+    assert not shown.run(LEAVING)
+
+
+def test_a_saved_form_holds_student_and_total_and_opens_again(shown, address, tmp_path):
+    """Catches a form of which nobody knows whose it is, and one that can be saved and never changed."""
+    shown.show(address)
+    shown.run(FILL)
+    name, text = shown.run(SAVE)
+    saved = json.loads(text)
+    assert (saved["student"], saved["notebook"], saved["total"]) == (tmp_path.name, "dots.ipynb", 7)
+    (tmp_path / name).write_text(text)
+    assert [form.total for form in read_forms(tmp_path)[0]] == [7]
+    shown.run("localStorage.clear()")
+    shown.show(address)
+    assert shown.run(READ)[0][0] == ""
+    shown.run(OPEN, text)
+    scores, comment, _, said = shown.run(READ)
+    assert (scores[:2], comment, said) == (["4", "3"], "Well argued.", "opened.grades.json is open.")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("{", "is not a saved form"), ('{"student": "eve", "notebook": "x"}', "of eve/x")]
+)
+def test_another_form_is_not_opened(shown, address, text, words):
+    """Catches one student's points put onto another's page."""
+    shown.show(address)
+    shown.run(OPEN, text)
+    scores, _, _, said = shown.run(READ)
+    assert words in said and not any(scores)

@@ -1,0 +1,258 @@
+"""Quarto: what it is given, what is done with what it returns, and the site with it and without."""
+
+import html
+import json
+import os
+import re
+import sys
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from checker.__main__ import app
+from checker.notebook import Unreadable
+from checker.pages import course, quarto
+from checker.pages.site import render
+from tests.checker.conftest import code, markdown
+from tests.checker.test_render import listed, picture
+
+# Stands in for Quarto 1.7.34: it writes what it was given and the environment beside itself, and a page as Quarto does,
+# with `<main>` around the cells. It shows nothing of how Quarto reads Markdown, options and shortcodes.
+STAND_IN = f"""#!/bin/sh
+exec '{sys.executable}' - "$0" "$*" <<'END'
+import html, json, os, sys
+beside, arguments = sys.argv[1:]
+given = json.load(open("notebook.ipynb"))
+json.dump({{"arguments": arguments, "given": given, "environment": dict(os.environ)}}, open(beside + ".json", "w"))
+shown = ["<header id='title-block-header'></header>", "<script>alert(1)</script>"]
+for cell in given["cells"][1:]:
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        shown.append(source.removeprefix("```{{=html}}").removesuffix("```"))
+        continue
+    shown.append("<div class=cell><details class=code-fold><summary>Code</summary>" + html.escape(source) + "</details>")
+    shown += [output["data"].get("text/html", "") for output in cell["outputs"]]
+    shown.append("</div>")
+page = "<!DOCTYPE html><html><head></head><body><main>" + "\\n".join(shown) + "</main></body></html>"
+open("notebook.html", "w").write(page)
+END
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Put a program called quarto first on the PATH."""
+
+    def put(script: str):
+        quarto = tmp_path / "bin" / "quarto"
+        quarto.parent.mkdir()
+        quarto.write_text(script)
+        quarto.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{quarto.parent}{os.pathsep}{os.environ['PATH']}")
+
+    return put
+
+
+def seen(tmp_path) -> dict:
+    """What the stand-in was called with."""
+    return json.loads((tmp_path / "bin" / "quarto.json").read_text())
+
+
+DANGEROUS = [
+    "{{< env COURSE_SECRET >}}",
+    "{{< include /etc/passwd >}}",
+    "[x](&#123;&#123;< env COURSE_SECRET >}})",
+    '<img src="/etc/passwd"><iframe src="file:///etc/passwd"></iframe>',
+    "![x](http://127.0.0.1/x.png)",
+    "---\nfilters: [evil.lua]\nexecute:\n  enabled: true\n---",
+    "---\na line between two rules\n---",
+    "::: {.content-hidden}\nhidden\n:::",
+]
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_quarto_sees_nothing_that_it_would_act_on(good, save, tmp_path, stand_in, text):
+    """Catches a secret or a file that leaves while rendering: in Markdown, outputs, options, titles and code."""
+    stand_in(STAND_IN)
+    option = json.dumps(text)
+    odd = picture(f"#| fig-cap: {option}\n#| output: asis\n# Cell 3: {text.splitlines()[0]}\n# | include: false")
+    rich = code("show()", text)
+    rich["outputs"] += [
+        {"output_type": "display_data", "metadata": {}, "data": {"text/html": text}},
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {"text/markdown": text, "application/javascript": text},
+        },
+        {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]},
+    ]
+    good["metadata"]["widgets"] = {"x": text}
+    good["cells"] += [markdown(text), markdown(f"# {text}"), odd, rich]
+    render(save(good), tmp_path / "out", "quarto")
+    given = seen(tmp_path)["given"]
+    written = [cell for cell in given["cells"][1:] if cell["cell_type"] == "markdown"]
+    assert all(
+        re.fullmatch("```{=html}\n<div>\ue000\\d+\ue001</div>\n```", "".join(cell["source"])) for cell in written
+    )
+    sources = [cell["source"] for cell in given["cells"] if cell["cell_type"] == "code"]
+    options = [line for lines in sources for line in takewhile(re.compile(r"\s*#\s*\|").match, lines)]
+    assert all(
+        re.fullmatch('#\\| (code-summary|fig-cap|fig-alt): [\\[", \ue000\ue001\\d\\]]+\n', line) for line in options
+    )
+    assert "{{<" not in json.dumps(sources)
+    outputs = [output for cell in given["cells"] for output in cell.get("outputs", [])]
+    assert {kind for output in outputs for kind in output["data"]} == {"text/html", "image/png"}
+    assert all(
+        re.fullmatch("<div>\ue000\\d+\ue001</div>", output["data"]["text/html"])
+        for output in outputs
+        if "text/html" in output["data"]
+    )
+    assert set(given["metadata"]) == {"kernelspec"}
+
+
+def test_quarto_sees_no_environment_and_executes_nothing(good, save, tmp_path, stand_in, monkeypatch):
+    monkeypatch.setenv("COURSE_SECRET", "x")
+    stand_in(STAND_IN)
+    path = save(good)
+    before = path.read_bytes()
+    render(path, tmp_path / "out", "quarto")
+    assert seen(tmp_path)["arguments"] == "render notebook.ipynb --to html --no-execute"
+    assert "COURSE_SECRET" not in seen(tmp_path)["environment"]
+    assert path.read_bytes() == before
+
+
+def test_the_header_keeps_its_lines(good, save, tmp_path, stand_in):
+    """Catches a source that is one string: Quarto drops its line breaks, and prints the header on the page."""
+    stand_in(STAND_IN)
+    render(save(good), tmp_path / "out", "quarto")
+    source = seen(tmp_path)["given"]["cells"][0]["source"]
+    assert source[0] == "---\n" and source[-1] == "---" and len(source) == 3
+
+
+def test_the_page_by_quarto_is_the_same_page(good, save, tmp_path, stand_in):
+    """Catches a page by Quarto without verdict, findings, form and policy, or with what a notebook's HTML says."""
+    stand_in(STAND_IN)
+    path = save(good)
+    text = render(path, tmp_path / "out", "quarto").read_text()
+    plain = render(path, tmp_path / "plain", "builtin").read_text()
+    assert listed(text) == listed(plain) and text.split("<main")[0] == plain.split("<main")[0]
+    assert "reward 0.250 → 0.970" in text and text.count('id="save-grades"') == 1
+    assert "alert(1)" not in text and text.count("<script>") == 1
+    assert "baseline reward 0.250" in text and "\ue000" not in text and "\ue001" not in text
+
+
+# As Quarto 1.7.34 writes it for a header that is not YAML.
+YAML_ERROR = """
+\x1b[91mERROR: YAMLException: a multiline key may not be an implicit key (5:1)
+
+ 2 | title: x
+-----^
+
+Stack trace:
+    at generateError (file:///quarto/js-yaml.js:928:10)\x1b[39m
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (
+            f"cat >&2 <<'END'\n{YAML_ERROR}\nEND\nexit 1",
+            "YAMLException: a multiline key may not be an implicit key (5:1)",
+        ),
+        ("echo 'pandoc' >&2\necho 'ERROR (x.lua:3) no such file' >&2\nexit 83", "(x.lua:3) no such file"),
+        ("exit 3", "it ended with status 3"),
+        ("kill -SEGV $$", "it ended with status -11"),
+        ("exit 0", "it made no page"),
+        ("echo '<p>x</p>' > notebook.html", "it made a page without content"),
+    ],
+)
+def test_where_quarto_fails_there_is_the_built_in_page_and_why(good, save, tmp_path, stand_in, script, said):
+    """Catches a report that is lost with Quarto, and the tail of a stack trace in place of the cause."""
+    stand_in(f"#!/bin/sh\n{script}\n")
+    notes = []
+    text = render(save(good), tmp_path / "out", "quarto", say=notes.append).read_text()
+    assert notes == [f"Quarto could not show this notebook: {said}. This is the built-in page."]
+    assert html.escape(notes[0]) in text and "Show the reward function" in text
+
+
+def test_a_quarto_that_takes_for_ever_ends_with_its_children(good, save, tmp_path, stand_in, monkeypatch):
+    """Catches a time-out that ends the shell script and leaves the program below it running."""
+    monkeypatch.setattr(quarto, "PATIENCE", 1)
+    stand_in(f"#!/bin/sh\nsleep 600 &\necho $! > '{tmp_path}/child'\nwait\n")
+    text = render(save(good), tmp_path / "out", "quarto").read_text()
+    assert "it took longer than 1 s" in text
+    child = int((tmp_path / "child").read_text())
+    status = Path(f"/proc/{child}/stat")
+    assert not status.exists() or status.read_text().split(") ")[1].startswith("Z")
+
+
+def test_only_the_courses_own_notebooks_go_to_quarto_unasked(good, save, tmp_path, stand_in):
+    stand_in(STAND_IN)
+    path = save(good)
+    render(path, tmp_path / "out")
+    assert not (tmp_path / "bin" / "quarto.json").exists()
+    ours = Path(__file__).parents[2] / "notebooks" / "dots.ipynb"
+    render(path, tmp_path / "out", origin=ours)
+    assert (tmp_path / "bin" / "quarto.json").exists()
+
+
+def test_without_quarto_asking_for_it_is_answered(good, save, tmp_path, monkeypatch):
+    monkeypatch.setattr(quarto, "program", lambda: None)
+    with pytest.raises(Unreadable, match="Quarto is not installed"):
+        render(save(good), tmp_path / "out", "quarto")
+
+
+def test_a_quarto_that_pip_installed_is_found(tmp_path, monkeypatch):
+    """Catches the module `quarto_cli` being run, which has no `__main__`, and an environment that must be active."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing here"))
+    assert quarto.program() is None
+    beside = tmp_path / "bin" / "quarto"
+    beside.parent.mkdir()
+    beside.write_text(STAND_IN)
+    beside.chmod(0o755)
+    assert quarto.program() == str(beside)
+
+
+def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path, stand_in):
+    """Catches `make site` looking on the PATH alone, and so never seeing what the README says to install."""
+    stand_in(f'#!/bin/sh\necho "quarto $*" > "{tmp_path}/called"\n')
+    assert CliRunner().invoke(app, ["site"]).exit_code == 0
+    assert (tmp_path / "called").read_text() == "quarto render\n"
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    assert "\n\t@$(RUN) -m checker site\n" in makefile
+
+
+def test_quarto_finds_nothing_to_add_to_what_git_ignores():
+    """Catches `quarto render` changing a tracked file: it appends the lines that it does not find word for word."""
+    ignored = (Path(__file__).parents[2] / ".gitignore").read_text().splitlines()
+    assert {"/.quarto/", "**/*.quarto_ipynb"} <= set(ignored)
+
+
+def test_no_theme_of_the_site_asks_for_a_font():
+    """Catches a theme without the line that keeps it from importing fonts from elsewhere."""
+    project = Path(__file__).parents[2]
+    settings = yaml.safe_load((project / "_quarto.yml").read_text())
+    for layers in settings["format"]["html"]["theme"].values():
+        styles = "".join((project / layer).read_text() for layer in layers if layer.endswith(".scss"))
+        assert "$web-font-path: false;" in styles
+
+
+def test_the_course_site_needs_no_quarto(tmp_path):
+    """Catches a table of verdicts in place of a course: pages in the sidebar's order, titled, without a form."""
+    project = Path(__file__).parents[2]
+    pages = course.build(project, tmp_path)
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    titles = [re.search("<h1>(.*?)</h1>", text)[1] for text in texts]
+    assert pages[0] == tmp_path / "index.html"
+    assert {page.stem for page in pages} >= {path.stem for path in (project / "notebooks").glob("*.ipynb")}
+    for number, text in enumerate(texts):
+        turns = dict(re.findall(r'<a rel="(prev|next)" href="[^"]+">(?:← )?([^<]*?)(?: →)?</a>', text))
+        around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
+        assert turns == {name: title for name, title in around.items() if title}
+        assert "Save grades" not in text and 'class="pass"' not in text
+        assert not re.findall(r'href="[^"]*\.(?:ipynb|qmd)', text)

@@ -1,0 +1,69 @@
+"""Verdicts as a student reads them: twenty of them in `golden/verdicts.txt`.
+
+After a change of words that is meant, `GOLDEN=write pytest tests/exercises/test_wording.py` writes them again; read them.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from shared.exercises.catalogue import advantages, first_word, gae, grpo_step, hand_type, kl, logps, loss, reward
+from shared.exercises.judging import judge
+
+pytestmark = pytest.mark.usefixtures("patient_judge")
+GOLDEN = Path(__file__).parent / "golden" / "verdicts.txt"
+
+
+def slipped(exercise, *names):
+    """The reference with some of its slips."""
+    return exercise, exercise.reference(tuple(slip for slip in exercise.steps.slips if slip.name in names))
+
+
+def right(exercise):
+    return exercise.reference()
+
+
+def blank(*_):
+    raise NotImplementedError("TODO: the group advantages")
+
+
+def raises(*_):
+    raise KeyError("answer")
+
+
+VERDICTS = [
+    (kl.EXERCISE, right(kl.EXERCISE)),
+    (advantages.EXERCISE, blank),
+    (advantages.EXERCISE, lambda rewards, num_generations: None),
+    (kl.EXERCISE, raises),
+    (kl.EXERCISE, lambda logps, ref_logps: 1.1 * right(kl.EXERCISE)(logps, ref_logps)),
+    (kl.EXERCISE, lambda logps, ref_logps: right(kl.EXERCISE)(logps, ref_logps).tolist()),
+    (kl.EXERCISE, lambda logps, ref_logps: right(kl.EXERCISE)(logps, ref_logps)[:1]),
+    (kl.EXERCISE, lambda logps, ref_logps: (right(kl.EXERCISE)(logps, ref_logps), {})),
+    slipped(kl.EXERCISE, "ratio_detached"),
+    slipped(loss.EXERCISE, "not_clipped"),
+    slipped(loss.EXERCISE, "mask_ignored", "k2_instead"),
+    (loss.EXERCISE, lambda *arguments: right(loss.EXERCISE)(*arguments[:6], 0.25)),
+    slipped(advantages.EXERCISE, "sample_standard_deviation", "nothing_added"),
+    slipped(gae.EXERCISE, "padding_read_as_a_state"),
+    slipped(logps.EXERCISE, "not_shifted"),
+    slipped(grpo_step.EXERCISE, "prompts_tiled"),
+    slipped(reward.EXERCISE, "first_word_only"),
+    (reward.EXERCISE, lambda prompts, responses, answers: [int(r.strip() == a) for r, a in zip(responses, answers)]),
+    slipped(first_word.EXERCISE, "capitals_matter", "first_answer_only"),
+    (hand_type.EXERCISE, lambda cards: "one pair"),
+]
+
+
+@pytest.mark.slow
+def test_twenty_verdicts_read_as_they_did(capsys):
+    """Catches a sentence that breaks, a case that grows, a verdict of more than ten lines."""
+    torch.manual_seed(0)
+    lines = [judge(exercise, function).line for exercise, function in VERDICTS]
+    assert all(len(line.splitlines()) <= 10 for line in lines)
+    text = "\n\n".join(lines) + "\n"
+    if os.environ.get("GOLDEN") == "write":
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
