@@ -28,7 +28,7 @@ def seconds(exercise: Exercise, function) -> float:
 
 def report(name: str) -> dict:
     """The figures of one exercise."""
-    exercise = importlib.import_module(f"shared.exercises.catalogue.{name}").EXERCISE
+    exercise = catalogue.EXERCISES[name]
     about = importlib.import_module(f"tests.exercises.right.{name}")
     wrong = [exercise.reference((slip,)) for slip in exercise.steps.slips]
     mutants = [m for m in mutants_of(exercise) if m.change not in getattr(about, "EQUIVALENT", {})]
@@ -52,16 +52,19 @@ def smallest_size(exercise: Exercise, function) -> int | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=catalogue.__all__)
+    parser.add_argument("names", nargs="*", default=list(catalogue.EXERCISES))
     torch.set_num_threads(1)
-    print(f"{'exercise':14}{'slips':>6}{'right':>8}{'wrong, worst':>14}{'smallest case':>15}{'mutants rejected':>18}")
+    print(f"{'exercise':28}{'slips':>6}{'right':>8}{'wrong, worst':>14}{'smallest case':>15}{'mutants rejected':>18}")
+    known = 0
     for name in parser.parse_args().names:
         figures = report(name)
+        known += figures["slips"]
         print(
-            f"{name:14}{figures['slips']:6}{figures['right']:7.2f}s{max(figures['wrong']):13.2f}s"
+            f"{name:28}{figures['slips']:6}{figures['right']:7.2f}s{max(figures['wrong']):13.2f}s"
             f"{statistics.median(figures['sizes']):15.0f}{figures['rejected']:10} of {figures['mutants']}",
             flush=True,
         )
+    print(f"{known} slips are known")
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ def greedy_evaluation(function: Callable) -> None:
 
 
 def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]) -> None:
-    """Check a reward of one's own, `f(prompts, completions, **columns) -> list of floats`, for use in training.
+    """Check `f(prompts, completions, **columns) -> list of floats`, a reward of one's own.
 
     cases: (row, completion, reward) that one is sure of, good ones and bad ones; the row is one of the data set.
     """
@@ -225,5 +225,8 @@ def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]
 
 
 def task(train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor) -> None:
-    """Check a task of one's own before training. base_rewards: (N, G), of G completions of N training prompts."""
+    """Check `train_rows` and `eval_rows` of a task of one's own, before training.
+
+    base_rewards: (N, G), what G completions of each of N training prompts earn before training.
+    """
     show(own_task.verdict_on_task(train_rows, eval_rows, base_rewards))

@@ -1,5 +1,8 @@
 """One file for each exercise: `EXERCISE`, with its reference in steps, its slips and how its arguments are drawn."""
 
+import importlib
+import pkgutil
+
 from shared.exercises.catalogue import (
     accumulation,
     advantages,
@@ -27,6 +30,7 @@ from shared.exercises.catalogue import (
     value_loss,
     weighted,
 )
+from shared.exercises.exercise import Exercise
 
 __all__ = [
     "accumulation",
@@ -55,3 +59,16 @@ __all__ = [
     "value_loss",
     "weighted",
 ]
+
+
+def _exercises() -> dict[str, Exercise]:
+    """Every exercise by the name of its file, those of packages as "irl.policy"."""
+    found = {}
+    for file in pkgutil.walk_packages(__path__, f"{__name__}."):
+        module = importlib.import_module(file.name)
+        if hasattr(module, "EXERCISE"):
+            found[file.name.removeprefix(f"{__name__}.")] = module.EXERCISE
+    return found
+
+
+EXERCISES = _exercises()
