@@ -27,9 +27,8 @@ def clipped(logps, old_logps, advantages, ref_logps, beta, epsilon):
 
 @STEPS.step
 def chunks(advantages, G, parts):
-    """The completions of each part."""
-    prompts = torch.arange(len(advantages) // G).chunk(parts)
-    return [(chosen[:, None] * G + torch.arange(G)).flatten() for chosen in prompts]
+    """The completions of each part, those of its prompts."""
+    return [chosen.flatten() for chosen in torch.arange(len(advantages)).view(-1, G).chunk(parts)]
 
 
 @STEPS.step
@@ -152,7 +151,7 @@ def call(function, case: Case):
     if not isinstance(result, tuple) or len(result) != 2:
         raise NotAResult(f"it returns {named(result)}; return the loss and the KL.")
     gradient = torch.zeros_like(values) if logps.grad is None else logps.grad
-    return torch.cat([torch.tensor([float(result[0])]), gradient])
+    return torch.cat([torch.as_tensor(result[0]).detach().float().view(1), gradient])
 
 
 def draw(draw: Draw) -> Case:

@@ -179,7 +179,7 @@ EXERCISE = Exercise(
     boundary=boundary,
     call=call,
     valid=lambda case: case["rewards"].size(1) > 1 and bool((_spread(case["rewards"]) > 0.2).all()),
-    draws=20,
+    draws=10,
 )
 
 

@@ -165,6 +165,7 @@ FRAMES = (
     "{a}",
     " {A}",
     "{a}\nHand:",
+    " {a} \nHand:",
     "\n {a} \n",
     " {a}.",
     " {b} or {a}",

@@ -34,3 +34,6 @@ def by_hand(prompts, completions):
 
 
 RIGHT = [anchored, without_tags_inside, by_hand]
+EQUIVALENT = {
+    "kept: return [fits and alone for fits, alone in zip(once, matches)]": "of two numbers or truths, in any order",
+}

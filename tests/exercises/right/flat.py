@@ -21,3 +21,6 @@ def chosen(advantages, completion_mask):
 
 
 RIGHT = [by_einsum, filled, chosen]
+EQUIVALENT = {
+    "spread: return advantages[:, None]": "the product with the mask spreads it",
+}

@@ -30,3 +30,6 @@ def letter_by_letter(prompts, completions):
 
 
 RIGHT = [cut_at_one, as_a_tensor, by_pattern, letter_by_letter]
+EQUIVALENT = {
+    "capped: return [min(most, count) for count in counts]": "of two numbers or truths, in any order",
+}

@@ -38,3 +38,8 @@ def by_hand(model, optimizer, loss, max_grad_norm):
 
 
 RIGHT = [plain, cleared_first, by_the_helper, by_hand]
+EQUIVALENT = {
+    "rewards is always 0": "the setting is the call's; a training step does not get it",
+    "scale is always 1.0": "the setting is the call's; a training step does not get it",
+    "learning_rate is always 0.1": "the setting is the call's; a training step does not get it",
+}

@@ -29,3 +29,7 @@ def as_an_array(prompts, completions, answer, weight):
 
 
 RIGHT = [looped, partitioned, as_an_array]
+EQUIVALENT = {
+    "matches: return [line == label for line, label in zip(wanted, folded)]": "of two numbers or truths, in any order",
+    "rewards: return [float(match) * number for match, number in zip(paid, matches)]": "of two numbers or truths, in any order",
+}

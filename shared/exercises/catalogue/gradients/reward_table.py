@@ -24,8 +24,8 @@ def said(completions):
 
 @STEPS.step
 def table(own_rows, said):
-    """poker.reward of every completion, a row of the table for each prompt."""
-    scored = [poker.reward([row["prompt"]] * len(said), said, [row["answer"]] * len(said)) for row in own_rows]
+    """poker.reward of every completion, a row of the table for each prompt; it does not read the prompts."""
+    scored = [poker.reward(said, said, [row["answer"]] * len(said)) for row in own_rows]
     return torch.tensor(scored, dtype=torch.float64)
 
 

@@ -38,3 +38,6 @@ def counted(prompts, completions, numbers, target):
 
 
 RIGHT = [looped, counted]
+EQUIVALENT = {
+    "solved: return [hit and right for hit, right in zip(fair, hits)]": "of two numbers or truths, in any order",
+}

@@ -37,3 +37,6 @@ def by_the_helper(model, rows, seed, step=0):
 
 
 RIGHT = [by_columns, one_reward_after_the_other, by_the_helper]
+EQUIVALENT = {
+    "completions: return [text for row in rows for text in model.says(row['prompt'], 2.0, G)]": "the speaker says the same at every temperature but 0",
+}

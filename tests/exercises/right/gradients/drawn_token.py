@@ -22,3 +22,8 @@ def by_gumbel(logits, allowed, generator):
 
 
 RIGHT = [multinomial, by_cumulative_sum, by_gumbel]
+EQUIVALENT = {
+    "weights: return open_to.softmax(dim=1)": "the last of two axes",
+    "tokens: return torch.multinomial(weights, 2, generator=chance)[:, 0]": "the first of two draws is a draw",
+    "tokens: return torch.multinomial(weights, 1, generator=chance)[:, -1]": "there is one draw",
+}

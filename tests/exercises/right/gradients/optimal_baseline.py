@@ -26,3 +26,6 @@ def where_the_variance_is_flat(p, R, score_norms):
 
 
 RIGHT = [by_einsum, as_an_average, where_the_variance_is_flat]
+EQUIVALENT = {
+    "p and score_norms exchanged": "their product alone is used",
+}

@@ -34,3 +34,6 @@ def with_one_hot(logits, completion_ids, allowed):
 
 
 RIGHT = [token_by_token, by_cross_entropy, with_one_hot]
+EQUIVALENT = {
+    "chosen: return log_probabilities.gather(-1, completion_ids[..., None])[..., -1]": "there is one place in that axis",
+}

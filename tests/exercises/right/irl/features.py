@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from shared import irl
+
+ORACLE = irl.feature_expectation_from_trajectories
+
 
 def by_counts(features, trajectories):
     counts = np.zeros(len(features))

@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from shared import irl
+
+ORACLE = irl.initial_probabilities_from_trajectories
+
 
 def looped(n_states, trajectories):
     shares = np.zeros(n_states)
