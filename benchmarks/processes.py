@@ -1,7 +1,7 @@
 """What a second process costs and saves: seconds of a step, work of each process, bytes that travel.
 
     python -m benchmarks.processes                     all, then processes.md and processes.png (half an hour)
-    python -m benchmarks.processes --shapes embedded --rounds 3
+    python -m benchmarks.processes --shapes embedded    one model, beside what build/processes.jsonl already holds
 
 A block is a launch of its own (torchrun), with warm-up steps that are not counted. The ways alternate, round after
 round, so that a slow moment of the machine meets all of them; medians are given with the lowest and the highest.
@@ -25,12 +25,14 @@ import matplotlib.pyplot as plt
 from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import WORKLOADS, Problem, make_problem, ours
+from benchmarks.contestants import WORKLOADS, Problem, Reading, clock, make_problem
 from benchmarks.scaling import paper
 from shared.engine import processes as engine
+from shared.grpo import train
 from shared.plots import BLUE, ORANGE, STYLE
 
 HERE = Path(__file__).parent
+RESULTS = HERE.parent / "build" / "processes.jsonl"
 # Of each shape: its workload, steps of a block that are not counted, steps that are.
 CASES = {"embedded": ("W1", 2, 8), "135M": ("W2", 1, 1)}
 # Name: processes, and threads of each.
@@ -61,10 +63,10 @@ def block(folder: Path, shape: str, out: Path) -> None:
     steps = warm_up + counted
     with tempfile.TemporaryDirectory() as elsewhere:
         problem = make_problem("embedded", WORKLOADS[workload], Path(elsewhere))  # for its rows and settings
-        problem = Problem(folder, problem.rows, replace(problem.config, steps=steps))
+        problem = replace(problem, folder=folder, config=replace(problem.config, steps=steps, eval_every=1))
         travelling = Travelling()
         engine.Processes._sum = lambda processes, tensor: travelling.sum(processes, tensor)
-        readings = ours(problem, steps)[warm_up - 1 :]
+        readings = readings_of(problem)[warm_up - 1 :]
     measured = {
         "wall": [b.wall - a.wall for a, b in pairwise(readings)],
         "cpu": [b.cpu - a.cpu for a, b in pairwise(readings)],
@@ -73,6 +75,20 @@ def block(folder: Path, shape: str, out: Path) -> None:
     }
     rank = os.environ.get("RANK", "0")
     out.with_suffix(f".{rank}.json").write_text(json.dumps(measured))
+
+
+def readings_of(problem: Problem) -> list[Reading]:
+    """The clock at the end of each step; the evaluation's hook is called in every process, `on_step` in the first."""
+    model, reference, tokenizer = problem.load()
+    readings = []
+
+    def read(model) -> float:
+        readings.append(clock())
+        return 0.0
+
+    options = {"reference": reference, "evaluate": read, "progress": False}
+    train(model, tokenizer, problem.rows, problem.reward, problem.config, **options)
+    return readings
 
 
 def launch(folder: Path, shape: str, way: str) -> list[dict]:
@@ -89,9 +105,9 @@ def launch(folder: Path, shape: str, way: str) -> list[dict]:
         return [json.loads(out.with_suffix(f".{rank}.json").read_text()) for rank in range(count)]
 
 
-def measure(shapes: list[str], rounds: int) -> dict[tuple[str, str], list[list[dict]]]:
-    """For each shape and way the blocks of all rounds."""
-    found: dict[tuple[str, str], list[list[dict]]] = {}
+def measure(shapes: list[str], rounds: int) -> None:
+    """Add the blocks of all rounds to RESULTS, each as soon as it is there."""
+    RESULTS.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         folders = {}
         for shape in shapes:
@@ -99,8 +115,18 @@ def measure(shapes: list[str], rounds: int) -> dict[tuple[str, str], list[list[d
             make_problem(shape, WORKLOADS[CASES[shape][0]], folders[shape])
         jobs = list(product(shapes, range(rounds), WAYS))
         for shape, _, way in tqdm(jobs, desc="blocks", unit="block"):
-            found.setdefault((shape, way), []).append(launch(folders[shape], shape, way))
-    return found
+            line = json.dumps({"shape": shape, "way": way, "ranks": launch(folders[shape], shape, way)})
+            with open(RESULTS, "a") as file:
+                file.write(line + "\n")
+
+
+def blocks_found() -> dict[tuple[str, str], list[list[dict]]]:
+    """For each shape and way the blocks in RESULTS, in the order of shapes and ways."""
+    lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    found = {case: [] for case in product(CASES, WAYS)}
+    for line in lines:
+        found[line["shape"], line["way"]].append(line["ranks"])
+    return {case: blocks for case, blocks in found.items() if blocks}
 
 
 def spread(values: list[float], unit: float = 1.0) -> str:
@@ -158,13 +184,15 @@ def main() -> None:
         folder, shape, out = options.block
         block(Path(folder), shape, Path(out))
         return
-    found = measure(options.shapes, options.rounds)
+    measure(options.shapes, options.rounds)
+    found = blocks_found()
     text = table(found)
     print(text)
-    if set(options.shapes) == CASES.keys():
-        command = f"python -m benchmarks.processes --rounds {options.rounds}"
+    if {shape for shape, _ in found} == CASES.keys():
+        rounds = " and ".join(f"{len(found[shape, next(iter(WAYS))])} rounds at {shape}" for shape in CASES)
         (HERE / "processes.md").write_text(
-            f"# What a second process costs and saves\n\nMade by `{command}`: medians, lowest and highest in brackets.\n\n"
+            f"# What a second process costs and saves\n\nMade by `python -m benchmarks.processes`, {rounds}: "
+            "medians, lowest and highest in brackets.\n\n"
             f"{text}\n\n![Seconds of a step](processes.png)\n\n{paper()}\n"
         )
         picture(found, HERE / "processes.png")

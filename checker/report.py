@@ -17,6 +17,7 @@ from rich.table import Table
 from checker.check import Report, check
 from checker.claims import MEASURES, NOT_SHOWN
 from checker.convert import to_markdown
+from checker.drift import drifted
 from checker.files import write_beside
 from checker.kernel import fresh_kernel
 from checker.notebook import Unreadable, parse, read
@@ -27,7 +28,7 @@ from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 @dataclass(frozen=True)
 class Run:
     """What came of one notebook. `error` says in a sentence why it did not run to its end, `note` why Quarto
-    did not make its page; "" for nothing to say.
+    did not make its page; "" for nothing to say. `drift` says which rewards left the intervals of the saved outputs.
     """
 
     source: Path
@@ -37,6 +38,7 @@ class Run:
     seconds: float
     error: str = ""
     note: str = ""
+    drift: tuple[str, ...] = ()
 
 
 def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
@@ -49,6 +51,7 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, e
     started = time.perf_counter()
     console.print(f"[bold]{escape(str(path))}[/bold]")
     content = parse(path)
+    saved = read(path)
     bar = LiveLine(console)
 
     def before_cell(number: int, count: int, title: str) -> None:
@@ -67,7 +70,8 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, e
     notes: list[str] = []
     page = render(target, folder, engine, report=report, origin=path, say=notes.append)
     seconds = time.perf_counter() - started
-    return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes))
+    drift = () if error else tuple(drifted(saved, read(target)))
+    return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes), drift)
 
 
 def _target(path: Path, folder: Path, in_place: bool) -> Path:
@@ -132,11 +136,15 @@ def summary(done: Run, console: Console) -> None:
     console.print(table)
     if done.note:
         console.print(f"  [yellow]note[/yellow]  {escape(done.note)}")
+    for sentence in done.drift:
+        console.print(f"  [yellow]drift[/yellow]  {escape(sentence)}")
     if report.findings:
         show(report, console)
     console.print()
 
 
 def failed(done: Run, require_claim: bool) -> bool:
-    """Whether this run makes the command fail: it stopped, the checker found an error, or its claim is not shown."""
-    return bool(done.error) or done.report.status != "pass" or (require_claim and not done.report.shows_its_claim)
+    """Whether this run makes the command fail: it stopped, the checker found an error, or, where that is required, its
+    claim is not shown or its rewards are not those that are saved."""
+    unclaimed = require_claim and (not done.report.shows_its_claim or bool(done.drift))
+    return bool(done.error) or done.report.status != "pass" or unclaimed

@@ -1,9 +1,9 @@
 """Advantages: how much better a completion was than what the policy usually does.
 
 Group advantages follow GRPO (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, section 4.1.2). Two choices
-differ from some published code: the standard deviation is the population's (divide by G, as in the paper's
-formula; `torch.std` divides by G - 1), and a group whose rewards are all equal gets exactly 0, so that rounding
-in the mean can never be blown up by a tiny denominator. `notebooks/dots.ipynb` derives `group_advantages`.
+are ours: the standard deviation is the population's (divide by G; the paper writes std(r) and does not say which,
+`torch.std` divides by G - 1), and a group whose rewards are all equal gets exactly 0, so that rounding in the mean
+can never be blown up by a tiny denominator. `notebooks/dots.ipynb` derives `group_advantages`.
 """
 
 from typing import Literal

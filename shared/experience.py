@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -20,7 +20,7 @@ from shared.kl import k1
 from shared.logps import completion_logps
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
-from shared.rollout import Rollout, sample
+from shared.rollout import Rollout, length_metrics, sample
 
 # So many steps in which every group had equal rewards are taken for a run that cannot learn.
 STEPS_WITHOUT_SIGNAL = 10
@@ -228,17 +228,6 @@ def rewarded_rollout(
         metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
         metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()
     return rollout, rewards_per_func, rewards, metrics
-
-
-def length_metrics(lengths: Int[Tensor, "B"], truncated: Bool[Tensor, "B"]) -> Metrics:
-    """How long the completions are, and which share was cut off."""
-    lengths = lengths.float()
-    return {
-        "completions/mean_length": lengths.mean().item(),
-        "completions/min_length": lengths.min().item(),
-        "completions/max_length": lengths.max().item(),
-        "completions/clipped_ratio": truncated.float().mean().item(),
-    }
 
 
 @torch.no_grad()

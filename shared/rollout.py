@@ -88,6 +88,10 @@ class Rollout:
         """A column of the N prompts as a column of the B completions."""
         return [value for value in column for _ in range(self.num_generations)]
 
+    @property
+    def length_metrics(self) -> dict[str, float]:
+        return length_metrics(self.lengths, self.truncated)
+
     def rows_of(self, prompts: Sequence[int]) -> Int[Tensor, "R"]:
         """Which of the B rows belong to these prompts."""
         G = self.num_generations
@@ -115,6 +119,17 @@ class Rollout:
             contexts=None if self.contexts is None else self.contexts[rows, :width],
             beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
         )
+
+
+def length_metrics(lengths: Int[Tensor, "B"], truncated: Bool[Tensor, "B"]) -> dict[str, float]:
+    """How long completions are, and which share was cut off."""
+    lengths = lengths.float()
+    return {
+        "completions/mean_length": lengths.mean().item(),
+        "completions/min_length": lengths.min().item(),
+        "completions/max_length": lengths.max().item(),
+        "completions/clipped_ratio": truncated.float().mean().item(),
+    }
 
 
 def longest(lengths: Int[Tensor, "R"]) -> int:

@@ -14,7 +14,6 @@ from shared.experience import (
     Experience,
     RolloutAlgorithm,
     RolloutConfig,
-    length_metrics,
     reference_logps,
     refuse_the_policy_as_reference,
     rewarded_rollout,
@@ -67,7 +66,7 @@ def test_metrics_have_the_mean_and_the_population_spread_of_each_function(tokeni
     rollout, per_func, rewards, metrics = rewarded_rollout(
         tiny_llama().eval(), tokenizer, ROWS, [length, count_a], CONFIG
     )
-    expected = length_metrics(rollout.lengths, rollout.truncated) | {
+    expected = rollout.length_metrics | {
         "reward": rewards.mean().item(),
         "entropy": rollout.entropy[rollout.completion_mask == 1].mean().item(),
         "rewards/length/mean": per_func[:, 0].mean().item(),
