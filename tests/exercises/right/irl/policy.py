@@ -28,3 +28,9 @@ def state_by_state(P, terminal, reward):
 
 
 RIGHT = [with_matrices, state_by_state]
+SCALED = "Z may be scaled by any factor: the policy is a ratio"
+EQUIVALENT = {
+    'start: """Z before the first sweep."""\n    z = np.zeros(len(reward))\n    z[terminal] = 2.0\n    return z': SCALED,
+    'partition: """Z(s, a) after all sweeps."""\n    z = start\n    for _ in range(sweeps):\n        z_action = paid[:, None] '
+    "* np.einsum('sta,t->sa', forward, z)\n        z = z_action.mean(axis=1)\n    return z_action": SCALED,
+}
