@@ -106,6 +106,7 @@ def model(request):
 @pytest.fixture
 def patient_judge(monkeypatch):
     """A judge that waits, on a machine that is busy: for tests that are not about time."""
+    monkeypatch.setattr("shared.exercises.judging.TIME_TO_RECOGNISE", 60.0)
     monkeypatch.setattr("shared.exercises.judging.TIME_TO_EXPLAIN", 120.0)
     monkeypatch.setattr("shared.exercises.judging.LONGEST", 240.0)
     monkeypatch.setattr("shared.exercises.process.TIME_LIMIT", 300.0)

@@ -79,9 +79,11 @@ class Numbers(Kind):
 
     def simpler(self, value) -> Iterator:
         simple = [v for v in (0.0, 1.0, -1.0, 0.5, -0.5) if self.least <= v <= self.most]
-        for number in simple:
-            if bool((value == number).all()):
-                break  # what follows is less simple than what stands there
+        entries = value.reshape(-1).tolist()
+        complexity = sum(simple.index(v) if v in simple else len(simple) for v in entries)
+        for rank, number in enumerate(simple):
+            if rank * len(entries) >= complexity:
+                break  # [0, 0.5] is simpler than [0.5, 0.5]: without an order the search would go round for ever
             yield value * 0 + number
         yield from self._rounded(value, simple)
 

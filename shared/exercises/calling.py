@@ -54,10 +54,10 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     settings = settings_now()
     try:
         result = exercise.call(function, own)
-        value, complaint = exercise.result.read(result)
         changed = changed_settings(settings)
+        restore(settings)  # before anything is made of the result: without recording it would lose its gradient
+        value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
-        restore(settings)
         gradient = _gradient(exercise, value, source, case)
     except Unfinished:
         raise

@@ -14,11 +14,13 @@ from shared.exercises.exercise import Case, Exercise
 from shared.exercises.helpers import helpers_of, with_references
 from shared.exercises.recognition import recognised
 from shared.exercises.shrinking import shrunk
+from shared.exercises.steps import Slip
 from shared.exercises.wording import told
 
 RECORD_VERSION = 1
-TIME_TO_EXPLAIN = 1.2  # seconds of computing for the slips, and again for the smallest case
-LONGEST = 6.0  # seconds of waiting for all, if the function does not take longer in one call
+TIME_TO_RECOGNISE = 1.0  # seconds of computing for the slips
+TIME_TO_EXPLAIN = 1.7  # and with the smallest case
+LONGEST = 6.0  # seconds of computing, and of waiting, for all, if the function does not take longer in one call
 
 
 @dataclass(frozen=True)
@@ -62,21 +64,35 @@ class Report:
 SILENT = Report()
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What became of a function in the cases that were tried.
+
+    failures: the numbers of the cases in which it fails, by the way in which it does. stopped: the verdict on a function
+    that is not filled in, None for any other.
+    """
+
+    cases: list[Case]
+    outcomes: list[Outcome]
+    failures: dict[str, list[int]]
+    stopped: Verdict | None = None
+
+
 def judge(exercise: Exercise, function: Callable, report: Report = SILENT) -> Verdict:
     """Judge a function, with right ones in the place of its helpers that are wrong."""
-    end = time.monotonic() + LONGEST
-    verdict = judge_alone(exercise, function, end, report)
-    if verdict.passed:
-        return verdict
+    end = _timer(LONGEST, time.monotonic() + LONGEST)
+    trial = tried(exercise, function, end, report)
+    if trial.stopped or not trial.failures:
+        return _verdict(exercise, function, trial, end)
     wrong = []
     for need, helper in helpers_of(exercise, function):
         with with_references(function, wrong):
             if not _passes(need, helper):
                 wrong.append(need)
     if not wrong:
-        return verdict
+        return _verdict(exercise, function, trial, end)
     with with_references(function, wrong):
-        verdict = judge_alone(exercise, function, end)
+        verdict = _verdict(exercise, function, tried(exercise, function, end), end)
     names = tuple(need.function for need in wrong)
     called = " and ".join(f"`{name}`" for name in names)
     rest = "it is right." if verdict.passed else f"it is wrong too: {verdict.text}"
@@ -89,68 +105,82 @@ def _passes(exercise: Exercise, function: Callable) -> bool:
     return not any(judged(exercise, function, case)[0] for case in exercise.cases())
 
 
-def judge_alone(exercise: Exercise, function: Callable, end: float, report: Report = SILENT) -> Verdict:
-    """Judge a function as it is, whatever it calls. end: when to be done, by `time.monotonic`."""
+def tried(exercise: Exercise, function: Callable, time_left: Callable[[], bool], report: Report = SILENT) -> Trial:
+    """Try a function as it is, whatever it calls: in every boundary case, in the drawn ones as long as there is time."""
     cases = exercise.cases()
     boundary = len(cases) - exercise.draws
     failures = {}
     outcomes = []
     for number, case in enumerate(cases):
-        if number > boundary and time.monotonic() > end:
+        if number > boundary and not time_left():
             break  # a slow function, or a slow machine: a verdict on fewer cases is better than none
         report.begun(number)
         way, found, expected = judged(exercise, function, case)
         outcomes.append(found)
         if found.blank:
-            return Verdict(exercise.name, False, f"{found.raised}.", number)
+            stopped = Verdict(exercise.name, False, f"{found.raised}.", number)
+            return Trial(cases, outcomes, failures, stopped)
         if way and not failures:
             text = told(exercise, way, (), case, found, expected)
             report.found(Verdict(exercise.name, False, text, number + 1))
         if way:
             failures.setdefault(way, []).append(number)
-    tried = cases[: len(outcomes)]
-    if not failures:
-        return Verdict(exercise.name, True, f"right in all {len(tried)} cases.", len(tried))
-    return _explained(exercise, function, tried, outcomes, failures, end)
+    return Trial(cases[: len(outcomes)], outcomes, failures)
 
 
-def _explained(
-    exercise: Exercise, function: Callable, cases: list[Case], outcomes: list[Outcome], failures: dict, end: float
-) -> Verdict:
-    """The verdict on a function that fails: the slips that it makes, and the smallest case."""
-    way = next(way for way in WAYS if way in failures)
-    telling = sorted({number for other, numbers in failures.items() if other != "type" for number in numbers})
-    order = sorted(range(len(cases)), key=lambda number: number not in telling)
+def _verdict(exercise: Exercise, function: Callable, trial: Trial, time_left: Callable[[], bool]) -> Verdict:
+    """What a trial comes to: of a function that fails the slips that it makes, and the smallest case."""
+    if trial.stopped:
+        return trial.stopped
+    count = len(trial.cases)
+    if not trial.failures:
+        return Verdict(exercise.name, True, f"right in all {count} cases.", count)
+    way = next(way for way in WAYS if way in trial.failures)
+    explaining = _timer(TIME_TO_EXPLAIN)
     slips = ()
     if way not in ("harm", "type"):
-        slips = recognised(exercise, [cases[n] for n in order], [outcomes[n] for n in order], _timer(end))
-
-    smallest = _smallest(exercise, function, [cases[number] for number in failures[way]], way, end)
+        recognising = _timer(TIME_TO_RECOGNISE)
+        slips = _slips(exercise, trial, lambda: recognising() and time_left())
+    failing = [trial.cases[number] for number in trial.failures[way]]
+    smallest = _smallest(exercise, function, failing, way, lambda: explaining() and time_left())
     _, found, expected = judged(exercise, function, smallest)
     text = told(exercise, way, slips, smallest, found, expected)
-    return Verdict(exercise.name, False, text, len(cases), tuple(slip.name for slip in slips))
+    return Verdict(exercise.name, False, text, count, tuple(slip.name for slip in slips))
 
 
-def _smallest(exercise: Exercise, function: Callable, failing: list[Case], way: str, end: float) -> Case:
+def _slips(exercise: Exercise, trial: Trial, time_left: Callable[[], bool]) -> tuple[Slip, ...]:
+    """The slips that explain every outcome, asked first of the cases that differ in more than a type."""
+    telling = {number for way, numbers in trial.failures.items() if way != "type" for number in numbers}
+    order = sorted(range(len(trial.cases)), key=lambda number: number not in telling)
+    cases = [trial.cases[number] for number in order]
+    return recognised(exercise, cases, [trial.outcomes[number] for number in order], time_left)
+
+
+def _smallest(
+    exercise: Exercise, function: Callable, failing: list[Case], way: str, time_left: Callable[[], bool]
+) -> Case:
     """The smallest of the failing cases, made smaller as long as the function fails in the same way."""
 
     def fails(case: Case) -> bool:
         return judged(exercise, function, case)[0] == way
 
-    return shrunk(exercise, min(failing, key=exercise.size), fails, _timer(end))
+    return shrunk(exercise, min(failing, key=exercise.size), fails, time_left)
 
 
 def smallest_case(exercise: Exercise, function: Callable) -> Case | None:
-    """The smallest case that tells a function from the reference; None where none does."""
-    ways = [(judged(exercise, function, case)[0], case) for case in exercise.cases()]
+    """The smallest case that tells a function from the reference, as a verdict shows it; None where none does."""
+    trial = tried(exercise, function, _timer(LONGEST))
     for way in WAYS:
-        failing = [case for found, case in ways if found == way]
-        if failing:
-            return _smallest(exercise, function, failing, way, time.monotonic() + LONGEST)
+        if way in trial.failures:
+            failing = [trial.cases[number] for number in trial.failures[way]]
+            return _smallest(exercise, function, failing, way, _timer(TIME_TO_EXPLAIN))
     return None
 
 
-def _timer(end: float) -> Callable[[], bool]:
-    """Whether there is time left, counted from now. The processor's time, so that a busy machine finds the same."""
-    computed = time.process_time() + TIME_TO_EXPLAIN
+def _timer(seconds: float, end: float = float("inf")) -> Callable[[], bool]:
+    """Whether there is time left: so many seconds of the processor, counted from now, and the clock is not past `end`.
+
+    The processor's time, so that a busy machine finds the same.
+    """
+    computed = time.process_time() + seconds
     return lambda: time.process_time() < computed and time.monotonic() < end

@@ -136,7 +136,7 @@ def named(value) -> str:
     if isinstance(value, (str, int, float)) and type(value) in (str, int, float, bool):
         return f"{clipped(repr(value), 40)}"
     if isinstance(value, (list, tuple)) and value:
-        return f"a {type(value).__name__} of {type(value[0]).__name__}"
+        return f"a {type(value).__name__} of {clipped(type(value[0]).__name__, 60)}s"
     return f"a thing of type {clipped(type(value).__name__, 60)}"
 
 

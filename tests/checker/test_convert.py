@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.convert import plain, sections, to_markdown
-from checker.notebook import read
+from checker.notebook import CHECK_RECORD, read
 from tests.checker.conftest import code, markdown
 
 
@@ -36,6 +36,25 @@ def test_a_picture_is_one_short_line(save):
     ]
     text = converted(save, [cell])
     assert "[image/png]" in text and len(text) < 100
+
+
+def test_the_record_of_a_check_does_not_count(save):
+    """Catches a verdict whose record, which no person reads, takes characters from the limit."""
+    line = "✓ per-token KL: right in all 125 cases."
+    record = {"version": 1, "exercise": "per-token KL", "passed": True, "cases": 125, "slips": ["x" * 5_000]}
+
+    def with_verdict(data: dict) -> dict:
+        cell = code("check.kl(per_token_kl)")
+        cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+        return cell
+
+    plain_line = converted(save, [with_verdict({"text/plain": line})])
+    recorded = converted(
+        save, [with_verdict({"text/plain": line, "text/html": f"<b>{line}</b>", CHECK_RECORD: record})]
+    )
+    assert line in plain_line and recorded == plain_line
+    alone = converted(save, [with_verdict({CHECK_RECORD: record})])
+    assert alone == converted(save, [code("check.kl(per_token_kl)")])
 
 
 def test_fences_inside_do_not_end_the_block(save):

@@ -1,7 +1,9 @@
-"""One file for each exercise: `EXERCISE`, with its reference in steps, its slips and how its arguments are drawn."""
+"""One file for each exercise: `EXERCISE`, with its reference in steps, its slips and how its arguments are drawn.
 
-import importlib
-import pkgutil
+Exercises that share how they draw stand in a folder of their own, a package with an `__all__` like this one's.
+"""
+
+from types import ModuleType
 
 from shared.exercises.catalogue import (
     accumulation,
@@ -30,7 +32,6 @@ from shared.exercises.catalogue import (
     value_loss,
     weighted,
 )
-from shared.exercises.exercise import Exercise
 
 __all__ = [
     "accumulation",
@@ -61,14 +62,13 @@ __all__ = [
 ]
 
 
-def _exercises() -> dict[str, Exercise]:
-    """Every exercise by the name of its file, those of packages as "irl.policy"."""
+def exercise_modules() -> dict[str, ModuleType]:
+    """The module of each exercise by its place here: `kl`, `irl.policy`."""
     found = {}
-    for file in pkgutil.walk_packages(__path__, f"{__name__}."):
-        module = importlib.import_module(file.name)
+    for name in __all__:
+        module = globals()[name]
         if hasattr(module, "EXERCISE"):
-            found[file.name.removeprefix(f"{__name__}.")] = module.EXERCISE
+            found[name] = module
+        else:
+            found |= {f"{name}.{inner}": getattr(module, inner) for inner in module.__all__}
     return found
-
-
-EXERCISES = _exercises()

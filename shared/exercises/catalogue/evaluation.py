@@ -9,7 +9,7 @@ import torch
 
 from shared.exercises.arguments import Kind, Scalar, Things
 from shared.exercises.catalogue import reward
-from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, speak, standing_in
+from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, Result, clipped, named
@@ -137,7 +137,7 @@ def best_of_each(rewards, num_generations):
 
 def call(function, case: Case):
     """With a `sample` that asks the case's model."""
-    with standing_in(function, sample=speak):
+    with standing_in(function):
         return function(
             case["model"], case["rows"], temperature=case["temperature"], num_generations=case["num_generations"]
         )

@@ -9,7 +9,7 @@ import torch
 from shared.exercises.arguments import Kind, Things
 from shared.exercises.catalogue import blocks
 from shared.exercises.catalogue.evaluation import Scored
-from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, speak, standing_in
+from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.steps import Steps
@@ -97,7 +97,7 @@ def averaged(formatted):
 
 def call(function, case: Case):
     """With a `sample` and a `policy` that say what the case's model says."""
-    with standing_in(function, sample=speak, policy=case["model"]):
+    with standing_in(function, policy=case["model"]):
         return function(*case.values()) if is_reference(function) else function(case["rows"])
 
 

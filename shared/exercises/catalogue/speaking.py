@@ -13,6 +13,7 @@ import torch
 
 from shared.engine.sampling import Sampling
 from shared.exercises.drawing import Draw
+from shared.exercises.exercise import is_reference
 from shared.rollout import Rollout
 
 
@@ -63,16 +64,27 @@ def rollout_of(
     )
 
 
+SETTINGS = {"sample": speak, "tokenizer": None, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
+
+
 @contextmanager
 def standing_in(function: Callable, **others) -> Iterator[None]:
-    """A block in which the function finds other things under these names, where its notebook has the names."""
-    variables = function.__globals__ if isinstance(function, FunctionType) else {}
-    before = {name: variables[name] for name in others if name in variables}
-    variables.update({name: others[name] for name in before})
+    """A block in which a notebook's function finds SETTINGS, and these others, under the names of its notebook."""
+    if is_reference(function) or not isinstance(function, FunctionType):
+        yield
+        return
+    variables = function.__globals__
+    before = dict(variables)
+    names = SETTINGS | others
+    variables.update(names)
     try:
         yield
     finally:
-        variables.update(before)
+        for name in names:
+            if name in before:
+                variables[name] = before[name]
+            else:
+                del variables[name]
 
 
 def drawn_speaker(draw: Draw, prompts: list[str], texts: list[str]) -> Speaker:

@@ -1,1 +1,1 @@
-"""As in the package above, for the exercises of this package of the catalogue."""
+"""Right functions of inverse reinforcement learning, a file for each exercise."""

@@ -1,29 +1,31 @@
-"""Right means of the features of demonstrations."""
+"""Right ways to average the features of demonstrations."""
 
 import numpy as np
 
 from shared import irl
 
-ORACLE = irl.feature_expectation_from_trajectories
+
+def ORACLE(features, trajectories):
+    return irl.feature_expectation_from_trajectories(features, trajectories)
 
 
-def by_counts(features, trajectories):
-    counts = np.zeros(len(features))
-    for walk in trajectories:
-        np.add.at(counts, walk.states(), 1)
-    return counts @ features / len(trajectories)
+def in_one_line(features, trajectories):
+    return sum(features[t.states()].sum(axis=0) for t in trajectories) / len(trajectories)
 
 
-def looped(features, trajectories):
-    total = np.zeros(features.shape[1])
-    for walk in trajectories:
-        for state in walk.states():
-            total += features[state]
-    return total / len(trajectories)
+def state_by_state(features, trajectories):
+    result = np.zeros(features.shape[1])
+    for trajectory in trajectories:
+        for state in trajectory.states():
+            result += features[state]
+    return result / len(trajectories)
 
 
-def mean_of_sums(features, trajectories):
-    return np.mean([features[walk.states()].sum(0) for walk in trajectories], axis=0)
+def by_visits(features, trajectories):
+    visits = np.zeros(len(features))
+    for trajectory in trajectories:
+        np.add.at(visits, trajectory.states(), 1)
+    return visits @ features / len(trajectories)
 
 
-RIGHT = [by_counts, looped, mean_of_sums]
+RIGHT = [in_one_line, state_by_state, by_visits]

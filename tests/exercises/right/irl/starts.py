@@ -1,23 +1,29 @@
-"""Right shares of first states."""
+"""Right ways to count where demonstrations start."""
 
 import numpy as np
 
 from shared import irl
 
-ORACLE = irl.initial_probabilities_from_trajectories
+
+def ORACLE(n_states, trajectories):
+    return irl.initial_probabilities_from_trajectories(n_states, trajectories)
 
 
-def looped(n_states, trajectories):
+def by_bincount(n_states, trajectories):
+    first = [t.states()[0] for t in trajectories]
+    return np.bincount(first, minlength=n_states) / len(trajectories)
+
+
+def one_by_one(n_states, trajectories):
     shares = np.zeros(n_states)
-    for walk in trajectories:
-        shares[walk.states()[0]] += 1 / len(trajectories)
+    for trajectory in trajectories:
+        shares[trajectory.states()[0]] += 1 / len(trajectories)
     return shares
 
 
-def by_comparison(n_states, trajectories):
-    first = np.array([walk.states()[0] for walk in trajectories])
-    return (first[:, None] == np.arange(n_states)).mean(axis=0)
+def mean_of_one_hot(n_states, trajectories):
+    return np.eye(n_states)[[t.states()[0] for t in trajectories]].mean(axis=0)
 
 
-RIGHT = [looped, by_comparison]
-EQUIVALENT = {"counts: return np.bincount(firsts, minlength=n_states)": "the division makes floats of integers"}
+RIGHT = [by_bincount, one_by_one, mean_of_one_hot]
+EQUIVALENT = {"counts: return np.bincount(firsts, minlength=n_states)": "the division makes floats of the counts"}

@@ -3,35 +3,39 @@
 import numpy as np
 
 from shared import irl
+from tests.exercises.right.irl.policy import by_einsum as local_action_probabilities
 
 
 def ORACLE(P, p_initial, terminal, reward):
-    return irl.compute_expected_svf(P, p_initial, terminal, reward)
+    return irl.compute_expected_svf(P, p_initial, terminal, reward, eps=0.0)
 
 
-def by_powers(P, p_initial, terminal, reward):
-    policy = irl.local_action_probabilities(P, terminal, reward)
-    chain = np.einsum("sa,sta->st", policy, P)
-    chain[terminal] = 0
-    steps = [np.linalg.matrix_power(chain, t) for t in range(2 * len(reward))]
-    return p_initial @ sum(steps)
-
-
-def state_by_state(P, p_initial, terminal, reward):
-    S, _, A = P.shape
-    policy = irl.local_action_probabilities(P, terminal, reward)
-    now = np.array(p_initial, dtype=float)
-    visits = now.copy()
-    for _ in range(2 * S - 1):
-        following = np.zeros(S)
-        for s in range(S):
-            if s in terminal:
-                continue
-            for a in range(A):
-                following += now[s] * policy[s, a] * P[s, :, a]
-        now = following
-        visits += now
+def by_a_chain(P, p_initial, terminal, reward):
+    chain = np.einsum("sa,sta->st", local_action_probabilities(P, terminal, reward), P)
+    chain[terminal] = 0.0
+    d = p_initial.astype(float)
+    visits = d.copy()
+    for _ in range(2 * len(reward) - 1):
+        d = d @ chain
+        visits += d
     return visits
 
 
-RIGHT = [by_powers, state_by_state]
+def in_loops(P, p_initial, terminal, reward):
+    S, _, A = P.shape
+    policy = local_action_probabilities(P, terminal, reward)
+    rows = [list(p_initial)]
+    for _ in range(2 * S - 1):
+        last = rows[-1]
+        moving = [s for s in range(S) if s not in terminal]
+        rows.append([sum(last[s] * policy[s, a] * P[s, t, a] for s in moving for a in range(A)) for t in range(S)])
+    return np.array(rows).sum(axis=0)
+
+
+def by_powers(P, p_initial, terminal, reward):
+    chain = np.einsum("sa,sta->st", local_action_probabilities(P, terminal, reward), P)
+    chain[terminal] = 0.0
+    return sum(p_initial @ np.linalg.matrix_power(chain, n) for n in range(2 * len(reward)))
+
+
+RIGHT = [by_a_chain, in_loops, by_powers]

@@ -1,19 +1,20 @@
-"""Right rewards of a walk."""
+"""Right ways to add up the reward of a walk."""
 
 import numpy as np
 
-ORACLE = None
+ORACLE = None  # the package works with expected visits and never needs the reward of one walk
 
 
-def looped(reward, trajectory):
-    total = 0.0
-    for state in trajectory.states():
-        total += reward[state]
-    return total
+def indexed(reward, trajectory):
+    return float(reward[trajectory.states()].sum())
 
 
-def by_counts(reward, trajectory):
+def in_a_loop(reward, trajectory):
+    return sum(reward[state] for state in trajectory.states())
+
+
+def by_visits(reward, trajectory):
     return np.bincount(trajectory.states(), minlength=len(reward)) @ reward
 
 
-RIGHT = [looped, by_counts]
+RIGHT = [indexed, in_a_loop, by_visits]

@@ -1,15 +1,20 @@
-"""Right exponentiated steps."""
+"""Right steps of exponentiated gradient ascent."""
 
 import numpy as np
 
-ORACLE = None
+from shared import irl
 
 
-def by_logarithms(weights, features, target, visits, rate):
-    return np.exp(np.log(weights) + rate * (target - features.T @ visits))
+def ORACLE(weights, features, target, visits, rate):
+    return irl.exponentiated_gradient(rate)(weights, target - visits @ features, 0)
 
 
-def looped(weights, features, target, visits, rate):
+def in_two_lines(weights, features, target, visits, rate):
+    gradient = target - visits @ features
+    return weights * np.exp(rate * gradient)
+
+
+def feature_by_feature(weights, features, target, visits, rate):
     new = weights.copy()
     for f in range(len(weights)):
         expected = sum(visits[s] * features[s, f] for s in range(len(visits)))
@@ -17,4 +22,8 @@ def looped(weights, features, target, visits, rate):
     return new
 
 
-RIGHT = [by_logarithms, looped]
+def in_logarithms(weights, features, target, visits, rate):
+    return np.exp(np.log(weights) + rate * (target - features.T @ visits))
+
+
+RIGHT = [in_two_lines, feature_by_feature, in_logarithms]
