@@ -6,9 +6,11 @@ Each shows one verdict and never raises. `shared/exercises/` tells how the verdi
 `shared/exercises/catalogue/` has a file for each exercise: the reference, how arguments are drawn, the known mistakes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from shared.exercises import catalogue
+from torch import Tensor
+
+from shared.exercises import catalogue, own_task
 from shared.exercises.exercise import Exercise
 from shared.exercises.process import verdict_on
 from shared.exercises.record import show
@@ -102,3 +104,129 @@ def next_weights(function: Callable) -> None:
 def causal_policy(function: Callable) -> None:
     """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
     run(catalogue.irl.causal.EXERCISE, function)
+
+
+def reward_table(function: Callable) -> None:
+    """Check `f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker."""
+    run(catalogue.gradients.reward_table.EXERCISE, function)
+
+
+def constrained_logps(function: Callable) -> None:
+    """Check `f(logits (K, P + C, V), completion_ids (K, C), allowed (K, C, V)) -> logps (K,)` of whole completions."""
+    run(catalogue.gradients.trie_logps.EXERCISE, function)
+
+
+def draw_token(function: Callable) -> None:
+    """Check `f(logits (n, V), allowed (n, V), generator) -> tokens (n,)`, by how often each one comes."""
+    run(catalogue.gradients.drawn_token.EXERCISE, function)
+
+
+def exact_weights(function: Callable) -> None:
+    """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
+    run(catalogue.gradients.exact_weights.EXERCISE, function)
+
+
+def rloo_advantages(function: Callable) -> None:
+    """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
+    run(catalogue.gradients.leave_one_out.EXERCISE, function)
+
+
+def optimal_baseline(function: Callable) -> None:
+    """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
+    run(catalogue.gradients.optimal_baseline.EXERCISE, function)
+
+
+def slopes(function: Callable) -> None:
+    """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
+    run(catalogue.gradients.slopes.EXERCISE, function)
+
+
+def full_stops(function: Callable) -> None:
+    """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""
+    run(catalogue.full_stops.EXERCISE, function)
+
+
+def weighted_reward(function: Callable) -> None:
+    """Check `f(prompts, completions, answer, weight) -> list of floats`: the weight where the first line is the answer."""
+    run(catalogue.weighted.EXERCISE, function)
+
+
+def format_reward(function: Callable) -> None:
+    """Check `f(prompts, completions) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
+    run(catalogue.blocks.EXERCISE, function)
+
+
+def countdown_format(function: Callable) -> None:
+    """Check `f(prompts, completions) -> list of floats`: 1.0 for both blocks and an expression, 0.5 for the blocks alone."""
+    run(catalogue.countdown.in_format.EXERCISE, function)
+
+
+def countdown_correctness(function: Callable) -> None:
+    """Check `f(prompts, completions, numbers, target) -> list of floats`: 1.0 for a solved problem."""
+    run(catalogue.countdown.correctness.EXERCISE, function)
+
+
+def episodes(function: Callable) -> None:
+    """Check `f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`."""
+    run(catalogue.countdown.episodes.EXERCISE, function)
+
+
+def flat(function: Callable) -> None:
+    """Check `f(advantages (B,), completion_mask (B, C)) -> (B, C)`."""
+    run(catalogue.flat.EXERCISE, function)
+
+
+def silent(function: Callable) -> None:
+    """Check `f(rewards (N, G)) -> (N,)` booleans: groups in which all rewards are equal."""
+    run(catalogue.silent.EXERCISE, function)
+
+
+def idle_groups(function: Callable) -> None:
+    """Check `f(rewards (B,), num_generations) -> number`: the share of groups in which all rewards are equal."""
+    run(catalogue.idle.EXERCISE, function)
+
+
+def share_already_rewarded(function: Callable) -> None:
+    """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
+    run(catalogue.leakage.EXERCISE, function)
+
+
+def soft_score(function: Callable) -> None:
+    """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
+    run(catalogue.soft_score.EXERCISE, function)
+
+
+def training_step(function: Callable) -> None:
+    """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
+    run(catalogue.training_step.EXERCISE, function)
+
+
+def accumulate(function: Callable) -> None:
+    """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""
+    run(catalogue.accumulation.EXERCISE, function)
+
+
+def evaluate(function: Callable) -> None:
+    """Check `f(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`."""
+    run(catalogue.evaluation.EXERCISE, function)
+
+
+def greedy_evaluation(function: Callable) -> None:
+    """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
+    run(catalogue.greedy_evaluation.EXERCISE, function)
+
+
+def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]) -> None:
+    """Check `f(prompts, completions, **columns) -> list of floats`, a reward of one's own.
+
+    cases: (row, completion, reward) that one is sure of, good ones and bad ones; the row is one of the data set.
+    """
+    show(own_task.verdict_on_reward(function, cases))
+
+
+def task(train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor) -> None:
+    """Check `train_rows` and `eval_rows` of a task of one's own, before training.
+
+    base_rewards: (N, G), what G completions of each of N training prompts earn before training.
+    """
+    show(own_task.verdict_on_task(train_rows, eval_rows, base_rewards))

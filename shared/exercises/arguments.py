@@ -25,6 +25,9 @@ AXES = {
     "F": "feature",
     "K": "card",
     "L": "item",
+    "D": "draw",
+    "E": "estimator",
+    "V": "token",
 }
 
 

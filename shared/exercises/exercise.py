@@ -74,4 +74,10 @@ class Exercise:
         def function(*arguments, **named):
             return self.steps.result(dict(zip(self.arguments, arguments)) | named, slips)
 
+        function.is_reference = True
         return function
+
+
+def is_reference(function: Callable) -> bool:
+    """Whether a function is a reference, which gets all that a notebook's function finds under names of its notebook."""
+    return getattr(function, "is_reference", False)

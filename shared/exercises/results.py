@@ -31,7 +31,7 @@ class Result:
 
 @dataclass(frozen=True)
 class TensorOf(Result):
-    """A torch tensor. of: "floats" or "booleans"."""
+    """A torch tensor. of: "floats", "doubles" (float64, where sums of many small numbers follow) or "booleans"."""
 
     of: str = "floats"
 
@@ -41,6 +41,11 @@ class TensorOf(Result):
             return value, f"it returns {named(result)}; return a tensor, for what follows calls a tensor's methods."
         if self.of == "floats" and not result.is_floating_point():
             return value, f"it returns a tensor of {dtype_of(result)}; a tensor of floats is needed."
+        if self.of == "doubles" and result.dtype != torch.float64:
+            return (
+                value,
+                f"it returns a tensor of {dtype_of(result)}; float64 is needed, for it meets others of float64.",
+            )
         if self.of == "booleans" and result.dtype != torch.bool:
             return value, f"it returns a tensor of {dtype_of(result)}; a tensor of booleans (a comparison) is needed."
         return value, ""

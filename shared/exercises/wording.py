@@ -102,7 +102,8 @@ def _number(value: float, digits: int = 4) -> str:
 def _differs(exercise: Exercise, way: str, case: Case, found: Outcome, expected: Outcome) -> str:
     """What it gives and what is expected, in the places that differ."""
     if way == "shape":
-        axes = f" ({exercise.result.axes.replace(' ', ', ')})" if exercise.result.axes else ""
+        dimensions = exercise.result.axes.split()[-expected.value.dim() :] if expected.value.dim() else []
+        axes = f" ({', '.join(dimensions)})" if dimensions else ""
         return f"it gives the shape {tuple(found.value.shape)}; expected {tuple(expected.value.shape)}{axes}."
     if isinstance(expected.value, str):
         return f"it gives {clipped(repr(found.value), WIDTH)}; expected {expected.value!r}."
@@ -140,9 +141,9 @@ def _pair(found: float, expected: float) -> str:
 
 
 def _place(place: list[int], shape, axes: str) -> str:
-    """ "at completion 2, token 1", counted from 1; axes of one place are not named."""
+    """ "at completion 2, token 1", counted from 1; axes of one place are not named, of too many the last ones are."""
     words = []
-    for index, length, dimension in zip(place, shape, axes.split() or [""] * len(place)):
+    for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
         if length > 1 or len(place) == 1:
             words.append(f"{AXES.get(dimension[-1:], 'place')} {index + 1}")
     return f"at {', '.join(words)}"

@@ -1,0 +1,188 @@
+"""A gradient in parts: `accumulate(rollout, advantages, parts) -> (loss, kl)`, and the gradient added to `.grad`.
+
+What is looked at is the loss, and then its gradient by the log-probability of each completion. The function finds
+`sequence_logps`, `clipped_loss`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
+"""
+
+import torch
+
+from shared.exercises.arguments import Numbers, Scalar, Size
+from shared.exercises.catalogue.speaking import rollout_of, standing_in
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise, is_reference
+from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+BETA, EPSILON = 0.1, 0.2
+
+
+def clipped(logps, old_logps, advantages, ref_logps, beta, epsilon):
+    """The loss of some completions, from (n,) tensors: their mean."""
+    ratio = torch.exp(logps - old_logps)
+    surrogate = torch.minimum(ratio * advantages, ratio.clamp(1 - epsilon, 1 + epsilon) * advantages)
+    log_r = ref_logps - logps
+    return (-surrogate + beta * (torch.exp(log_r) - log_r - 1)).mean()
+
+
+@STEPS.step
+def chunks(advantages, G, parts):
+    """The completions of each part, those of its prompts."""
+    return [chosen.flatten() for chosen in torch.arange(len(advantages)).view(-1, G).chunk(parts)]
+
+
+@STEPS.step
+def own_advantages(chunks, advantages):
+    """Of each part's completions."""
+    return [advantages[chosen] for chosen in chunks]
+
+
+@STEPS.step
+def means(chunks, own_advantages, logps):
+    """The mean loss of each part, before any update: the ratios are 1."""
+    return [
+        clipped(logps[chosen], logps[chosen].detach(), of_part, logps[chosen].detach() - 0.5, BETA, EPSILON)
+        for chosen, of_part in zip(chunks, own_advantages)
+    ]
+
+
+@STEPS.step
+def shares(chunks, advantages):
+    return [len(chosen) / len(advantages) for chosen in chunks]
+
+
+@STEPS.step
+def weighted(means, shares):
+    return [mean * share for mean, share in zip(means, shares)]
+
+
+@STEPS.step
+def backward(weighted):
+    """After this the gradient is in `.grad`."""
+    for part in weighted:
+        part.backward()
+
+
+@STEPS.step
+def loss(backward, weighted):
+    return sum(part.item() for part in weighted)
+
+
+@STEPS.slip(
+    "shares",
+    "The parts are added up without weights: the gradient grows with the number of parts. Weight each by its share.",
+)
+def not_weighted(chunks):
+    return [1.0] * len(chunks)
+
+
+@STEPS.slip(
+    "shares",
+    "Each part weighs the same. A mean of means is the batch's mean only for parts of one size: weight each by its share.",
+)
+def equal_weights(chunks):
+    return [1 / len(chunks)] * len(chunks)
+
+
+@STEPS.slip("shares", "You divide by the share where you should multiply by it.")
+def divided_by_share(chunks, advantages):
+    return [len(advantages) / len(chosen) for chosen in chunks]
+
+
+@STEPS.slip(
+    "own_advantages", "Every part takes the first advantages. Those of the part's completions are `advantages[chosen]`."
+)
+def first_advantages(chunks, advantages):
+    return [advantages[: len(chosen)] for chosen in chunks]
+
+
+@STEPS.slip("backward", "The backward pass is missing: the loss is added up, and no gradient comes of it.")
+def no_backward():
+    return None
+
+
+@STEPS.slip("backward", "Only the last part makes a backward pass. Take it into the loop.")
+def last_part_only(weighted):
+    weighted[-1].backward()
+
+
+@STEPS.slip("loss", "The parts' losses are not added up: you return the last one. Use `loss +=`.")
+def last_loss(backward, weighted):
+    return weighted[-1].item()
+
+
+@STEPS.slip("loss", "The loss that you add up lacks the weight: the gradient has it, the number in the log has not.")
+def loss_not_weighted(backward, means):
+    return sum(part.item() for part in means)
+
+
+@STEPS.slip("loss", "The loss stays 0: add each part's to it.")
+def loss_stays_zero(backward):
+    return 0.0
+
+
+@STEPS.slip("own_advantages", "The sign of the advantages is flipped.")
+def sign_flipped(own_advantages):
+    return [-of_part for of_part in own_advantages]
+
+
+def call(function, case: Case):
+    """(1 + B,): the loss, and the gradient by each completion's log-probability."""
+    advantages, values, G, parts = case.values()
+    logps = values.clone().requires_grad_()
+    if is_reference(function):
+        result = (function(advantages, logps, G, parts), 0.0)
+    else:
+        rollout = rollout_of([f"prompt {n}" for n in range(len(advantages) // G)], [""] * len(advantages), G)
+
+        def sequence_logps(part):
+            own = logps[part.completion_ids[:, 0]]
+            return own, own.detach(), own.detach() - 0.5
+
+        stand_ins = {
+            "sequence_logps": sequence_logps,
+            "clipped_loss": clipped,
+            "G": G,
+            "BETA": BETA,
+            "EPSILON": EPSILON,
+        }
+        with standing_in(function, **stand_ins):
+            result = function(rollout, advantages, parts)
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise NotAResult(f"it returns {named(result)}; return the loss and the KL.")
+    gradient = torch.zeros_like(values) if logps.grad is None else logps.grad
+    return torch.cat([torch.as_tensor(result[0]).detach().float().view(1), gradient])
+
+
+def draw(draw: Draw) -> Case:
+    N, G = draw.size(5), draw.choice([1, 2, 3])
+    return {
+        "advantages": draw.numbers(N * G),
+        "logps": draw.numbers(N * G, least=-3.0, most=-0.1),
+        "G": G,
+        "parts": draw.size(4),
+    }
+
+
+def boundary() -> list[Case]:
+    three = {"advantages": torch.tensor([1.0, -1.0, 0.5, 0.5, 2.0, 0.0]), "logps": -torch.ones(6), "G": 2}
+    return [three | {"parts": 1}, three | {"parts": 3}, three | {"parts": 2}]
+
+
+EXERCISE = Exercise(
+    name="accumulated gradient",
+    function="accumulate",
+    steps=STEPS,
+    arguments={
+        "advantages": Numbers("N*G"),
+        "logps": Numbers("N*G", most=0.0),
+        "G": Size(of="G", usual=8),
+        "parts": Scalar(usual=1, simple=(1, 2)),
+    },
+    result=TensorOf("F"),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: case["G"] > 0 and len(case["advantages"]) >= case["G"] and case["parts"] >= 1,
+    call=call,
+    draws=60,
+)

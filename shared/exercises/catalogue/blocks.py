@@ -1,0 +1,208 @@
+"""The format of a think and an answer block: `format_reward(prompts, completions) -> list of floats`.
+
+1.0 where the whole completion, stripped, is the two blocks with each tag on a line of its own and neither block empty.
+"""
+
+import re
+
+from shared.exercises.arguments import Texts
+from shared.exercises.drawing import HOSTILE, Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+from shared.tasks.tags import TAGS, tagged
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(completions):
+    return completions
+
+
+@STEPS.step
+def stripped(texts):
+    return [text.strip() for text in texts]
+
+
+@STEPS.step
+def inside():
+    """What may stand in a block."""
+    return ".+?"
+
+
+@STEPS.step
+def pattern(inside):
+    return rf"<think>\n{inside}\n</think>\n<answer>\n{inside}\n</answer>"
+
+
+@STEPS.step
+def flags():
+    return re.DOTALL
+
+
+@STEPS.step
+def matches(stripped, pattern, flags):
+    return [re.fullmatch(pattern, text, flags) is not None for text in stripped]
+
+
+@STEPS.step
+def once(texts):
+    """Whether each tag stands there once."""
+    return [all(text.count(tag) == 1 for tag in TAGS) for text in texts]
+
+
+@STEPS.step
+def kept(matches, once):
+    return [fits and alone for fits, alone in zip(matches, once)]
+
+
+@STEPS.step
+def rewards(kept):
+    return [float(fits) for fits in kept]
+
+
+@STEPS.slip(
+    "texts",
+    "Your reward reads the prompt as well, which has the tags in it when it explains them. Look at the completion only.",
+)
+def prompt_read_as_well(prompts, completions):
+    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+
+
+@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
+
+
+@STEPS.slip("stripped", "White space around the whole is harmless: strip the completion before you match it.")
+def not_stripped(texts):
+    return texts
+
+
+@STEPS.slip(
+    "matches",
+    "Text before or after the blocks is accepted: `re.search` finds the pattern anywhere. The whole has to be the two "
+    "blocks: `fullmatch`.",
+)
+def found_anywhere(stripped, pattern, flags):
+    return [re.search(pattern, text, flags) is not None for text in stripped]
+
+
+@STEPS.slip("matches", "Text after the blocks is accepted: `re.match` looks at the beginning only. Use `fullmatch`.")
+def beginning_only(stripped, pattern, flags):
+    return [re.match(pattern, text, flags) is not None for text in stripped]
+
+
+@STEPS.slip(
+    "matches",
+    "You ask whether the four tags occur, in any order and with anything around. Match the whole against one pattern.",
+)
+def tags_present(stripped):
+    return [all(tag in text for tag in TAGS) for text in stripped]
+
+
+@STEPS.slip("matches", "Only the answer block is asked for in yours. Both blocks make the format.")
+def answer_block_only(stripped, flags):
+    return [re.search(r"<answer>\n.+?\n</answer>", text, flags) is not None for text in stripped]
+
+
+@STEPS.slip(
+    "once", "A tag may occur twice in yours: everything written twice passes, for `.+` swallows the tags in the middle."
+)
+def tags_repeated(texts):
+    return [True] * len(texts)
+
+
+@STEPS.slip("inside", "An empty block passes: `.*` matches nothing at all. Use `.+`.")
+def empty_block():
+    return ".*?"
+
+
+@STEPS.slip("pattern", "The tags need no lines of their own in yours: the line ends `\\n` belong to the pattern.")
+def tags_within_a_line(inside):
+    return rf"<think>\s*{inside}\s*</think>\s*<answer>\s*{inside}\s*</answer>"
+
+
+@STEPS.slip("pattern", "The answer block comes first in yours. First the thinking, then the answer.")
+def blocks_exchanged(inside):
+    return rf"<answer>\n{inside}\n</answer>\n<think>\n{inside}\n</think>"
+
+
+@STEPS.slip("pattern", "The answer has to be a number in yours. The format does not ask what is in the blocks.")
+def number_asked_for(inside):
+    return rf"<think>\n{inside}\n</think>\n<answer>\n\d+\n</answer>"
+
+
+@STEPS.slip("flags", "A block of several lines is refused: without `re.DOTALL` a dot stops at the end of a line.")
+def one_line_blocks():
+    return 0
+
+
+@STEPS.slip("kept", "Right and wrong are exchanged.")
+def exchanged(kept):
+    return [not fits for fits in kept]
+
+
+@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+GOOD = tagged("7 + 5 = 12\n17 + 25 = 42", "42")
+SHORT = tagged("so", "42")
+SAID = (
+    GOOD,
+    SHORT,
+    tagged("who knows", "a lot\nof it"),
+    f"\n{SHORT}\n",
+    f" {GOOD} ",
+    "well, the result is 42.",
+    SHORT.replace("\n", " "),
+    SHORT.replace("\n", ""),
+    "<answer>\n42\n</answer>",
+    "<think>\nso\n</think>",
+    SHORT.removesuffix("\n</answer>"),
+    SHORT[:-1],
+    f"{SHORT}\nHope this helps!",
+    f"Sure! {SHORT}",
+    f"{SHORT}\n{SHORT}",
+    SHORT + SHORT,
+    tagged("", "42"),
+    tagged("so", ""),
+    "<think>\n</think>\n<answer>\n42\n</answer>",
+    "<think>\nso\n</think>\n<answer>\n</answer>",
+    "<think>\nso\n</think>\n\n<answer>\n42\n</answer>",
+    "<answer>\n42\n</answer>\n<think>\nso\n</think>",
+    tagged("so <answer>", "42"),
+    tagged("so", "42\n</answer>\n<answer>\n43"),
+    "</answer>\n42\n<answer>\n</think>\nso\n<think>",
+    f"Sure!\n{SHORT}\nBye.",
+)
+PROMPTS = ("If you add 17 and 25, what is the result?", f"Write like this:\n{SHORT}\nNow 17 + 25?")
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size(3)
+    said = [draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(SAID) for _ in range(B)]
+    return {"prompts": draw.some(PROMPTS, B), "completions": said}
+
+
+def boundary() -> list[Case]:
+    return [{"prompts": [PROMPTS[0]], "completions": [text]} for text in (*SAID, *HOSTILE)]
+
+
+EXERCISE = Exercise(
+    name="format reward",
+    function="format_reward",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+)

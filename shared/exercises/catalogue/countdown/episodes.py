@@ -1,0 +1,168 @@
+"""Scored episodes: `episodes(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`.
+
+What is looked at is a table (B, 3): the two rewards of each completion and its advantage. The model says what it was told
+to, and two plain rewards stand in for the student's own, which have checks of their own.
+"""
+
+import torch
+
+from shared.exercises.arguments import Kind, Scalar, Things
+from shared.exercises.catalogue import advantages as advantages_exercise
+from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise, is_reference
+from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+NORMALISED = advantages_exercise.EXERCISE.reference()
+
+
+def written(prompts, completions, **columns) -> list[float]:
+    """Stands in for the format reward: 0.5 for anything written."""
+    return [0.5 * bool(text) for text in completions]
+
+
+def on_target(prompts, completions, target, **columns) -> list[float]:
+    """Stands in for the correctness reward: 1.0 for the row's target."""
+    return [float(text == str(goal)) for text, goal in zip(completions, target)]
+
+
+@STEPS.step
+def completions(model, rows, G):
+    return [text for row in rows for text in model.says(row["prompt"], 1.0, G)]
+
+
+@STEPS.step
+def targets(rows, G):
+    return [row["target"] for row in rows for _ in range(G)]
+
+
+@STEPS.step
+def formats(completions):
+    return torch.tensor(written(completions, completions))
+
+
+@STEPS.step
+def solved(completions, targets):
+    return torch.tensor(on_target(completions, completions, targets))
+
+
+@STEPS.step
+def rewards(formats, solved):
+    return torch.stack([formats, solved], dim=1)
+
+
+@STEPS.step
+def total(formats, solved):
+    return formats + solved
+
+
+@STEPS.step
+def advantages(total, G):
+    return NORMALISED(total, G)
+
+
+@STEPS.step
+def episodes(rewards, advantages):
+    return None, rewards, advantages
+
+
+@STEPS.slip(
+    "targets",
+    "Completions and columns do not belong together: the completions of a problem lie next to each other, p0 p0 p1 p1, "
+    "and yours repeat all rows, p0 p1 p0 p1. `columns` is in the right order.",
+)
+def columns_tiled(rows, G):
+    return [row["target"] for row in rows] * G
+
+
+@STEPS.slip("total", "Only the format goes into the advantages. Add the two rewards up.")
+def format_only(formats):
+    return formats
+
+
+@STEPS.slip("total", "Only correctness goes into the advantages. Add the two rewards up.")
+def correctness_only(solved):
+    return solved
+
+
+@STEPS.slip("total", "You multiply the two rewards: what is not solved earns nothing. Add them up.")
+def multiplied(formats, solved):
+    return formats * solved
+
+
+@STEPS.slip("rewards", "The two rewards are exchanged: (B, 2) of format and correctness.")
+def rewards_exchanged(formats, solved):
+    return torch.stack([solved, formats], dim=1)
+
+
+@STEPS.slip("rewards", "You return the sum twice. Keep the two rewards apart, (B, 2): the log shows them one by one.")
+def summed(total):
+    return torch.stack([total, total], dim=1)
+
+
+@STEPS.slip("advantages", "The rewards stand in the place of the advantages: take `group_advantages` of their sum.")
+def rewards_as_advantages(total):
+    return total
+
+
+@STEPS.slip("advantages", "The whole batch is one group. A group is the G completions of one problem.")
+def one_group(total):
+    return NORMALISED(total, len(total))
+
+
+@STEPS.slip("advantages", "The sign is flipped: what is better than its group has to come out positive.")
+def sign_flipped(advantages):
+    return -advantages
+
+
+@STEPS.slip(
+    "advantages",
+    "Each reward is normalised by itself and the two are added up. Add the rewards up first: one is enough.",
+)
+def each_normalised(formats, solved, G):
+    return NORMALISED(formats, G) + NORMALISED(solved, G)
+
+
+def call(function, case: Case):
+    """(B, 3), with the rewards and the model of the case in the place of the notebook's."""
+    model, rows, G = case.values()
+    with standing_in(function, REWARDS=[written, on_target], G=G):
+        result = function(model, rows, G) if is_reference(function) else function(model, rows, seed=0)
+    if not isinstance(result, tuple) or len(result) != 3:
+        raise NotAResult(f"it returns {named(result)}; return the rollout, the rewards (B, 2) and the advantages (B,).")
+    _, rewards, advantages = result
+    for value, shape in ((rewards, (len(rows) * G, 2)), (advantages, (len(rows) * G,))):
+        if not isinstance(value, torch.Tensor) or value.shape != shape:
+            raise NotAResult(f"it returns {named(value)} where a tensor of shape {shape} is expected.")
+    return torch.cat([rewards, advantages[:, None]], dim=1)
+
+
+TEXTS = ("22", "10", "3", "so", "")
+
+
+def draw(draw: Draw) -> Case:
+    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
+    model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))
+    return {"model": model, "rows": rows, "G": draw.choice([2, 3, 4])}
+
+
+def boundary() -> list[Case]:
+    rows = [{"prompt": "a:", "target": 22}, {"prompt": "b:", "target": 10}]
+    model = Speaker({}, {"a:": ["22", "", "so"], "b:": ["22", "10", ""]})
+    return [{"model": model, "rows": rows[:1], "G": 2}, {"model": model, "rows": rows, "G": 3}]
+
+
+EXERCISE = Exercise(
+    name="scored episodes",
+    function="episodes",
+    steps=STEPS,
+    arguments={"model": Kind(), "rows": Things("N"), "G": Scalar(usual=8, simple=(2,))},
+    result=TensorOf("B R"),
+    draw=draw,
+    boundary=boundary,
+    call=call,
+    needs=(advantages_exercise.EXERCISE,),
+    draws=60,
+)

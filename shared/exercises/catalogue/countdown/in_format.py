@@ -1,0 +1,142 @@
+"""The format of countdown: `format_reward(prompts, completions) -> list of floats`.
+
+1.0 for both blocks with an expression alone in the answer, 0.5 when it holds anything else, else 0.0.
+"""
+
+from shared.exercises.arguments import Texts
+from shared.exercises.catalogue.countdown.answers import drawn, expression_of, said
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+from shared.tasks.tags import parse
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(completions):
+    return completions
+
+
+@STEPS.step
+def blocks(texts):
+    """(think, answer) of each completion that keeps the format, else None."""
+    return [parse(text) for text in texts]
+
+
+@STEPS.step
+def read():
+    """Which of the two blocks is read: the answer, the second."""
+    return 1
+
+
+@STEPS.step
+def sound(blocks, read):
+    """Whether the block that is read holds an expression alone."""
+    return [pair is not None and expression_of(pair[read]) is not None for pair in blocks]
+
+
+@STEPS.step
+def for_blocks():
+    """What the blocks alone earn."""
+    return 0.5
+
+
+@STEPS.step
+def for_expression():
+    """What an expression in the blocks earns."""
+    return 1.0
+
+
+@STEPS.step
+def earned(sound, for_blocks, for_expression):
+    return [for_expression if fits else for_blocks for fits in sound]
+
+
+@STEPS.step
+def rewards(blocks, earned):
+    return [0.0 if pair is None else reward for pair, reward in zip(blocks, earned)]
+
+
+@STEPS.slip("texts", "Your reward reads the prompt as well. Look at the completion only.")
+def prompt_read_as_well(prompts, completions):
+    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+
+
+@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
+
+
+@STEPS.slip("read", "You look for the expression in the think block. It belongs in the answer block, the second.")
+def think_block_read():
+    return 0
+
+
+@STEPS.slip("blocks", "An answer without the blocks is accepted: where `parse` gives None the reward is 0.0.")
+def blocks_not_asked_for(texts):
+    return [parse(text) or ("", text) for text in texts]
+
+
+@STEPS.slip("sound", "An empty or a chatty answer earns the full reward: only an expression alone does.")
+def anything_is_sound(blocks):
+    return [pair is not None for pair in blocks]
+
+
+@STEPS.slip(
+    "sound", "You ask for characters of arithmetic. `3 * 8 -` has only those and is no expression: use `is_expression`."
+)
+def characters_only(blocks):
+    return [pair is not None and set(pair[1]) <= set("0123456789+-*/() ") for pair in blocks]
+
+
+@STEPS.slip("sound", "An equation passes: what stands before the `=` is not alone in the answer.")
+def left_of_the_equation(blocks):
+    return [pair is not None and expression_of(pair[1].partition("=")[0]) is not None for pair in blocks]
+
+
+@STEPS.slip("for_blocks", "The half reward is missing: two blocks with something else in the answer earn 0.5.")
+def nothing_for_blocks():
+    return 0.0
+
+
+@STEPS.slip("earned", "1.0 and 0.5 are exchanged: the expression alone is what earns more.")
+def exchanged(sound, for_blocks, for_expression):
+    return [for_blocks if fits else for_expression for fits in sound]
+
+
+@STEPS.slip("for_expression", "The reward for an expression comes on top, and makes 1.5. It is 1.0 in all.")
+def added():
+    return 1.5
+
+
+@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size(3)
+    prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8"], B)
+    return {"prompts": prompts, "completions": [drawn(draw) for _ in range(B)]}
+
+
+def boundary() -> list[Case]:
+    return [{"prompts": ["Use 3 8 2 once each to make 22."], "completions": [text]} for text in said()]
+
+
+EXERCISE = Exercise(
+    name="format reward",
+    function="format_reward",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+)

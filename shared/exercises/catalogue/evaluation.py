@@ -1,0 +1,182 @@
+"""Evaluation of a model: `evaluate(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`.
+
+What is compared is which completion got which reward; the model says what it was told to, greedily and by chance.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from shared.exercises.arguments import Kind, Scalar, Things
+from shared.exercises.catalogue import reward
+from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, Result, clipped, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+SCORED = reward.EXERCISE.reference()
+
+
+@dataclass(frozen=True)
+class Scored(Result):
+    """Completions and tensors of their rewards, read as the text "' 3' earns 1, ' 4' earns 0"."""
+
+    def read(self, result) -> tuple[str, str]:
+        if not isinstance(result, tuple) or len(result) < 2:
+            raise NotAResult(f"it returns {named(result)}; return the completions and the tensor of their rewards.")
+        completions, *rewards = result
+        if not isinstance(completions, (list, tuple)) or not all(isinstance(text, str) for text in completions):
+            raise NotAResult(f"its completions are {named(completions)}; return a list of texts.")
+        complaint = ""
+        columns = []
+        for column in rewards:
+            if not isinstance(column, torch.Tensor) or not column.is_floating_point():
+                complaint = (
+                    f"it returns {named(column)} as rewards; return a tensor of floats, whose mean is taken below."
+                )
+            if isinstance(column, torch.Tensor) and column.requires_grad:
+                complaint = "its rewards carry a gradient. An evaluation needs none."
+            columns.append(torch.as_tensor(column).flatten().tolist())
+        if any(len(column) != len(completions) for column in columns):
+            lengths = " and ".join(str(len(column)) for column in columns)
+            return f"{len(completions)} completions and {lengths} rewards", complaint
+        earned = [" and ".join(f"{number:g}" for number in numbers) for numbers in zip(*columns)]
+        return ", ".join(f"{clipped(text, 30)} earns {e}" for text, e in zip(map(repr, completions), earned)), complaint
+
+
+@STEPS.step
+def prompts(rows):
+    return [row["prompt"] for row in rows]
+
+
+@STEPS.step
+def completions(model, prompts, num_generations, temperature):
+    return [text for prompt in prompts for text in model.says(prompt, temperature, num_generations)]
+
+
+@STEPS.step
+def asked(prompts, num_generations):
+    return [prompt for prompt in prompts for _ in range(num_generations)]
+
+
+@STEPS.step
+def answers(rows, num_generations):
+    """The answer that belongs to each completion."""
+    return [row["answer"] for row in rows for _ in range(num_generations)]
+
+
+@STEPS.step
+def rewards(asked, completions, answers):
+    return torch.tensor(SCORED(asked, completions, answers))
+
+
+@STEPS.step
+def scored(completions, rewards):
+    return completions, rewards
+
+
+@STEPS.slip(
+    "answers",
+    "Completions and answers do not belong together: the completions of a prompt lie next to each other, p0 p0 p1 p1, and "
+    "yours repeat all answers, p0 p1 p0 p1. Use `rollout.repeated`.",
+)
+def answers_tiled(rows, num_generations):
+    return [row["answer"] for row in rows] * num_generations
+
+
+@STEPS.slip("answers", "Every completion is compared with the first row's answer. Each has its own row's.")
+def first_answer_for_all(rows, num_generations):
+    return [rows[0]["answer"]] * (len(rows) * num_generations)
+
+
+@STEPS.slip("answers", "The answers come in reverse.")
+def answers_reversed(answers):
+    return answers[::-1]
+
+
+@STEPS.slip("temperature", "The temperature is written down as 0. Use the argument: below, the same function samples.")
+def always_greedy():
+    return 0.0
+
+
+@STEPS.slip(
+    "temperature",
+    "You sample always. Greedy, temperature 0, is the default: the result is then the same each time.",
+)
+def always_sampled():
+    return 1.0
+
+
+@STEPS.slip("num_generations", "One completion is made for each prompt. Use `num_generations`.")
+def always_one():
+    return 1
+
+
+@STEPS.slip("rows", "Only the first row is evaluated.")
+def first_row_only(rows):
+    return rows[:1]
+
+
+@STEPS.slip("scored", "Completions and rewards are returned in the other order: the completions come first.")
+def returned_the_other_way(completions, rewards):
+    return list(map(str, rewards.tolist())), rewards * 0
+
+
+@STEPS.slip("rewards", "All completions get the average reward. Return one reward for each.")
+def averaged(rewards):
+    return rewards.mean().expand_as(rewards)
+
+
+@STEPS.slip("rewards", "The best reward of each prompt is kept. Return one for each completion.")
+def best_of_each(rewards, num_generations):
+    best = rewards.view(-1, num_generations).max(dim=1, keepdim=True).values
+    return best.expand(-1, num_generations).flatten()
+
+
+def call(function, case: Case):
+    """With a `sample` that asks the case's model."""
+    with standing_in(function):
+        return function(
+            case["model"], case["rows"], temperature=case["temperature"], num_generations=case["num_generations"]
+        )
+
+
+TEXTS = (" 3", " 4", "3\n", " 5 dots", " 12", "")
+
+
+def draw(draw: Draw) -> Case:
+    rows = [{"prompt": f"{name}:", "answer": draw.choice(["3", "4", "12"])} for name in "abcd"[: draw.size()]]
+    return {
+        "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
+        "rows": rows,
+        "temperature": draw.choice([0.0, 0.0, 1.0, 0.7]),
+        "num_generations": draw.choice([1, 2, 3]),
+    }
+
+
+def boundary() -> list[Case]:
+    rows = [{"prompt": "a:", "answer": "3"}, {"prompt": "b:", "answer": "4"}]
+    model = Speaker({"a:": " 3", "b:": " 3"}, {"a:": [" 4", " 3"], "b:": [" 4", " 5"]})
+    greedy = {"model": model, "rows": rows, "temperature": 0.0, "num_generations": 1}
+    return [greedy | {"rows": rows[:1]}, greedy, greedy | {"temperature": 1.0, "num_generations": 2}]
+
+
+EXERCISE = Exercise(
+    name="evaluation",
+    function="evaluate",
+    steps=STEPS,
+    arguments={
+        "model": Kind(),
+        "rows": Things("N"),
+        "temperature": Scalar(),
+        "num_generations": Scalar(usual=1, simple=(1, 2)),
+    },
+    result=Scored(),
+    draw=draw,
+    boundary=boundary,
+    call=call,
+    needs=(reward.EXERCISE,),
+    draws=60,
+)

@@ -1,0 +1,139 @@
+"""A reward that counts: `full_stops(prompts, completions) -> list of floats`, full stops over 10, at most 1."""
+
+from shared.exercises.arguments import Texts
+from shared.exercises.drawing import HOSTILE, Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(completions):
+    return completions
+
+
+@STEPS.step
+def counts(texts):
+    return [text.count(".") for text in texts]
+
+
+@STEPS.step
+def most():
+    """How many are paid."""
+    return 10
+
+
+@STEPS.step
+def capped(counts, most):
+    return [min(count, most) for count in counts]
+
+
+@STEPS.step
+def rewards(capped):
+    return [count / 10 for count in capped]
+
+
+@STEPS.slip(
+    "texts",
+    "Your reward counts the prompt's full stops as well: every completion to a prompt with many is paid for them. Look at "
+    "the completion only.",
+)
+def prompt_read_as_well(prompts, completions):
+    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+
+
+@STEPS.slip("texts", "Your reward reads the prompt instead of the completion.")
+def prompt_read_instead(prompts):
+    return prompts
+
+
+@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
+
+
+@STEPS.slip("counts", "You count sentences, the pieces between full stops, which are one more than the full stops.")
+def pieces_counted(texts):
+    return [len(text.split(".")) for text in texts]
+
+
+@STEPS.slip("counts", "You count words that end in a full stop: dots in a row, or inside a number, count too.")
+def words_counted(texts):
+    return [sum(word.endswith(".") for word in text.split()) for text in texts]
+
+
+@STEPS.slip("counts", "You ask whether there is a full stop. Each one counts, up to ten.")
+def any_counted(texts):
+    return [int("." in text) for text in texts]
+
+
+@STEPS.slip("counts", "Exclamation and question marks count in yours. Asked for are full stops only.")
+def all_marks_counted(texts):
+    return [sum(text.count(mark) for mark in ".!?") for text in texts]
+
+
+@STEPS.slip(
+    "most", "The cap is missing: more than ten full stops earn more than 1, and the policy writes nothing else."
+)
+def no_cap():
+    return float("inf")
+
+
+@STEPS.slip("rewards", "You divide by the length of the completion. The reward is the count over 10.")
+def divided_by_length(capped, texts):
+    return [count / max(1, len(text)) for count, text in zip(capped, texts)]
+
+
+@STEPS.slip("rewards", "The division by 10 is missing: rewards lie between 0 and 1.")
+def not_divided(capped):
+    return [float(count) for count in capped]
+
+
+@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+SAID = (
+    " slept. he sang. it was late.",
+    " walked",
+    "",
+    "." * 40,
+    " slept... he sang",
+    " said 3.5",
+    " why? no! yes.",
+    "a.b. c",
+)
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size()
+    said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]
+    return {"prompts": draw.some(["the old. sailor.", "the cat", "a.b.c."], B), "completions": said}
+
+
+def _text(draw: Draw) -> str:
+    return "".join(draw.some([".", ". ", " word", "...", "!", "?", "3.5"], draw.choice([1, 3, 8, 20])))
+
+
+def boundary() -> list[Case]:
+    exact = ["." * count for count in (9, 10, 11)]
+    return [{"prompts": ["the old. sailor."], "completions": [text]} for text in (*SAID, *exact, *HOSTILE)]
+
+
+EXERCISE = Exercise(
+    name="reward for full stops",
+    function="full_stops",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+)

@@ -1,0 +1,121 @@
+"""Weights of the exact gradient: `exact_weights(p, R) -> weights`, (N, K) each."""
+
+import torch
+
+from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.gradients.tables import probabilities, reward_numbers
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def chances(p):
+    return p
+
+
+@STEPS.step
+def paid(R):
+    return R
+
+
+@STEPS.step
+def count(p):
+    """Over how many the mean is taken: N."""
+    return p.size(0)
+
+
+@STEPS.step
+def weights(chances, paid, count):
+    return chances * paid / count
+
+
+@STEPS.slip(
+    "chances",
+    "The probabilities are missing: in the expectation a completion counts as often as the policy says it, p * R.",
+)
+def without_probabilities(p):
+    return torch.ones_like(p)
+
+
+@STEPS.slip(
+    "chances",
+    "You weigh by log-probabilities. The logarithm is in the score already; its weight is the probability itself.",
+)
+def logarithms(p):
+    return p.log()
+
+
+@STEPS.slip("chances", "You square the probabilities: the score is d log pi, not d pi, so p stands there once.")
+def squared(p):
+    return p**2
+
+
+@STEPS.slip("paid", "The rewards are missing: probability times score alone sums to 0 for every policy.")
+def without_rewards(R):
+    return torch.ones_like(R)
+
+
+@STEPS.slip(
+    "paid",
+    "You subtract each prompt's expected reward. That leaves the gradient as it is, but asked for are the weights of the "
+    "plain one, p * R / N, against which baselines are measured afterwards.",
+)
+def centred(R, p):
+    return R - (p * R).sum(dim=1, keepdim=True)
+
+
+@STEPS.slip(
+    "count", "The mean over the prompts is missing: divide by N, or the gradient grows with the number of rows."
+)
+def not_averaged():
+    return 1
+
+
+@STEPS.slip("count", "You divide by the K completions. p already averages over them; divide by the N prompts.")
+def divided_by_completions(p):
+    return p.size(1)
+
+
+@STEPS.slip("count", "You divide by N times K. p already averages over the completions; divide by the N prompts.")
+def divided_by_both(p):
+    return p.numel()
+
+
+@STEPS.slip("weights", "The sign is flipped: these are the weights of the gradient of the reward, which is to rise.")
+def sign_flipped(weights):
+    return -weights
+
+
+@STEPS.slip("weights", "You add up over the completions. Keep one weight for each prompt and completion, (N, K).")
+def summed(weights):
+    return weights.sum(dim=1)
+
+
+def draw(draw: Draw) -> Case:
+    N, K = draw.size(), draw.size()
+    return {"p": probabilities(draw, N, K), "R": reward_numbers(draw, N, K)}
+
+
+def boundary() -> list[Case]:
+    p = torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.9, 0.1]])
+    return [
+        {"p": torch.ones(1, 1), "R": torch.ones(1, 1)},
+        {"p": p[:1], "R": torch.tensor([[1.0, 0.0]])},
+        {"p": p, "R": torch.tensor([[1.0, 0.0], [0.5, -1.0], [0.0, 0.0]])},
+        {"p": p, "R": torch.ones(3, 2)},
+    ]
+
+
+EXERCISE = Exercise(
+    name="weights of the exact gradient",
+    function="exact_weights",
+    steps=STEPS,
+    arguments={"p": Numbers("N B", least=0.05, most=1.0), "R": Numbers("N B")},
+    result=TensorOf("N B"),
+    draw=draw,
+    boundary=boundary,
+)

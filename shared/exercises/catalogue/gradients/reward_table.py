@@ -1,0 +1,99 @@
+"""The rewards of all completions: `reward_table(rows, completions) -> table`, (N, K), for the rows of poker."""
+
+import torch
+
+from shared.exercises.arguments import Texts, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+from shared.tasks import poker
+
+STEPS = Steps()
+
+
+@STEPS.step
+def own_rows(rows):
+    return rows
+
+
+@STEPS.step
+def said(completions):
+    return completions
+
+
+@STEPS.step
+def table(own_rows, said):
+    """poker.reward of every completion, a row of the table for each prompt; it does not read the prompts."""
+    scored = [poker.reward(said, said, [row["answer"]] * len(said)) for row in own_rows]
+    return torch.tensor(scored, dtype=torch.float64)
+
+
+@STEPS.slip("table", "The table is transposed: a row of it belongs to a prompt, a column to a completion.")
+def transposed(table):
+    return table.T
+
+
+@STEPS.slip("own_rows", "Every row is scored with the first row's answer. Each row of the table has its own.")
+def first_row_for_all(rows):
+    return [rows[0]] * len(rows)
+
+
+@STEPS.slip("own_rows", "The rows come in reverse.")
+def reversed_rows(rows):
+    return rows[::-1]
+
+
+@STEPS.slip("said", "Only the first completion is scored. A row of the table has K entries.")
+def first_completion_only(completions):
+    return completions[:1]
+
+
+@STEPS.slip("said", "The completions come in alphabetical order. Keep theirs: column k belongs to completion k.")
+def completions_sorted(completions):
+    return sorted(completions)
+
+
+@STEPS.slip("table", "You return one number for each prompt. Every completion has its reward: (N, K).")
+def summed_over_completions(table):
+    return table.sum(dim=1)
+
+
+@STEPS.slip("table", "Right and wrong are exchanged.")
+def exchanged(table):
+    return 1 - table
+
+
+@STEPS.slip("table", "The rewards lie in one row. Make a table of them, (N, K).")
+def in_one_row(table):
+    return table.flatten()
+
+
+LABELS = tuple(f" {label}" for label in poker.LABELS)
+
+
+def draw(draw: Draw) -> Case:
+    rows = draw.sample(poker.dataset("train", 40, seed=0), draw.size())
+    others = (" pair", "", " two pair or flush", " Flush", "flush\nHand:")
+    return {"rows": rows, "completions": draw.sample([*LABELS, *others], draw.size(5))}
+
+
+def boundary() -> list[Case]:
+    rows = poker.dataset("train", 40, seed=0)[:3]
+    return [
+        {"rows": rows[:1], "completions": [f" {rows[0]['answer']}"]},
+        {"rows": rows[:1], "completions": list(LABELS)},
+        {"rows": rows, "completions": list(LABELS)},
+    ]
+
+
+EXERCISE = Exercise(
+    name="table of rewards",
+    function="reward_table",
+    steps=STEPS,
+    arguments={"rows": Things("N"), "completions": Texts("B")},
+    result=TensorOf("N B", of="doubles"),
+    draw=draw,
+    boundary=boundary,
+    draws=40,
+)

@@ -1,0 +1,137 @@
+"""Slopes of the three estimators of the KL: `slopes(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, shaped like log_r."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from shared.exercises.arguments import Numbers
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, TensorOf, as_numbers, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+NAMES = ("k1", "k2", "k3")
+
+
+@dataclass(frozen=True)
+class ByName(TensorOf):
+    """A dict with a tensor for each of the three names, all of one shape."""
+
+    def read(self, result) -> tuple[Tensor, str]:
+        if not isinstance(result, dict):
+            raise NotAResult(f"it returns {named(result)}; return a dict with the keys {', '.join(NAMES)}.")
+        if set(result) != set(NAMES):
+            raise NotAResult(f"its dict has the keys {sorted(map(str, result))[:5]}; expected {list(NAMES)}.")
+        parts = [as_numbers(result[name]) for name in NAMES]
+        shapes = {name: tuple(part.shape) for name, part in zip(NAMES, parts)}
+        if len(set(shapes.values())) > 1:
+            raise NotAResult(f"its tensors have different shapes, {shapes}. Each has the shape of `log_r`.")
+        complaints = [super(ByName, self).read(result[name])[1] for name in NAMES]
+        return torch.stack(parts), next(filter(None, complaints), "")
+
+
+@STEPS.step
+def of_k1(log_r):
+    return torch.ones_like(log_r)
+
+
+@STEPS.step
+def of_k2(log_r):
+    return -log_r
+
+
+@STEPS.step
+def of_k3(log_r):
+    return 1 - log_r.exp()
+
+
+@STEPS.step
+def slopes(of_k1, of_k2, of_k3):
+    return {"k1": of_k1, "k2": of_k2, "k3": of_k3}
+
+
+@STEPS.slip(
+    "slopes",
+    "These are the derivatives in log_r. Asked for are those in log pi, which lowers log_r = log pi_ref - log pi: each "
+    "has the other sign.",
+)
+def by_log_r(slopes):
+    return {name: -slope for name, slope in slopes.items()}
+
+
+@STEPS.slip("slopes", "These are the values of the three estimators. Asked for are their derivatives in log pi.")
+def values_instead(log_r):
+    return {"k1": -log_r, "k2": log_r**2 / 2, "k3": log_r.exp() - 1 - log_r}
+
+
+@STEPS.slip(
+    "of_k1", "The slope of k1 is 0 in your answer. Its mean under the policy is 0; the slope itself is 1 everywhere."
+)
+def k1_flat(log_r):
+    return torch.zeros_like(log_r)
+
+
+@STEPS.slip("of_k1", "The sign of k1's slope is flipped: k1 = log pi - log pi_ref rises with log pi.")
+def k1_falls(log_r):
+    return -torch.ones_like(log_r)
+
+
+@STEPS.slip("of_k1", "The slope of k1 does not depend on log_r: k1 is a straight line.")
+def k1_bent(log_r):
+    return -log_r
+
+
+@STEPS.slip("of_k2", "The sign of k2's slope is flipped: k2 = log_r² / 2, and log_r falls when log pi rises.")
+def k2_sign(log_r):
+    return log_r
+
+
+@STEPS.slip("of_k2", "k2's slope is twice too large: the half in log_r² / 2 takes away the 2 of the square.")
+def k2_doubled(log_r):
+    return -2 * log_r
+
+
+@STEPS.slip("of_k3", "The sign of k3's slope is flipped: below the reference, where log_r > 0, it pulls log pi up.")
+def k3_sign(log_r):
+    return log_r.exp() - 1
+
+
+@STEPS.slip("of_k3", "k3's slope lacks its 1, which comes from the -log_r: at log_r = 0 the slope is 0.")
+def k3_without_one(log_r):
+    return -log_r.exp()
+
+
+@STEPS.slip("of_k3", "In k3's slope the ratio is upside down: exp(log_r), not exp(-log_r).")
+def k3_upside_down(log_r):
+    return 1 - (-log_r).exp()
+
+
+@STEPS.slip("of_k3", "k3's slope is that of k2: near log_r = 0 they agree, far away they do not.")
+def k3_as_k2(log_r):
+    return -log_r
+
+
+def draw(draw: Draw) -> Case:
+    far = draw.choice([0.3, 1.0, 3.0])
+    return {"log_r": draw.numbers(draw.size(), draw.size(), least=-far, most=far)}
+
+
+def boundary() -> list[Case]:
+    return [
+        {"log_r": torch.zeros(1, 1)},
+        {"log_r": torch.ones(1, 1)},
+        {"log_r": torch.tensor([[-1.0, 0.5], [2.0, 0.0]])},
+    ]
+
+
+EXERCISE = Exercise(
+    name="slopes of k1, k2, k3",
+    function="slopes",
+    steps=STEPS,
+    arguments={"log_r": Numbers("N B")},
+    result=ByName("E N B"),
+    draw=draw,
+    boundary=boundary,
+)

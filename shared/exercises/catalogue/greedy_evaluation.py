@@ -1,0 +1,130 @@
+"""Evaluation by two rewards: `evaluate(rows) -> (completions, format rewards, correctness rewards)`, greedy.
+
+The function finds its model as `policy` and `sample` in its notebook; what is asked while it is judged says what it was
+told to.
+"""
+
+import torch
+
+from shared.exercises.arguments import Kind, Things
+from shared.exercises.catalogue import blocks
+from shared.exercises.catalogue.evaluation import Scored
+from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise, is_reference
+from shared.exercises.steps import Steps
+from shared.tasks.addition import correctness_reward
+from shared.tasks.tags import tagged
+
+STEPS = Steps()
+IN_FORMAT = blocks.EXERCISE.reference()
+
+
+@STEPS.step
+def prompts(rows):
+    return [row["prompt"] for row in rows]
+
+
+@STEPS.step
+def temperature():
+    return 0.0
+
+
+@STEPS.step
+def completions(model, prompts, temperature):
+    return [text for prompt in prompts for text in model.says(prompt, temperature, 1)]
+
+
+@STEPS.step
+def answers(rows):
+    return [row["answer"] for row in rows]
+
+
+@STEPS.step
+def formatted(prompts, completions):
+    return torch.tensor(IN_FORMAT(prompts, completions))
+
+
+@STEPS.step
+def correct(prompts, completions, answers):
+    return torch.tensor(correctness_reward(prompts, completions, answers))
+
+
+@STEPS.step
+def scored(completions, formatted, correct):
+    return completions, formatted, correct
+
+
+@STEPS.slip("temperature", "You sample. An evaluation is greedy, temperature 0: evaluated twice, it gives the same.")
+def sampled():
+    return 1.0
+
+
+@STEPS.slip("answers", "Every completion is compared with the first row's answer. Each has its own row's.")
+def first_answer_for_all(answers):
+    return answers[:1] * len(answers)
+
+
+@STEPS.slip("answers", "The answers come in reverse.")
+def answers_reversed(answers):
+    return answers[::-1]
+
+
+@STEPS.slip("rows", "Only the first row is evaluated.")
+def first_row_only(rows):
+    return rows[:1]
+
+
+@STEPS.slip("scored", "The two rewards are exchanged: format comes first, then correctness.")
+def rewards_exchanged(completions, formatted, correct):
+    return completions, correct, formatted
+
+
+@STEPS.slip("correct", "You return the format reward twice. The second is `addition.correctness_reward`.")
+def format_twice(formatted):
+    return formatted
+
+
+@STEPS.slip("scored", "The two rewards are added up. Return them apart: completions, format, correctness.")
+def added_up(completions, formatted, correct):
+    return completions, formatted + correct
+
+
+@STEPS.slip("formatted", "All completions get the average format reward. Return one for each.")
+def averaged(formatted):
+    return formatted.mean().expand_as(formatted)
+
+
+def call(function, case: Case):
+    """With a `sample` and a `policy` that say what the case's model says."""
+    with standing_in(function, policy=case["model"]):
+        return function(*case.values()) if is_reference(function) else function(case["rows"])
+
+
+TEXTS = (tagged("17 + 25 = 42", "42"), tagged("so", "43"), "42", "<answer>\n42\n</answer>", "")
+
+
+def draw(draw: Draw) -> Case:
+    rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43"])} for name in "abcd"[: draw.size()]]
+    return {"rows": rows, "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))}
+
+
+def boundary() -> list[Case]:
+    rows = [{"prompt": "a:", "answer": "42"}, {"prompt": "b:", "answer": "43"}]
+    right, wrong = TEXTS[0], TEXTS[2]
+    model = Speaker({"a:": right, "b:": right}, {"a:": [wrong], "b:": [right]})
+    return [{"rows": rows[:1], "model": model}, {"rows": rows, "model": model}]
+
+
+EXERCISE = Exercise(
+    name="evaluation",
+    function="evaluate",
+    steps=STEPS,
+    arguments={"rows": Things("N"), "model": Kind()},
+    result=Scored(),
+    draw=draw,
+    boundary=boundary,
+    call=call,
+    needs=(blocks.EXERCISE,),
+    draws=60,
+)

@@ -1,0 +1,126 @@
+"""A soft reward of one completion: `soft_score(completion, accepted, embed) -> number`, from 0 to 1.
+
+(1 + cosine) / 2 of the completion and the nearest accepted answer; 0 for an empty completion.
+"""
+
+import torch
+from torch import Tensor
+
+from shared.exercises.arguments import Kind, Texts, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Number
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+def letters(texts: list[str]) -> Tensor:
+    """Unit vectors (n, 3) that stand for embeddings: the sum of a direction for each letter; white space says nothing."""
+    vectors = []
+    for text in texts:
+        codes = torch.tensor([1.0, *(float(ord(letter) % 97) for letter in text if not letter.isspace())])
+        vectors.append(torch.stack([torch.cos(codes), torch.sin(codes), torch.cos(2 * codes)], dim=1).sum(dim=0))
+    return torch.nn.functional.normalize(torch.stack(vectors), dim=1)
+
+
+@STEPS.step
+def cosines(completion, accepted, embed):
+    text, *others = embed([" " + completion.strip(), *(" " + answer for answer in accepted)])
+    return [float(text @ other) for other in others]
+
+
+@STEPS.step
+def nearest(cosines):
+    return max(cosines)
+
+
+@STEPS.step
+def scaled(nearest):
+    return (1 + nearest) / 2
+
+
+@STEPS.step
+def score(scaled, completion):
+    return scaled if completion.strip() else 0.0
+
+
+@STEPS.slip("nearest", "Only the first accepted answer counts in yours. Take the nearest of them.")
+def first_answer_only(cosines):
+    return cosines[0]
+
+
+@STEPS.slip("nearest", "You take the farthest of the accepted answers. Take the nearest.")
+def farthest(cosines):
+    return min(cosines)
+
+
+@STEPS.slip(
+    "nearest", "You average over the accepted answers: one that is hit exactly earns less than 1. Take the nearest."
+)
+def averaged(cosines):
+    return sum(cosines) / len(cosines)
+
+
+@STEPS.slip("scaled", "The cosine is not scaled: it goes from -1 to 1, the reward from 0 to 1.")
+def not_scaled(nearest):
+    return nearest
+
+
+@STEPS.slip("scaled", "Negative cosines are cut off. Scale instead: (1 + cosine) / 2 tells far from farther.")
+def cut_at_zero(nearest):
+    return max(0.0, nearest)
+
+
+@STEPS.slip("scaled", "The division by 2 is missing: yours goes up to 2.")
+def not_halved(nearest):
+    return 1 + nearest
+
+
+@STEPS.slip("scaled", "You take the cosine's size: an answer that points the other way is paid like the right one.")
+def absolute(nearest):
+    return abs(nearest)
+
+
+@STEPS.slip("scaled", "The order is reversed: near answers earn little.")
+def reversed_order(nearest):
+    return (1 - nearest) / 2
+
+
+@STEPS.slip("score", "An empty completion is paid: it has an embedding like any text. It has to earn 0.")
+def empty_is_paid(scaled):
+    return scaled
+
+
+@STEPS.slip("score", "The reward is rounded to 0 or 1: a soft one tells near misses from nonsense.")
+def rounded(score):
+    return float(round(score))
+
+
+WORDS = ("puppy", "dog", "kitten", "wall", "sad", "unhappy", "large")
+
+
+def draw(draw: Draw) -> Case:
+    said = draw.choice([" {w}", "{w}", " {w}, of course", "", "  ", "\n"]).format(w=draw.choice(WORDS))
+    return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": letters}
+
+
+def boundary() -> list[Case]:
+    said = (" puppy", "puppy", " wall", " unhappy", "", " ", "well, let me think.")
+    return [
+        {"completion": text, "accepted": list(words), "embed": letters}
+        for text in said
+        for words in (["puppy"], WORDS[3:5])
+    ]
+
+
+EXERCISE = Exercise(
+    name="soft reward",
+    function="soft_score",
+    steps=STEPS,
+    arguments={"completion": Things(), "accepted": Texts("B"), "embed": Kind()},
+    result=Number(),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: all(case["accepted"]),
+)

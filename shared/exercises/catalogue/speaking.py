@@ -1,0 +1,92 @@
+"""A model that says what it was told to, and a `sample` that asks it: for functions that sample in a notebook.
+
+Such a function finds `sample`, and what else a notebook's earlier cells made, under names of its notebook. While it is
+judged, others stand in for them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FunctionType
+
+import torch
+
+from shared.engine.sampling import Sampling
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import is_reference
+from shared.rollout import Rollout
+
+
+@dataclass(frozen=True, eq=False)
+class Speaker:
+    """What stands for a model. sure: what it says to a prompt when greedy; unsure: by chance, one after the other."""
+
+    sure: dict[str, str]
+    unsure: dict[str, list[str]]
+    device: torch.device = torch.device("cpu")
+
+    def says(self, prompt: str, temperature: float, count: int) -> list[str]:
+        if temperature == 0:
+            return [self.sure[prompt]] * count
+        said = self.unsure[prompt]
+        return [said[place % len(said)] for place in range(count)]
+
+
+def speak(model, tokenizer, prompts, num_generations: int, sampling: Sampling = Sampling(), **others) -> Rollout:
+    """In the place of `shared.rollout.sample`. TypeError when the model is not the one that the function was given."""
+    if not isinstance(model, Speaker):
+        raise TypeError("`sample` does not get the model that the function was given")
+    completions = []
+    for prompt in prompts:
+        completions += model.says(prompt, sampling.temperature, num_generations)
+    return rollout_of(list(prompts), completions, num_generations, sampling)
+
+
+def rollout_of(
+    prompts: list[str], completions: list[str], num_generations: int, sampling: Sampling = Sampling()
+) -> Rollout:
+    """A rollout of these texts; each is one token, its place among all."""
+    N, B = len(prompts), len(completions)
+    one_each = torch.ones(B, 1, dtype=torch.long)
+    return Rollout(
+        prompts=prompts,
+        completions=completions,
+        num_generations=num_generations,
+        prompt_ids=torch.arange(N)[:, None],
+        prompt_mask=torch.ones(N, 1, dtype=torch.long),
+        completion_ids=torch.arange(B)[:, None],
+        completion_mask=one_each,
+        old_logps=-torch.ones(B, 1),
+        prompt_lengths=torch.ones(N, dtype=torch.long),
+        lengths=torch.ones(B, dtype=torch.long),
+        truncated=torch.zeros(B, dtype=torch.bool),
+        sampling=sampling,
+    )
+
+
+SETTINGS = {"sample": speak, "tokenizer": None, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
+
+
+@contextmanager
+def standing_in(function: Callable, **others) -> Iterator[None]:
+    """A block in which a notebook's function finds SETTINGS, and these others, under the names of its notebook."""
+    if is_reference(function) or not isinstance(function, FunctionType):
+        yield
+        return
+    variables = function.__globals__
+    before = dict(variables)
+    names = SETTINGS | others
+    variables.update(names)
+    try:
+        yield
+    finally:
+        for name in names:
+            if name in before:
+                variables[name] = before[name]
+            else:
+                del variables[name]
+
+
+def drawn_speaker(draw: Draw, prompts: list[str], texts: list[str]) -> Speaker:
+    """Says some of the texts; to each prompt others."""
+    return Speaker({p: draw.choice(texts) for p in prompts}, {p: draw.some(texts, 4) for p in prompts})
