@@ -35,8 +35,7 @@ def report_command(
         typer.Option(
             "--require-claim",
             help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
-            "with `course: claim: measures`, a held-out comparison of methods; and unless the rewards lie within the "
-            "intervals that the saved outputs print.",
+            "with `course: claim: measures`, a held-out comparison of methods.",
         ),
     ] = False,
     engine: Engines = Engine.auto,
