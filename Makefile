@@ -28,7 +28,7 @@ lab: $(VENV)/installed  ## open JupyterLab on work/
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
 
-test: $(VENV)/installed-test  ## run the tests; meant to stay under two minutes on two cores
+test: $(VENV)/installed-test  ## run the tests; about four minutes on two cores
 	@$(RUN) -m checker test
 
 test-all: $(VENV)/installed-test  ## run the slow tests as well: whole matrices, every notebook on a second device
