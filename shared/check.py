@@ -7,6 +7,7 @@ Each shows one verdict and never raises. `shared/exercises/` tells how the verdi
 """
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 
 from torch import Tensor
 
@@ -15,205 +16,222 @@ from shared.exercises.exercise import Exercise
 from shared.exercises.process import verdict_on
 from shared.exercises.record import show
 
+EXERCISES: dict[str, Exercise] = {}  # what each check is about, by the check's name
+
 
 def run(exercise: Exercise, function: Callable) -> None:
     """Judge a function and show the verdict."""
     show(verdict_on(exercise, function))
 
 
+def about(exercise: Exercise) -> Callable[[Callable], Callable[[Callable], None]]:
+    """Decorator: makes the check of an exercise of what has the check's name and says what its function takes and gives."""
+
+    def check_of(described: Callable) -> Callable[[Callable], None]:
+        EXERCISES[described.__name__] = exercise
+
+        @wraps(described)
+        def check(function: Callable) -> None:
+            run(exercise, function)
+
+        return check
+
+    return check_of
+
+
+@about(catalogue.gae.EXERCISE)
 def gae(function: Callable) -> None:
     """Check `f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
-    run(catalogue.gae.EXERCISE, function)
 
 
+@about(catalogue.value_loss.EXERCISE)
 def value_loss(function: Callable) -> None:
     """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
-    run(catalogue.value_loss.EXERCISE, function)
 
 
+@about(catalogue.advantages.EXERCISE)
 def group_advantages(function: Callable) -> None:
     """Check `f(rewards (B,), num_generations) -> advantages (B,)`."""
-    run(catalogue.advantages.EXERCISE, function)
 
 
+@about(catalogue.kl.EXERCISE)
 def kl(function: Callable) -> None:
     """Check `f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`."""
-    run(catalogue.kl.EXERCISE, function)
 
 
+@about(catalogue.loss.EXERCISE)
 def loss(function: Callable) -> None:
     """Check `f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`."""
-    run(catalogue.loss.EXERCISE, function)
 
 
+@about(catalogue.logps.EXERCISE)
 def completion_logps(function: Callable) -> None:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), (B, C)."""
-    run(catalogue.logps.EXERCISE, function)
 
 
+@about(catalogue.grpo_step.EXERCISE)
 def grpo_step(function: Callable) -> None:
     """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
-    run(catalogue.grpo_step.EXERCISE, function)
 
 
+@about(catalogue.reward.EXERCISE)
 def reward(function: Callable) -> None:
     """Check `f(prompts, responses, answers) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
-    run(catalogue.reward.EXERCISE, function)
 
 
+@about(catalogue.first_word.EXERCISE)
 def first_word(function: Callable) -> None:
     """Check `f(prompts, completions, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
-    run(catalogue.first_word.EXERCISE, function)
 
 
+@about(catalogue.hand_type.EXERCISE)
 def hand_type(function: Callable) -> None:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
-    run(catalogue.hand_type.EXERCISE, function)
 
 
+@about(catalogue.irl.features.EXERCISE)
 def feature_expectation(function: Callable) -> None:
     """Check `f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories."""
-    run(catalogue.irl.features.EXERCISE, function)
 
 
+@about(catalogue.irl.starts.EXERCISE)
 def initial_probabilities(function: Callable) -> None:
     """Check `f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start."""
-    run(catalogue.irl.starts.EXERCISE, function)
 
 
+@about(catalogue.irl.walk_reward.EXERCISE)
 def walk_reward(function: Callable) -> None:
     """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
-    run(catalogue.irl.walk_reward.EXERCISE, function)
 
 
+@about(catalogue.irl.policy.EXERCISE)
 def local_action_probabilities(function: Callable) -> None:
     """Check `f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass."""
-    run(catalogue.irl.policy.EXERCISE, function)
 
 
+@about(catalogue.irl.visits.EXERCISE)
 def expected_visits(function: Callable) -> None:
     """Check `f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass."""
-    run(catalogue.irl.visits.EXERCISE, function)
 
 
+@about(catalogue.irl.weights.EXERCISE)
 def next_weights(function: Callable) -> None:
     """Check `f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`."""
-    run(catalogue.irl.weights.EXERCISE, function)
 
 
+@about(catalogue.irl.causal.EXERCISE)
 def causal_policy(function: Callable) -> None:
     """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
-    run(catalogue.irl.causal.EXERCISE, function)
 
 
+@about(catalogue.gradients.reward_table.EXERCISE)
 def reward_table(function: Callable) -> None:
     """Check `f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker."""
-    run(catalogue.gradients.reward_table.EXERCISE, function)
 
 
+@about(catalogue.gradients.trie_logps.EXERCISE)
 def constrained_logps(function: Callable) -> None:
     """Check `f(logits (K, P + C, V), completion_ids (K, C), allowed (K, C, V)) -> logps (K,)` of whole completions."""
-    run(catalogue.gradients.trie_logps.EXERCISE, function)
 
 
+@about(catalogue.gradients.drawn_token.EXERCISE)
 def draw_token(function: Callable) -> None:
     """Check `f(logits (n, V), allowed (n, V), generator) -> tokens (n,)`, by how often each one comes."""
-    run(catalogue.gradients.drawn_token.EXERCISE, function)
 
 
+@about(catalogue.gradients.exact_weights.EXERCISE)
 def exact_weights(function: Callable) -> None:
     """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
-    run(catalogue.gradients.exact_weights.EXERCISE, function)
 
 
+@about(catalogue.gradients.leave_one_out.EXERCISE)
 def rloo_advantages(function: Callable) -> None:
     """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
-    run(catalogue.gradients.leave_one_out.EXERCISE, function)
 
 
+@about(catalogue.gradients.optimal_baseline.EXERCISE)
 def optimal_baseline(function: Callable) -> None:
     """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
-    run(catalogue.gradients.optimal_baseline.EXERCISE, function)
 
 
+@about(catalogue.gradients.slopes.EXERCISE)
 def slopes(function: Callable) -> None:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
-    run(catalogue.gradients.slopes.EXERCISE, function)
 
 
+@about(catalogue.full_stops.EXERCISE)
 def full_stops(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""
-    run(catalogue.full_stops.EXERCISE, function)
 
 
+@about(catalogue.weighted.EXERCISE)
 def weighted_reward(function: Callable) -> None:
     """Check `f(prompts, completions, answer, weight) -> list of floats`: the weight where the first line is the answer."""
-    run(catalogue.weighted.EXERCISE, function)
 
 
+@about(catalogue.blocks.EXERCISE)
 def format_reward(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
-    run(catalogue.blocks.EXERCISE, function)
 
 
+@about(catalogue.countdown.in_format.EXERCISE)
 def countdown_format(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: 1.0 for both blocks and an expression, 0.5 for the blocks alone."""
-    run(catalogue.countdown.in_format.EXERCISE, function)
 
 
+@about(catalogue.countdown.correctness.EXERCISE)
 def countdown_correctness(function: Callable) -> None:
     """Check `f(prompts, completions, numbers, target) -> list of floats`: 1.0 for a solved problem."""
-    run(catalogue.countdown.correctness.EXERCISE, function)
 
 
+@about(catalogue.countdown.episodes.EXERCISE)
 def episodes(function: Callable) -> None:
     """Check `f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`."""
-    run(catalogue.countdown.episodes.EXERCISE, function)
 
 
+@about(catalogue.flat.EXERCISE)
 def flat(function: Callable) -> None:
     """Check `f(advantages (B,), completion_mask (B, C)) -> (B, C)`."""
-    run(catalogue.flat.EXERCISE, function)
 
 
+@about(catalogue.silent.EXERCISE)
 def silent(function: Callable) -> None:
     """Check `f(rewards (N, G)) -> (N,)` booleans: groups in which all rewards are equal."""
-    run(catalogue.silent.EXERCISE, function)
 
 
+@about(catalogue.idle.EXERCISE)
 def idle_groups(function: Callable) -> None:
     """Check `f(rewards (B,), num_generations) -> number`: the share of groups in which all rewards are equal."""
-    run(catalogue.idle.EXERCISE, function)
 
 
+@about(catalogue.leakage.EXERCISE)
 def share_already_rewarded(function: Callable) -> None:
     """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
-    run(catalogue.leakage.EXERCISE, function)
 
 
+@about(catalogue.soft_score.EXERCISE)
 def soft_score(function: Callable) -> None:
     """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
-    run(catalogue.soft_score.EXERCISE, function)
 
 
+@about(catalogue.training_step.EXERCISE)
 def training_step(function: Callable) -> None:
     """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
-    run(catalogue.training_step.EXERCISE, function)
 
 
+@about(catalogue.accumulation.EXERCISE)
 def accumulate(function: Callable) -> None:
     """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""
-    run(catalogue.accumulation.EXERCISE, function)
 
 
+@about(catalogue.evaluation.EXERCISE)
 def evaluate(function: Callable) -> None:
     """Check `f(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`."""
-    run(catalogue.evaluation.EXERCISE, function)
 
 
+@about(catalogue.greedy_evaluation.EXERCISE)
 def greedy_evaluation(function: Callable) -> None:
     """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
-    run(catalogue.greedy_evaluation.EXERCISE, function)
 
 
 def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]) -> None:

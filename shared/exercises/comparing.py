@@ -1,5 +1,7 @@
 """Whether two outcomes are the same, and if not, in what: what is said first about a function goes first."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -43,10 +45,9 @@ def judged(exercise: Exercise, function, case: Case) -> tuple[str, Outcome, Outc
     way = difference(found, expected, exercise.tolerance)
     if way != "gradient":
         return way, found, expected
-    for sign in (1, -1):
-        near_by = _jittered(case, sign)
+    for moved in near_by(case):
         other = difference(
-            call(exercise, function, near_by), call(exercise, exercise.reference(), near_by), exercise.tolerance
+            call(exercise, function, moved), call(exercise, exercise.reference(), moved), exercise.tolerance
         )
         if not other:
             return "", found, expected
@@ -85,6 +86,12 @@ def differing(found: Tensor, expected: Tensor, tolerance: float) -> Tensor:
 
 def _filled(gradient: Tensor | None, like: Tensor | None) -> Tensor | None:
     return torch.zeros_like(like) if gradient is None and like is not None else gradient
+
+
+def near_by(case: Case) -> Iterator[Case]:
+    """Two cases near by, one to either side."""
+    yield _jittered(case, 1)
+    yield _jittered(case, -1)
 
 
 def _jittered(case: Case, sign: int) -> Case:
