@@ -13,11 +13,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from benchmarks.group_picture import picture
+from benchmarks.trained import train_as_told
 from shared.advantages import group_advantages
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.exact import enumerated_logps
-from shared.grpo import GRPOConfig, train
 from shared.models import frozen_copy, load_policy
 from shared.recipes import RECIPES, prepare
 from shared.rollout import sample
@@ -89,20 +89,8 @@ def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: 
 
     reference = frozen_copy(model)
     look(model)
-    settings = recipe.settings_of("grpo", GRPOConfig) | {"steps": steps, "num_generations": G}
-    config = GRPOConfig(
-        **settings, max_new_tokens=materials.max_new_tokens, eval_every=EVERY, log_every=0, seed=SEED
-    )  # fmt: skip
-    train(
-        model,
-        tokenizer,
-        materials.train_rows,
-        recipe.reward_funcs,
-        config,
-        reference=reference,
-        evaluate=look,
-        progress=False,
-    )
+    asked = {"steps": steps, "num_generations": G, "eval_every": EVERY, "seed": SEED}
+    train_as_told(recipe, materials, model, tokenizer, reference=reference, evaluate=look, **asked)
     return arranged(rows, looks)
 
 

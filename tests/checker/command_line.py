@@ -1,0 +1,45 @@
+"""The checker's command line, called in this process: what it prints, and the status it exits with.
+
+A process of its own takes half a second, nearly all of it for imports. `test_command_line.py` starts a few, where the
+start is what is tested.
+"""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from unittest import mock
+
+from checker.__main__ import main
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of one call, as `subprocess.run` tells it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def checker(*arguments, cwd=None) -> Done:
+    """Call `checker ARGUMENTS`. What is raised, which would be a traceback to the caller, is raised here too."""
+    stdout = io.StringIO()
+    stderr = io.StringIO()
+    with contextlib.ExitStack() as around:
+        around.enter_context(mock.patch.object(sys, "argv", ["checker", *map(str, arguments)]))
+        around.enter_context(contextlib.chdir(cwd or os.getcwd()))
+        around.enter_context(contextlib.redirect_stdout(stdout))
+        around.enter_context(contextlib.redirect_stderr(stderr))
+        status = _status_of(main)
+    return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+def _status_of(program: Callable[[], None]) -> int:
+    try:
+        program()
+    except SystemExit as ended:
+        return ended.code or 0
+    return 0
