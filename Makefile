@@ -41,8 +41,12 @@ lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make 
 mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.md: make mutants FILES="shared/kl.py ..."
 	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
-site: $(VENV)/installed  ## all worked notebooks as web pages in _site, by Quarto where it is installed
+site: $(VENV)/installed build/try  ## all worked notebooks as web pages in _site, by Quarto where it is installed
 	@$(RUN) -m checker site
+
+# What the page "Try it" loads: a minute of training and export. Without npm or `onnx` it says so and makes nothing.
+build/try: $(VENV)/installed models/course-lm/model.safetensors
+	@$(RUN) -m benchmarks.tryit
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m checker report --in-place notebooks/*.ipynb

@@ -7,6 +7,7 @@ and the probability that it gives to the right number and nothing else. Settings
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -19,7 +20,7 @@ from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.exact import enumerated_logps
 from shared.models import frozen_copy, load_policy
-from shared.recipes import RECIPES, prepare
+from shared.recipes import RECIPES, Materials, prepare
 from shared.rollout import sample
 from shared.tasks import dots
 
@@ -66,6 +67,34 @@ def groups(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: lis
     return found
 
 
+def learn(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    materials: Materials,
+    steps: int = STEPS,
+    *,
+    reference: PreTrainedModel,
+    eval_every: int = 0,
+    evaluate: Callable[[PreTrainedModel], float] | None = None,
+) -> None:
+    """Train the model in place on dots, with the settings of the notebook."""
+    recipe = RECIPES["dots"]
+    settings = recipe.settings_of("grpo", GRPOConfig) | {"steps": steps, "num_generations": G}
+    config = GRPOConfig(
+        **settings, max_new_tokens=materials.max_new_tokens, eval_every=eval_every, log_every=0, seed=SEED
+    )  # fmt: skip
+    train(
+        model,
+        tokenizer,
+        materials.train_rows,
+        recipe.reward_funcs,
+        config,
+        reference=reference,
+        evaluate=evaluate,
+        progress=False,
+    )
+
+
 def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: int = STEPS) -> dict:
     """Train the model in place, and look at it before the first step and after every second one."""
     recipe = RECIPES["dots"]
@@ -87,10 +116,14 @@ def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: 
         )
         return held_out
 
-    reference = frozen_copy(model)
+    untouched = frozen_copy(model)
     look(model)
+<<<<<<< HEAD
     asked = {"steps": steps, "num_generations": G, "eval_every": EVERY, "seed": SEED}
     train_as_told(recipe, materials, model, tokenizer, reference=reference, evaluate=look, **asked)
+=======
+    learn(model, tokenizer, materials, steps, reference=untouched, eval_every=EVERY, evaluate=look)
+>>>>>>> site
     return arranged(rows, looks)
 
 

@@ -18,6 +18,7 @@ from checker.layout import title_of
 from checker.notebook import Unreadable, read
 from checker.pages import builtin, pieces
 from checker.pages.markdown import Heading, to_html
+from checker.pages.pieces import trying
 from checker.pages.sanitise import Pictures
 from checker.pages.templates import rendered
 
@@ -70,6 +71,8 @@ def build(project: Path, folder: Path) -> list[Path]:
             previous=before, next=after,
         )  # fmt: skip
         write_beside(folder / page.target, text)
+        if "try" in page.pieces:
+            trying.put_beside(folder / page.target, project)
         written.append(folder / page.target)
     return written
 

@@ -11,12 +11,17 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from checker.check import check
 from checker.pages import course
+from checker.pages.pieces import trying
 from checker.pages.site import index, render
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import code, markdown
@@ -269,6 +274,73 @@ def test_a_run_is_watched_by_slider_and_by_question(shown, pages):
     """
     completions = record["prompts"][2]["groups"][0]["completions"]
     assert shown.run(said) == [False, *(completion.strip() for completion in completions)]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served."""
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *arguments: None})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+LOADED = """
+document.querySelector(".try [name=load]").click();
+return new Promise((done) => {
+  const look = setInterval(() => {
+    const said = document.querySelector(".try .said").textContent;
+    if (/^Sampled|could not/.test(said)) { clearInterval(look); done(said); }
+  }, 100);
+});
+"""
+GREEDY = """
+const [row, form] = [arguments[0], document.querySelector(".try form")];
+form.elements.row.value = row;
+form.elements.G.value = 2;
+form.elements.temperature.value = 0;
+form.requestSubmit();
+return new Promise((done) => {
+  const look = setInterval(() => {
+    if (form.querySelector("button").disabled) return;
+    clearInterval(look);
+    done(Object.fromEntries(["before", "after"].map((name) => {
+      const section = document.querySelector(`[data-policy="${name}"]`);
+      const said = [...section.querySelectorAll("td code")].map((one) => one.textContent);
+      const digits = [...section.querySelectorAll(".digits li")].map((one) => Number(one.dataset.probability));
+      return [name, { said, digits }];
+    })));
+  }, 50);
+});
+"""
+
+
+def test_the_model_in_the_page_is_the_one_of_python(shown, pages):
+    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own."""
+    if not trying.made(PROJECT):
+        pytest.skip(f"nothing was built for Try it: {trying.COMMAND}")
+    page = next(page for page in pages if page.name == "try.html")
+    with served(page.parents[1]) as address:
+        shown.show(f"{address}/docs/try.html")
+        assert all(asked == f"{address}/docs/try.html" for asked in shown.requests())
+        assert shown.run(LOADED).startswith("Sampled")
+        told = json.loads((PROJECT / trying.MADE / "expected.json").read_text(encoding="utf-8"))
+        for before, after in zip(told["before"], told["after"], strict=True):
+            found = shown.run(GREEDY, before["row"])
+            for name, wanted in (("before", before), ("after", after)):
+                assert found[name]["said"] == [wanted["greedy"].strip()] * 2
+                assert found[name]["digits"] == pytest.approx(wanted["digits"], abs=1e-4)
+        assert all(asked.startswith(f"{address}/docs/try/") for asked in shown.requests())
+        assert not shown.complaints()
+
+
+def test_from_disk_the_page_says_that_it_needs_a_server(shown, pages):
+    """Catches a button that can only fail."""
+    shown.show(next(page for page in pages if page.name == "try.html").as_uri())
+    said = "return [document.querySelector('.try .said').textContent, document.querySelector('.try form').hidden];"
+    sentence, hidden = shown.run(said)
+    assert hidden and ("http.server" in sentence or not trying.made(PROJECT))
 
 
 def test_the_search_finds_sections_of_every_page(shown, pages):
