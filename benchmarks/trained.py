@@ -1,4 +1,4 @@
-"""GRPO as a recipe tells it, watched: what the benchmark of learning and the recorded run have in common."""
+"""GRPO as a recipe tells it, watched: what the benchmark of learning and the run that the site shows have in common."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ def train_as_told(
     tokenizer: PreTrainedTokenizerBase,
     *,
     reference: PreTrainedModel,
-    evaluate: Callable[[PreTrainedModel], float],
+    evaluate: Callable[[PreTrainedModel], float] | None = None,
     **settings,
 ) -> list[dict]:
     """Train the model in place and return the history. `settings` are of `GRPOConfig`, over those of the recipe."""
