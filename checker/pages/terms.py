@@ -11,7 +11,6 @@ GLOSSARY = Path("docs") / "glossary.qmd"
 PAPERS = Path("references.yaml")
 # Other ways in which the texts say a heading of the glossary.
 ALSO = {
-    "Advantage": ("advantages",),
     "Held out": ("held-out",),
     "KL divergence": ("KL",),
     "Inverse reinforcement learning": ("inverse RL",),
@@ -31,17 +30,19 @@ class Paper:
     address: str = ""
 
     @property
-    def cited(self) -> str:
-        """As texts name it: "Shao et al.", "Tang and Munos", "Williams"."""
+    def cited(self) -> set[str]:
+        """As texts name its authors: "Williams", "Tang and Munos", "Ng, Harada and Russell", "Ng et al."."""
         families = [family for family, _ in self.authors]
-        if len(families) > 2:
-            return f"{families[0]} et al."
-        return " and ".join(families)
+        if len(families) == 1:
+            return {families[0]}
+        together = f"{', '.join(families[:-1])} and {families[-1]}"
+        return {together} if len(families) == 2 else {together, f"{families[0]} et al."}
 
     @property
     def words(self) -> str:
         """A pattern of how texts cite it: "Shao et al. 2024", "Shao et al. (2024", "Shao et al., 2024"."""
-        return rf"{re.escape(self.cited)},?\s+\(?{self.year}\b"
+        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in self.cited)
+        return rf"\b(?:{names}),?\s+\(?{self.year}\b"
 
 
 def headings(project: Path) -> list[str]:
@@ -95,11 +96,12 @@ def glossary_entries(project: Path, glossary: str) -> list[Entry]:
 
 def paper_entries(project: Path, references: str) -> list[Entry]:
     """An entry for each paper. references: the address of the list of papers from the page."""
-    return [Entry(rf"\b{paper.words}", f"{references}#{paper.key}", "cited") for paper in papers(project)]
+    return [Entry(paper.words, f"{references}#{paper.key}", "cited") for paper in papers(project)]
 
 
 def _pattern(name: str) -> str:
-    """A word as texts write it, also in the plural; a name with capitals inside is an acronym and written so."""
-    acronym = name != name.capitalize() and name != name.lower()
-    flags = "" if acronym else "i"
-    return rf"(?<![\w-])(?{flags}:{re.escape(name)}s?)(?![\w-])" if flags else rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+    """A name as texts write it, also in the plural; one with capitals inside is an acronym, and written so."""
+    words = r"\s+".join(map(re.escape, name.split()))
+    if name not in (name.lower(), name.capitalize()):
+        return rf"(?<![\w-]){words}(?![\w-])"
+    return rf"(?<![\w-])(?i:{words}s?)(?![\w-])"

@@ -10,15 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from checker.files import write_beside
-from checker.pages.pieces import cards, recorded, trying
+from checker.pages.pieces import cards, interface, recorded, references, trying
 from checker.pages.templates import HERE
 
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "gallery": cards.gallery,
     "watch": recorded.watch,
+    "grid": recorded.grid,
     "try": trying.still,
+    "references": references.references,
+    "api": interface.interface,
 }
-SCRIPTS = {"watch": "watch.js", "try": "try.js"}
+SCRIPTS = {"watch": "watch.js", "grid": "grid.js", "try": "try.js"}
 BLOCK = re.compile(rf"^::: \{{#({'|'.join(MAKERS)})\}}[ \t]*\n.*?^:::[ \t]*$", re.DOTALL | re.MULTILINE)
 FOR_QUARTO = Path("build") / "pieces"  # read by site/pieces.lua
 

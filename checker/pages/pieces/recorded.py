@@ -7,6 +7,8 @@ from checker.notebook import Unreadable
 from checker.pages.templates import style, template
 
 RECORD = Path("benchmarks") / "watch.json"
+GRID = Path("benchmarks") / "grid.json"
+GRID_STILL = 9  # by then the arrows point somewhere
 STILL = 3  # the look that is shown first: right and wrong answers stand side by side
 
 
@@ -15,6 +17,14 @@ def watch(project: Path, sources: list[Path]) -> str:
     record = read_record(project, RECORD, "python -m benchmarks.watch")
     return template("watch.html.j2").render(
         record=record, data=embedded(record), first=STILL, css=style("watch.css")
+    )  # fmt: skip
+
+
+def grid(project: Path, sources: list[Path]) -> str:
+    """A policy of the grid world while inverse RL finds the reward behind the walks that it is shown."""
+    record = read_record(project, GRID, "python -m benchmarks.grid")
+    return template("grid.html.j2").render(
+        record=record, data=embedded(record), first=GRID_STILL, css=style("grid.css")
     )  # fmt: skip
 
 
