@@ -1,5 +1,6 @@
 """The training loop in several processes: what one of them meets, all of them do. And evaluation, shared out."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -68,22 +69,31 @@ def test_one_process_asks_to_stop_and_all_do(tmp_path):
     assert len(training.train(Line(), POINTS, LINE_CONFIG, progress=False, checkpoint_path=tmp_path / "run.pt")) == 4
 
 
+def trained(processes, steps=4, path=None):
+    """The parameters after so many steps, on from the checkpoint where there is one."""
+    kind, config = grpo(minibatches=2, steps=steps, checkpoint_every=1)
+    algorithm = algorithm_of(kind, config, torch.float64)
+    training.train(algorithm, ROWS, config, progress=False, checkpoint_path=path, processes=processes)
+    return torch.cat([p.detach().flatten() for p in algorithm.model.parameters()])
+
+
+@pytest.fixture(scope="module")
+def halfway(tmp_path_factory):
+    """(what two processes come to in four steps, the checkpoint of two processes after two)."""
+    path = tmp_path_factory.mktemp("halfway") / "run.pt"
+    whole = in_processes(2, trained)[0]
+    in_processes(2, lambda processes: trained(processes, steps=2, path=path))
+    return whole, path
+
+
 @pytest.mark.parametrize("second", [2, 1, 3])
-def test_a_run_goes_on_in_as_many_processes_bit_for_bit_and_in_others_nearly(second, tmp_path):
-    kind, config = grpo(minibatches=2, steps=4, checkpoint_every=1)
-
-    def train_here(processes, steps=4, path=None):
-        algorithm = algorithm_of(kind, config, torch.float64)
-        short = replace(config, steps=steps)
-        training.train(algorithm, ROWS, short, progress=False, checkpoint_path=path, processes=processes)
-        return torch.cat([p.detach().flatten() for p in algorithm.model.parameters()])
-
-    path = tmp_path / "run.pt"
-    whole = in_processes(2, train_here)[0]
-    in_processes(2, lambda processes: train_here(processes, steps=2, path=path))
-    resumed = in_processes(second, lambda processes: train_here(processes, path=path)) if second > 1 else [
-        train_here(ALONE, path=path)
-    ]  # fmt: skip
+def test_a_run_goes_on_in_as_many_processes_bit_for_bit_and_in_others_nearly(second, halfway, tmp_path):
+    whole, saved = halfway
+    path = shutil.copy(saved, tmp_path)
+    if second == 1:
+        resumed = [trained(ALONE, path=path)]
+    else:
+        resumed = in_processes(second, lambda processes: trained(processes, path=path))
     if second == 2:
         assert all(torch.equal(parameters, whole) for parameters in resumed)
     # AdamW divides a gradient by its own size, so what is rounded in one near 0 comes out larger.

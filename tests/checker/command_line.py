@@ -1,18 +1,22 @@
 """The checker's command line, called in this process: what it prints, and the status it exits with.
 
-A process of its own takes half a second, nearly all of it for imports. `test_command_line.py` starts a few, where the
-start is what is tested.
+A process of its own takes half a second, nearly all of it for imports: for tests of the start itself, and of what
+Python writes to the real streams.
 """
 
 import contextlib
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from unittest import mock
 
 from checker.__main__ import main
+
+PROJECT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,8 @@ def _status_of(program: Callable[[], None]) -> int:
     except SystemExit as ended:
         return ended.code or 0
     return 0
+
+
+def process(*arguments) -> subprocess.CompletedProcess:
+    """Python with these arguments in a process of its own, started in the project."""
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, cwd=PROJECT)

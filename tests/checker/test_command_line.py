@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -14,13 +12,9 @@ from typer.testing import CliRunner
 from checker.commands import app
 from checker.commands.report import TO_RUN
 from checker.rules import READING, RULES
-from tests.checker.command_line import checker
+from tests.checker.command_line import checker, process
 
 PROJECT = Path(__file__).parents[2]
-
-
-def process(*arguments) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, cwd=PROJECT)
 
 
 def test_a_good_notebook_passes(good, save):
