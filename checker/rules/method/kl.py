@@ -137,7 +137,7 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
         factors = product(node)
         if not any(mentions(factor, COEFFICIENT) for factor in factors) or not _is_in_a_loss(code, node):
             continue
-        for term in factors:
+        for term in [part for factor in factors for part in (factor, *_added_to(code, factor))]:
             for _ in range(3):
                 term = averaged(code.resolve(term))
             pair = difference(term)
@@ -150,12 +150,21 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
                 break
 
 
+def _added_to(code: Code, factor: ast.expr) -> list[ast.expr]:
+    """What a loop adds to a name: x of `kl += x`."""
+    if not isinstance(factor, ast.Name):
+        return []
+    bindings = (binding.statement for binding in code.visible(factor))
+    return [node.value for node in bindings if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
+
+
 def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
     """Whether an expression is added to what is called a loss, or returned by a function called one."""
     for parent in code.parents(node):
         if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            return any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
+            is_one = any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
+            return is_one or any(_is_term_of_a_loss(code, target) for target in targets)
         if isinstance(parent, ast.Return):
             function = code.scope(parent)
             return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")
@@ -164,6 +173,15 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
         ):
             return False
     return False
+
+
+def _is_term_of_a_loss(code: Code, target: ast.expr) -> bool:
+    """Whether a name, `kl_penalty` for instance, is added in the expression that a loss is bound to."""
+    name = plain_name(target)
+    if not re.search("kl", name, re.IGNORECASE):
+        return False
+    losses = (b for (scope, known), group in code.bindings.items() if re.search("loss|objective", known) for b in group)
+    return any(code.scope(loss.statement) is code.scope(target) and name in names(loss.value) for loss in losses)
 
 
 RULES = [

@@ -68,7 +68,15 @@ def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
         value = subject(value) if not re.search(r"random|rng|copy", "".join(names(value.func))) else value.args[0]
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         value = value.value
-    return plain_name(value) == train and len(code.values(train)) == 1
+    made = [value for value in code.values(train) if not _is_made_of_itself(value, train)]
+    return plain_name(value) == train and len(made) == 1
+
+
+def _is_made_of_itself(value: ast.expr, name: str) -> bool:
+    """`train = train.map(f)`: the same items."""
+    while called(value) in UNCUT and subject(value) is not None:
+        value = subject(value)
+    return plain_name(value) == name
 
 
 def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
