@@ -26,6 +26,16 @@ FOUND = {
         "    def step(self, x):\n        ids = self.model.generate(**x)\n"
         "        return self.loss(tokenizer.batch_decode(ids))",
     ),
+    "M007, of a model's own logits": (
+        "M007",
+        "kl = F.kl_div(F.log_softmax(model_out.logits, -1), F.softmax(ref_out.logits, -1))",
+    ),
+    "M008, collected in a list": (
+        "M008",
+        "for b in batches:\n    kl = seq_logps - ref_seq_logps\n    kls.append(kl)\n"
+        "loss_kl = torch.stack(kls).mean()\nloss = policy_loss + beta_kl * loss_kl",
+    ),
+    "M009, an advantage": ("M009", "adv = q - v\nadv = (adv - adv.mean()) / adv.std()"),
     "M008, summed in a loop": (
         "M008",
         "kl = 0.0\nfor new_lps, ref_lps in rows:\n    kl += (new_lps - ref_lps).sum()\nloss = policy_loss + beta * kl",
@@ -65,6 +75,11 @@ FOUND = {
         + "class Trainer:\n    def __init__(self, model, top_p=0.95):\n        self.top_p = top_p\n"
         + "    def step(self, model, x):\n        ids = model.generate(**x, top_p=self.top_p)\n"
         + "        return logps(model, ids)",
+    ),
+    "M014, one list repeated": (
+        "M014",
+        "def build(repeats):\n    rows = []\n    for i in range(repeats):\n        rows.append(words)\n"
+        "    return rows\ntrain_rows = build(repeats=40)\neval_rows = build(repeats=5)",
     ),
     "M015, a temperature kept above zero": (
         "M015",
@@ -126,6 +141,11 @@ QUIET = {
     "M003, cut a line above": (
         "text = tokenizer.decode(model.generate(**x)[0])\ntext = text[text.index('A:') :]\nr = reward_fn(text)"
     ),
+    "M003, cut in a comprehension": (
+        "texts = tokenizer.batch_decode(model.generate(**x))\n"
+        "completions = [text[text.index('A:') :].strip() for text, p in zip(texts, prompts)]\n"
+        "r = reward(prompts, completions)"
+    ),
     "M003, cut where it is known to begin so": (
         "text = tokenizer.decode(model.generate(**x)[0])\nif text.startswith(prompt):\n    text = text[len(prompt) :]"
     ),
@@ -151,6 +171,9 @@ QUIET = {
     "M016, a model without dropout": (
         'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
         "model.train(); lp = model(out).logits.log_softmax(-1)"
+    ),
+    "M017, a surrogate with the KL in its name": (
+        "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
     ),
     "M017, the critic's own loss": (
         "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import GROUP_SIZE
+from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import (
     called,
@@ -44,7 +44,7 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
 def _is_centred(code: Code, node: ast.AST) -> bool:
     """Whether it is rewards minus a mean."""
     pair = difference(node)
-    if not pair or not mentions(pair[0], REWARDS):
+    if not pair or not (mentions(pair[0], REWARDS) or mentions(pair[0], ADVANTAGE)):
         return False
     is_called_one = mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
     return is_called_one or called(code.resolve(pair[1])) in ("mean", "average")

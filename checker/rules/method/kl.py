@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
-from checker.rules.method.vocabulary import POLICY, REFERENCE, is_reference
+from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import FUNCTIONS, called, difference, mentions, names, plain_name, product
+from checker.rules.syntax.expressions import (
+    FUNCTIONS,
+    called,
+    difference,
+    mentions,
+    names,
+    plain_name,
+    product,
+    subject,
+)
 
 COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
 
@@ -76,7 +85,7 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
             yield cell, f"line {node.lineno} computes KL(reference || policy)", advice
     for cell, call in code.calls("kl_div"):
         if len(call.args) >= 2 and is_reference(call.args[1]) and not mentions(call.args[0], REFERENCE):
-            if mentions(call.args[0], POLICY):
+            if mentions(call.args[0], POLICY) or mentions(call.args[0], MODEL):
                 yield (
                     cell,
                     f"line {call.lineno}: `kl_div(policy, reference)` computes KL(reference || policy)",
@@ -138,9 +147,7 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
         if not any(mentions(factor, COEFFICIENT) for factor in factors) or not _is_in_a_loss(code, node):
             continue
         for term in [part for factor in factors for part in (factor, *_added_to(code, factor))]:
-            for _ in range(3):
-                term = averaged(code.resolve(term))
-            pair = difference(term)
+            pair = difference(_collected(code, term))
             if pair and is_reference(pair[1]) and mentions(pair[0], POLICY) and not mentions(pair[0], REFERENCE):
                 yield (
                     cell,
@@ -148,6 +155,21 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
                     "Use k3, or subtract it from the reward instead.",
                 )
                 break
+
+
+def _collected(code: Code, node: ast.expr) -> ast.expr:
+    """What an average is of: x of `torch.stack(xs).mean()` with `xs.append(x)` in a loop."""
+    for _ in range(6):
+        before = node
+        node = averaged(code.resolve(node))
+        if called(node) in ("stack", "cat", "tensor") and subject(node) is not None:
+            node = subject(node)
+        added = [b.value for b in code.visible(node) if called(b.statement)] if isinstance(node, ast.Name) else []
+        if len(added) == 1:
+            node = added[0]
+        if node is before:
+            break
+    return node
 
 
 def _added_to(code: Code, factor: ast.expr) -> list[ast.expr]:

@@ -188,7 +188,9 @@ class Code:
                         waiting.append(last.value)
                     elif carriers and self._key(part) in carriers:
                         return True
-                if not self._is_field_of_parameter(part):
+                if isinstance(part, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                    waiting.append(part.elt)  # what it goes over is no part of the result
+                elif not self._is_field_of_parameter(part):
                     waiting.extend(self._children.get(part, ()))
             return False
 
