@@ -63,6 +63,15 @@ def test_a_process_without_a_row_takes_part():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", MATRIX)
+def test_every_setting_in_three_processes(name):
+    """Shares of three, two and two prompts: none is a power of two, and one is larger."""
+    (kind, config), build = MATRIX[name]
+    compare(kind, config, 3, torch.float64, **build)
+
+
+@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("name", SMALL | MATRIX)
@@ -72,6 +81,7 @@ def test_the_whole_matrix(name, count, dtype):
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", SMALL | MATRIX)
 def test_four_processes_and_three_prompts(name):
     (kind, config), build = (SMALL | MATRIX)[name]
