@@ -255,4 +255,4 @@ def test_the_course_site_needs_no_quarto(tmp_path):
         around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
         assert turns == {name: title for name, title in around.items() if title}
         assert "Save grades" not in text and 'class="pass"' not in text
-        assert not re.findall(r'href="[^"]*\.(?:ipynb|qmd)', text)
+        assert not re.findall(r'href="(?!\.\./files/)[^"]*\.(?:ipynb|qmd)', text)
