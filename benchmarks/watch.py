@@ -14,11 +14,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from benchmarks.group_picture import picture
+from benchmarks.trained import train_as_told
 from shared.advantages import group_advantages
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.exact import enumerated_logps
-from shared.grpo import GRPOConfig, train
 from shared.models import frozen_copy, load_policy
 from shared.recipes import RECIPES, Materials, prepare
 from shared.rollout import sample
@@ -72,27 +72,12 @@ def learn(
     tokenizer: PreTrainedTokenizerBase,
     materials: Materials,
     steps: int = STEPS,
-    *,
-    reference: PreTrainedModel,
-    eval_every: int = 0,
     evaluate: Callable[[PreTrainedModel], float] | None = None,
 ) -> None:
     """Train the model in place on dots, with the settings of the notebook."""
-    recipe = RECIPES["dots"]
-    settings = recipe.settings_of("grpo", GRPOConfig) | {"steps": steps, "num_generations": G}
-    config = GRPOConfig(
-        **settings, max_new_tokens=materials.max_new_tokens, eval_every=eval_every, log_every=0, seed=SEED
-    )  # fmt: skip
-    train(
-        model,
-        tokenizer,
-        materials.train_rows,
-        recipe.reward_funcs,
-        config,
-        reference=reference,
-        evaluate=evaluate,
-        progress=False,
-    )
+    settings = {"steps": steps, "num_generations": G, "eval_every": EVERY if evaluate else 0, "seed": SEED}
+    options = {"reference": frozen_copy(model), "evaluate": evaluate}
+    train_as_told(RECIPES["dots"], materials, model, tokenizer, **options, **settings)
 
 
 def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: int = STEPS) -> dict:
@@ -116,9 +101,8 @@ def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: 
         )
         return held_out
 
-    untouched = frozen_copy(model)
     look(model)
-    learn(model, tokenizer, materials, steps, reference=untouched, eval_every=EVERY, evaluate=look)
+    learn(model, tokenizer, materials, steps, look)
     return arranged(rows, looks)
 
 

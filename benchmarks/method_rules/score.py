@@ -8,7 +8,6 @@ place without a label is told and not counted: look at it, and add the label.
 """
 
 import json
-import math
 import re
 import sys
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from pathlib import Path
 from checker.notebook import read
 from checker.rules import method
 from checker.rules.base import Submission
+from shared.statistics import wilson_interval
 
 LABELS = Path(__file__).with_name("labels.json")
 LINE = re.compile(r"lines? (\d+)")
-Z = 1.96  # of a 95 % interval
 WITHOUT_READING = {"fourth"}  # sets of which only findings were labelled: nobody read them for what is missed
 
 
@@ -33,17 +32,6 @@ class Tally:
     wrong: int = 0
     unlabelled: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The interval of a share after Wilson (1927), honest at 0 and 1."""
-    if not trials:
-        return 0.0, 1.0
-    share = successes / trials
-    centre = share + Z**2 / (2 * trials)
-    spread = Z * math.sqrt(share * (1 - share) / trials + Z**2 / (4 * trials**2))
-    scale = 1 + Z**2 / trials
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 def findings(path: Path) -> list[tuple[str, int | None, int]]:
@@ -79,7 +67,7 @@ def _fits_exactly(place: tuple[str, int | None, int], labels: list[dict]) -> boo
 def share(successes: int, trials: int) -> str:
     if not trials:
         return ""
-    low, high = wilson(successes, trials)
+    low, high = wilson_interval(successes, trials)
     return f"{successes} of {trials}, {successes / trials:.0%} ({low:.0%} to {high:.0%})"
 
 

@@ -16,7 +16,7 @@ from benchmarks.tryit.facts import expected, facts
 from benchmarks.tryit.network import write_networks
 from benchmarks.tryit.runtime import Unreachable, write_runtime
 from benchmarks.watch import SEED, STEPS, learn
-from shared.models import COURSE_MODEL, frozen_copy, load_policy
+from shared.models import COURSE_MODEL, load_policy
 from shared.recipes import RECIPES, prepare
 
 FOLDER = Path(__file__).parents[2] / "build" / "try"
@@ -33,7 +33,7 @@ def write(folder: Path) -> None:
     before, tokenizer = load_policy(COURSE_MODEL)
     after = copy.deepcopy(before)
     materials = prepare(RECIPES["dots"], tokenizer, seed=SEED)
-    learn(after, tokenizer, materials, STEPS, reference=frozen_copy(before))
+    learn(after, tokenizer, materials)
     told = {"before": expected(before, tokenizer), "after": expected(after, tokenizer)}
     for model in (before, after):
         model.config._attn_implementation = "eager"

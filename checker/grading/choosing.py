@@ -91,5 +91,11 @@ def _why_not(outcome: Outcome) -> str:
     for name, (refusing, advice) in REFUSALS.items():
         setting = Path("/proc/sys", name)
         if setting.is_file() and setting.read_text().strip() == refusing and os.geteuid() != 0:
-            return f"{words.splitlines()[0]}. {advice}."
-    return f"{words.splitlines()[0]}."
+            return f"{_sentence(words)} {advice}."
+    return _sentence(words)
+
+
+def _sentence(words: str) -> str:
+    """The first line of what a program said, with one mark at its end."""
+    line = words.splitlines()[0].strip()
+    return line if line.endswith((".", "!", "?")) else f"{line}."

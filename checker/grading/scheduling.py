@@ -40,6 +40,8 @@ def on_workers(
     if find_spec("distributed") is None:
         raise Unreadable('To grade on several workers, install dask: pip install "tiny-grpo-course[grade]".')
     refuse_open(scheduler)
+    if scheduler.startswith("tls:") and not tls:
+        raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
@@ -93,6 +95,9 @@ def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
             except (OSError, TimeoutError) as error:
                 raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
             with client:
+                # A scheduler of one's own was started with its own settings. (A lambda travels whole: the project need
+                # not be installed beside the scheduler.)
+                client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", TIMES - 1))
                 yield client
             return
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:

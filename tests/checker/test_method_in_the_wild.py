@@ -16,6 +16,34 @@ FOUND = {
         'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
         "lengths = inputs.attention_mask.sum(dim=1)\nc = out[i, lengths[i] : lengths[i] + 8]",
     ),
+    "M003, cut under the name it had": (
+        "M003",
+        "text = tokenizer.decode(model.generate(**x)[0])\ntext = text[len(prompt) :]\nanswer = extract(text)",
+    ),
+    "M003, texts passed to a method": (
+        "M003",
+        "class T:\n    def loss(self, texts):\n        return [reward_rlvr(t) for t in texts]\n"
+        "    def step(self, x):\n        ids = self.model.generate(**x)\n"
+        "        return self.loss(tokenizer.batch_decode(ids))",
+    ),
+    "M007, of a model's own logits": (
+        "M007",
+        "kl = F.kl_div(F.log_softmax(model_out.logits, -1), F.softmax(ref_out.logits, -1))",
+    ),
+    "M008, collected in a list": (
+        "M008",
+        "for b in batches:\n    kl = seq_logps - ref_seq_logps\n    kls.append(kl)\n"
+        "loss_kl = torch.stack(kls).mean()\nloss = policy_loss + beta_kl * loss_kl",
+    ),
+    "M009, an advantage": ("M009", "adv = q - v\nadv = (adv - adv.mean()) / adv.std()"),
+    "M008, summed in a loop": (
+        "M008",
+        "kl = 0.0\nfor new_lps, ref_lps in rows:\n    kl += (new_lps - ref_lps).sum()\nloss = policy_loss + beta * kl",
+    ),
+    "M008, through a name": ("M008", "kl_term = beta * (logps - ref_logps)\nloss = (policy_loss + kl_term).mean()"),
+    "M009, in two steps": ("M009", "rewards -= rewards.mean()\nrewards /= rewards.std()"),
+    "M009, the mean under another name": ("M009", "b = returns.mean(axis=0)\nA = (returns - b) / returns.std(axis=0)"),
+    "M009, not centred": ("M009", "rewards = rewards / np.std(rewards - np.mean(rewards))"),
     "M010, over the first dimension": ("M010", "adv = (A - A.mean(dim=0)) / (A.std(dim=0) + 1e-4)"),
     "M015, settings in a dictionary": (
         "M015",
@@ -48,6 +76,21 @@ FOUND = {
         + "    def step(self, model, x):\n        ids = model.generate(**x, top_p=self.top_p)\n"
         + "        return logps(model, ids)",
     ),
+    "M014, one list repeated": (
+        "M014",
+        "def build(repeats):\n    rows = []\n    for i in range(repeats):\n        rows.append(words)\n"
+        "    return rows\ntrain_rows = build(repeats=40)\neval_rows = build(repeats=5)",
+    ),
+    "M015, a temperature kept above zero": (
+        "M015",
+        "def sample(policy, x, temperature):\n    logits = policy(x)[:, -1] / max(1e-6, temperature)\n"
+        "    return torch.multinomial(logits.softmax(-1), 1)\n"
+        "def step(policy, x):\n    return F.log_softmax(policy(sample(policy, x, 1.2)), -1)",
+    ),
+    "M014, rows that were mapped": (
+        "M014",
+        "train_rows = load()\ntrain_rows = train_rows.map(f)\neval_rows = train_rows.select(range(3))",
+    ),
     "M016, two methods": (
         "M016",
         "class Trainer:\n    def rollout(self, x):\n        self.model.eval()\n        return self.model.generate(**x)\n"
@@ -78,6 +121,16 @@ QUIET = {
         'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nif tokenizer.pad_token is None:\n'
         "    tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id"
     ),
+    "M001, the EOS where there is no pad token": (
+        "pad_id = tokenizer.pad_token_id\n"
+        "out = model.generate(**x, pad_token_id=tokenizer.pad_token_id or tokenizer.eos_token_id)\n"
+        "mask = out != tokenizer.pad_token_id"
+    ),
+    "M002, a field of what was passed": (
+        'tokenizer.padding_side = "left"\nids = model.generate(**x)\n'
+        "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"
+        "def loss(batch):\n    start = batch.query.shape[1]\n    return batch.ids[:, start:]\nloss(batch)"
+    ),
     "M003, a classifier that needs the prompt": (
         "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
     ),
@@ -87,6 +140,11 @@ QUIET = {
     ),
     "M003, cut a line above": (
         "text = tokenizer.decode(model.generate(**x)[0])\ntext = text[text.index('A:') :]\nr = reward_fn(text)"
+    ),
+    "M003, cut in a comprehension": (
+        "texts = tokenizer.batch_decode(model.generate(**x))\n"
+        "completions = [text[text.index('A:') :].strip() for text, p in zip(texts, prompts)]\n"
+        "r = reward(prompts, completions)"
     ),
     "M003, cut where it is known to begin so": (
         "text = tokenizer.decode(model.generate(**x)[0])\nif text.startswith(prompt):\n    text = text[len(prompt) :]"
@@ -110,6 +168,21 @@ QUIET = {
         + "eval_out = model.generate(**x, temperature=0.2)"
     ),
     "M015, greedy": LOGPS + "out = model.generate(**x, do_sample=False, temperature=0.7)\nlp = logps(model, out)",
+    "M016, a model without dropout": (
+        'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
+        "model.train(); lp = model(out).logits.log_softmax(-1)"
+    ),
+    "M017, a surrogate with the KL in its name": (
+        "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
+    ),
+    "M017, the critic's own loss": (
+        "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"
+        "policy_loss.backward()\nvalue_loss.backward()"
+    ),
+    "M019, an agent's actions": (
+        "def play(policy, env):\n    while not done:\n        action = policy_model(state).multinomial(1).item()\n"
+        "        state, reward, done, _ = env.step(action)"
+    ),
     "M017, a surrogate under another name": (
         "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
     ),
@@ -120,6 +193,9 @@ QUIET = {
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
     ),
     "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
+    "M021, detached a line below": (
+        "ref_logits, _ = ref_model(ids)\nref_logits = ref_logits.detach()\nloss.backward()"
+    ),
     "M021, nothing is trained": "ref = ref_model(ids).logits",
     "M022, another model is trained": (
         "optimizer = torch.optim.Adam(train_model.parameters())\nref_model = model\nloss.backward()"
@@ -143,3 +219,14 @@ def test_it_is_found(good, save, name):
 @pytest.mark.parametrize("name", QUIET)
 def test_it_is_no_mistake(good, save, name):
     assert name[:4] not in codes(good, save, QUIET[name])
+
+
+def test_one_mistake_is_told_once(good, save):
+    """A training loop that calls what samples and scores was told again at each of its calls."""
+    source = (
+        "def rollout(model, x):\n    ids = model.generate(**x, top_p=0.9)\n"
+        "    return ids, F.log_softmax(model(ids).logits, -1)\n"
+        "def step(model, x):\n    ids, old = rollout(model, x)\n"
+        "    return F.log_softmax(model(ids).logits, -1) - old"
+    )
+    assert codes(good, save, source).count("M015") == 1

@@ -17,6 +17,7 @@ from shared.run import hand_over
 from shared.run.command import app
 from shared.run.plan import Plan
 from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
+from tests.conftest import few_of
 
 CONFIG = GRPOConfig(steps=5, prompts_per_step=4, num_generations=8, log_every=1)
 
@@ -141,7 +142,7 @@ def trainer_of(task, tiny, tmp_path, **settings):
     return hand_over.trainer_for(plan, config, args, tokenizer, materials), plan, materials, config
 
 
-@pytest.mark.parametrize("task", RECIPES)
+@pytest.mark.parametrize("task", few_of(RECIPES, ["poker", "countdown"]))
 def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
     """Catches a reward that TRL cannot call, a column that it does not pass on, rows that `datasets` does not take."""
     trainer, plan, materials, _ = trainer_of(task, tiny, tmp_path)

@@ -1,25 +1,27 @@
-"""Mistakes in the group and its normalisation."""
+"""Mistakes in the normalisation of a group's rewards."""
 
 import ast
 import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import GROUP_SIZE
+from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import (
     called,
     difference,
     keyword,
     mentions,
+    names,
     number,
+    operands,
     parameters,
     plain_name,
     same,
     subject,
 )
 
-REWARDS = r"reward|return|score|(^|_)(r|rs|rew|rews)(_|$)|group"
+REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews)(_|$)|group"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -39,12 +41,35 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_centred(node: ast.AST) -> bool:
+def _is_centred(code: Code, node: ast.AST) -> bool:
     """Whether it is rewards minus a mean."""
     pair = difference(node)
-    return (
-        bool(pair) and mentions(pair[0], REWARDS) and mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
-    )
+    if not pair or not (mentions(pair[0], REWARDS) or mentions(pair[0], ADVANTAGE)):
+        return False
+    is_called_one = mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
+    return is_called_one or called(code.resolve(pair[1])) in ("mean", "average")
+
+
+def _is_by_its_own(node: ast.BinOp) -> bool:
+    """`rewards / np.std(rewards - np.mean(rewards))`: rewards by what is made of the same rewards."""
+    name = plain_name(node.left)
+    return name in names(node.right) - {""} and bool(re.search(REWARDS, name, re.IGNORECASE))
+
+
+def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
+    """Every division that scales rewards: `(r - mean) / x`, `r / std(r - mean)`, and `r /= x` below `r -= mean`."""
+    for cell, node in code.walk(ast.BinOp):
+        if isinstance(node.op, ast.Div) and (_is_centred(code, code.resolve(node.left)) or _is_by_its_own(node)):
+            yield cell, node
+    centred = {
+        (code.scope(node), plain_name(node.target))
+        for _, node in code.walk(ast.AugAssign)
+        if isinstance(node.op, ast.Sub) and called(code.resolve(node.value)) == "mean"
+    }
+    for cell, node in code.walk(ast.AugAssign):
+        if isinstance(node.op, ast.Div) and (code.scope(node), plain_name(node.target)) in centred:
+            if mentions(node.target, REWARDS):
+                yield cell, node
 
 
 @rule(
@@ -61,10 +86,8 @@ def no_epsilon(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if any(True for _ in code.calls("nan_to_num", "isnan", "nan_to_num_")):
         return
-    for cell, node in code.walk(ast.BinOp):
-        if not isinstance(node.op, ast.Div) or not _is_centred(code.resolve(node.left)):
-            continue
-        divisor = _plain(code, node.right)
+    for cell, node in _divisions(code):
+        divisor = _plain(code, operands(node)[1])
         if called(divisor) in ("std", "stdev", "pstdev") and not _is_guarded(code, node):
             yield (
                 cell,
@@ -73,10 +96,10 @@ def no_epsilon(submission: Submission) -> Iterator[Remark]:
             )
 
 
-def _is_guarded(code: Code, node: ast.BinOp) -> bool:
+def _is_guarded(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
     """Whether the divisor is compared with something in the same function: the zero was thought of."""
     scope = code.scope(node)
-    divisors = {plain_name(part) for part in ast.walk(node.right)} - {""}
+    divisors = {plain_name(part) for part in ast.walk(operands(node)[1])} - {""}
     for _, comparison in code.walk(ast.Compare):
         if code.scope(comparison) is scope and any(plain_name(part) in divisors for part in ast.walk(comparison)):
             return True
@@ -221,75 +244,4 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     return False
 
 
-@rule(
-    "M012",
-    "warning",
-    why=("With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned."),
-    wrong="num_generations = 1",
-    right="num_generations = 8",
-)
-def group_of_one(submission: Submission) -> Iterator[Remark]:
-    size = re.compile(r"^(num_generations|group_size|G|G_size|completions_per_prompt|samples_per_prompt)$")
-    code = submission.code
-    for cell, line, name, value in _settings(code):
-        if number(value) == 1 and (size.match(name) or (size.match(name.lower()) and name != "g")):
-            if name == "G" and _is_a_return(code):
-                continue
-            yield (
-                cell,
-                f"line {line} sets a group of 1",
-                "Use at least 2 completions for each prompt; 4 to 16 are usual.",
-            )
-
-
-def _is_a_return(code: Code) -> bool:
-    """Whether G is the discounted return of a textbook: `G = r + gamma * G`."""
-    bindings = [b for (_, name), group in code.bindings.items() if name == "G" for b in group]
-    return any(mentions(b.value, "gamma|discount|^G$") for b in bindings)
-
-
-# Where one completion of a prompt is enough, and where it is not.
-ELSEWHERE = re.compile(r"eval|ppo|generat|sampl|test|compare|greedy|rollout", re.IGNORECASE)
-TRAINING = re.compile(r"grpo|rloo|^(training_?)?(config|args|arguments)$|^train|step$", re.IGNORECASE)
-
-
-def _settings(code: Code) -> Iterator[tuple[int, int, str, ast.expr]]:
-    """(cell, line, name, value) of every setting: assigned, a default, a keyword, an entry of a dict."""
-    for (_, name), group in code.bindings.items():
-        for binding in group:
-            if not isinstance(binding.statement, (ast.Assign, ast.AnnAssign)) or not binding.plain:
-                continue
-            holder = code.within(binding.statement, ast.ClassDef, ast.FunctionDef)
-            if holder is None or not ELSEWHERE.search(holder.name):
-                tree, line = code.place(binding.statement)
-                yield code.trees[tree].cell, line, name, binding.value
-    for cell, call in code.walk(ast.Call):
-        if call.keywords and TRAINING.search(called(call)) and not ELSEWHERE.search(called(call)):
-            yield from ((cell, call.lineno, k.arg, k.value) for k in call.keywords if k.arg)
-    for cell, function in code.walk(ast.FunctionDef):
-        if ELSEWHERE.search(function.name):
-            continue
-        given = [*function.args.posonlyargs, *function.args.args]
-        defaults = [*zip(given[len(given) - len(function.args.defaults) :], function.args.defaults)]
-        defaults += [pair for pair in zip(function.args.kwonlyargs, function.args.kw_defaults) if pair[1] is not None]
-        yield from ((cell, function.lineno, argument.arg, value) for argument, value in defaults)
-    for cell, entries in code.walk(ast.Dict):
-        if ELSEWHERE.search(_name_of_entries(code, entries)):
-            continue
-        for key, value in zip(entries.keys, entries.values):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield cell, entries.lineno, key.value, value
-
-
-def _name_of_entries(code: Code, entries: ast.Dict) -> str:
-    """What a dictionary of settings is called: the key, keyword or name that it is the value of."""
-    holder = code.parent(entries)
-    if isinstance(holder, ast.Dict):
-        keys = [key for key, value in zip(holder.keys, holder.values) if value is entries]
-        return str(getattr(keys[0], "value", "")) if keys else ""
-    if isinstance(holder, ast.Assign):
-        return plain_name(holder.targets[0])
-    return (holder.arg or "") if isinstance(holder, ast.keyword) else ""
-
-
-RULES = [no_epsilon, sample_standard_deviation, normalised_over_the_batch, group_of_one]
+RULES = [no_epsilon, sample_standard_deviation, normalised_over_the_batch]

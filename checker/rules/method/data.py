@@ -27,7 +27,7 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
     for cell, call in code.walk(ast.Call):
         if plain_name(call.func) not in ("eval", "exec") or not call.args or isinstance(call.args[0], ast.Constant):
             continue
-        function = code.scope(call)
+        function = code.within(call, ast.FunctionDef)
         if said(call.args[0]) or re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE):
             yield (
                 cell,

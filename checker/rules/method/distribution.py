@@ -36,11 +36,13 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if not any(True for _ in code.calls(*SCORES)) or _scores_tempered(code):
         return
+    steps = list(_steps(code))
+    inner = {step for _, step in steps}
     aside = {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
-    for cell, step in _steps(code):
+    for cell, step in steps:
         frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
         for call in code.calls_in(step):
-            if cell in aside or _is_aside(code, call):
+            if cell in aside or _is_aside(code, call) or _is_told_inside(code, call, inner, DEEP):
                 continue
             changed = {name: n for name, n in _drawn_with(code, call, frame, DEEP).items() if n not in NO_CHANGE}
             if changed:
@@ -53,7 +55,7 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
 
 
 def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
-    """(cell, function or module) of what samples in one call and scores in another; the innermost of such."""
+    """(cell, function or module) of what samples in one call and scores in another."""
     holders = [(tree.cell, tree.module) for tree in code.trees]
     holders += [pair for pair in code.walk(ast.FunctionDef) if not re.search(ASIDE, pair[1].name)]
     for cell, holder in holders:
@@ -62,6 +64,14 @@ def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
         scores = [call for call in calls if _scores(code, call, DEEP)]
         if samples and any(call not in samples for call in scores):
             yield cell, holder
+
+
+def _is_told_inside(code: Code, call: ast.Call, steps: set[ast.AST], deep: int) -> bool:
+    """Whether what a call calls samples and scores itself: the mistake is there, and told there once."""
+    function = code.procedure(call)
+    if not deep or function is None:
+        return False
+    return function in steps or any(_is_told_inside(code, part, steps, deep - 1) for part in code.calls_in(function))
 
 
 def _samples(code: Code, call: ast.Call, deep: int) -> bool:
@@ -112,7 +122,9 @@ def _tempered(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:
     """(node, temperature) of every division of logits."""
     for _, node in code.walk(ast.BinOp, ast.AugAssign):
         left, right = operands(node)
-        if isinstance(node.op, ast.Div) and mentions(left, r"logits?|scores|outputs?$"):
+        holder = code.parent(node)
+        named = holder.targets if isinstance(holder, ast.Assign) else []
+        if isinstance(node.op, ast.Div) and any(mentions(part, r"logits?|scores|outputs?$") for part in (left, *named)):
             if mentions(right, r"temp|tau|^T$") or number(code.resolve(right)) is not None:
                 yield node, right
     for _, call in code.calls("div", "div_"):

@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
-from checker.rules.method.vocabulary import POLICY, REFERENCE, is_reference
+from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import FUNCTIONS, called, difference, mentions, names, plain_name, product
+from checker.rules.syntax.expressions import (
+    FUNCTIONS,
+    called,
+    difference,
+    mentions,
+    names,
+    plain_name,
+    product,
+    subject,
+)
 
 COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
 
@@ -76,7 +85,7 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
             yield cell, f"line {node.lineno} computes KL(reference || policy)", advice
     for cell, call in code.calls("kl_div"):
         if len(call.args) >= 2 and is_reference(call.args[1]) and not mentions(call.args[0], REFERENCE):
-            if mentions(call.args[0], POLICY):
+            if mentions(call.args[0], POLICY) or mentions(call.args[0], MODEL):
                 yield (
                     cell,
                     f"line {call.lineno}: `kl_div(policy, reference)` computes KL(reference || policy)",
@@ -137,10 +146,8 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
         factors = product(node)
         if not any(mentions(factor, COEFFICIENT) for factor in factors) or not _is_in_a_loss(code, node):
             continue
-        for term in factors:
-            for _ in range(3):
-                term = averaged(code.resolve(term))
-            pair = difference(term)
+        for term in [part for factor in factors for part in (factor, *_added_to(code, factor))]:
+            pair = difference(_collected(code, term))
             if pair and is_reference(pair[1]) and mentions(pair[0], POLICY) and not mentions(pair[0], REFERENCE):
                 yield (
                     cell,
@@ -150,12 +157,36 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
                 break
 
 
+def _collected(code: Code, node: ast.expr) -> ast.expr:
+    """What an average is of: x of `torch.stack(xs).mean()` with `xs.append(x)` in a loop."""
+    for _ in range(6):
+        before = node
+        node = averaged(code.resolve(node))
+        if called(node) in ("stack", "cat", "tensor") and subject(node) is not None:
+            node = subject(node)
+        added = [b.value for b in code.visible(node) if called(b.statement)] if isinstance(node, ast.Name) else []
+        if len(added) == 1:
+            node = added[0]
+        if node is before:
+            break
+    return node
+
+
+def _added_to(code: Code, factor: ast.expr) -> list[ast.expr]:
+    """What a loop adds to a name: x of `kl += x`."""
+    if not isinstance(factor, ast.Name):
+        return []
+    bindings = (binding.statement for binding in code.visible(factor))
+    return [node.value for node in bindings if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
+
+
 def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
     """Whether an expression is added to what is called a loss, or returned by a function called one."""
     for parent in code.parents(node):
         if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            return any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
+            is_one = any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
+            return is_one or any(_is_term_of_a_loss(code, target) for target in targets)
         if isinstance(parent, ast.Return):
             function = code.scope(parent)
             return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")
@@ -164,6 +195,15 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
         ):
             return False
     return False
+
+
+def _is_term_of_a_loss(code: Code, target: ast.expr) -> bool:
+    """Whether a name, `kl_penalty` for instance, is added in the expression that a loss is bound to."""
+    name = plain_name(target)
+    if not re.search("kl", name, re.IGNORECASE):
+        return False
+    losses = (b for (scope, known), group in code.bindings.items() if re.search("loss|objective", known) for b in group)
+    return any(code.scope(loss.statement) is code.scope(target) and name in names(loss.value) for loss in losses)
 
 
 RULES = [

@@ -1,6 +1,7 @@
 """Sampling with dropout off, scoring with dropout on."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
@@ -53,15 +54,21 @@ def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
                     )
 
 
+# Families whose published configurations have every dropout at 0.
+WITHOUT_DROPOUT = re.compile(r"qwen|llama|mistral|gemma|smollm|deepseek|olmo|phi-?[34]|pythia|course-lm", re.IGNORECASE)
+
+
 def _has_no_dropout(code: Code) -> bool:
-    """Whether the notebook itself sets every dropout it mentions to 0."""
+    """Whether the notebook itself sets every dropout it mentions to 0, or mentions none and names a model without."""
     rates = [
         k.value
         for _, call in code.walk(ast.Call)
         for k in call.keywords
         if k.arg and ("dropout" in k.arg or "pdrop" in k.arg)
     ]
-    return bool(rates) and all(number(rate) == 0 for rate in rates)
+    if rates or any(True for _ in code.calls("Dropout", "dropout")):
+        return bool(rates) and all(number(rate) == 0 for rate in rates)
+    return any(isinstance(n.value, str) and WITHOUT_DROPOUT.search(n.value) for _, n in code.walk(ast.Constant))
 
 
 def _events(code: Code, scope: ast.AST, depth: int) -> Iterator[tuple[str, ast.AST]]:

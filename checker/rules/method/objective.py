@@ -11,6 +11,7 @@ from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, mentions, names, plain_name, product, subject
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
+CRITIC = r"value|critic|(^|_)(vf|v|q)(_|$)"
 FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
     *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
@@ -78,9 +79,13 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
     for (_, name), group in code.bindings.items():
         if name not in stepped - {""} or any(not b.plain or name in names(b.value) for b in group):
             continue
+        if re.search(CRITIC, name, re.IGNORECASE) and len(stepped - {""}) > 1:
+            continue  # it learns by a loss of its own, the policy by another
         for binding in group:
             used = _made_of(code, binding.value)
             if any(_may_hold_the_policy(code, part) for part in ast.walk(binding.value)):
+                continue
+            if mentions(binding.value, "surr"):
                 continue
             without_policy = used and all(re.fullmatch(NOT_POLICY, n, re.IGNORECASE) for n in used)
             if without_policy and any(re.search(r"kl|reward|adv", n, re.IGNORECASE) for n in used):

@@ -56,7 +56,8 @@ def _pad_is_eos(code: Code) -> bool:
         entries = [d for a in call.args if isinstance(a, ast.Dict) for d in zip(a.keys, a.values)]
         pad = pad or next((v for k, v in entries if getattr(k, "value", "") == "pad_token"), None)
         if pad is not None and mentions(pad, EOS):
-            return True
+            if not isinstance(pad, (ast.BoolOp, ast.IfExp)) or _names_a_model_without_pad(code):
+                return True
     return False
 
 

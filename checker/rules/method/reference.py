@@ -91,7 +91,7 @@ def _is_frozen(code: Code) -> bool:
 def _is_let_go(code: Code, call: ast.Call) -> bool:
     """Whether the result is detached, there or where its name is used."""
     statement = code.within(call, ast.Assign)
-    made = {plain_name(target) for target in statement.targets} if statement else set()
+    made = {name for target in statement.targets for name in names(target)} if statement else set()
     for _, detach in code.calls("detach", "item", "detach_"):
         if code.scope(detach) is code.scope(call) and (names(detach) & made - {""} or call in code.inside(detach)):
             return True

@@ -33,6 +33,8 @@ def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
         inside = [node for node in code.inside(function) if isinstance(node, ast.Call)]
         draws = [n for n in inside if called(n) in ("multinomial", "sample") and _draws(n) and not is_quiet(code, n)]
         draws = [n for n in draws if code.within(n, ast.For, ast.While) is not None]
+        if not any(map(_lengthens, inside)) or any(called(n) == "step" for n in inside):
+            continue  # an action of an agent, whose environment comes between: no sequence that grows
         forward = [n for n in inside if _is_forward(n) and not is_quiet(code, n)]
         scored = any(called(n) in (*SCORES, "log_prob") for n in inside)
         if draws and forward and not scored and not _called_quietly(code, function):
@@ -49,6 +51,11 @@ def _draws(call: ast.Call) -> bool:
         called(call) == "multinomial"
         or called(call.func.value if isinstance(call.func, ast.Attribute) else None) == "Categorical"
     )
+
+
+def _lengthens(call: ast.Call) -> bool:
+    """`torch.cat([ids, token], dim=1)` and its like: what was drawn is put behind what it was drawn from."""
+    return called(call) in ("cat", "concat", "concatenate", "hstack")
 
 
 def _is_forward(call: ast.Call) -> bool:

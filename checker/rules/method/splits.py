@@ -68,7 +68,15 @@ def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
         value = subject(value) if not re.search(r"random|rng|copy", "".join(names(value.func))) else value.args[0]
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         value = value.value
-    return plain_name(value) == train and len(code.values(train)) == 1
+    made = [value for value in code.values(train) if not _is_made_of_itself(value, train)]
+    return plain_name(value) == train and len(made) == 1
+
+
+def _is_made_of_itself(value: ast.expr, name: str) -> bool:
+    """`train = train.map(f)`: the same items."""
+    while called(value) in UNCUT and subject(value) is not None:
+        value = subject(value)
+    return plain_name(value) == name
 
 
 def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
@@ -89,6 +97,8 @@ def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
     seeds = (_seed(code, first), _seed(code, second))
     if seeds != (None, None):
         return seeds[0] == seeds[1]
+    if _repeats_the_same(code, first) and _repeats_the_same(code, second):
+        return True
     reseeded = (_seeded_before(code, one), _seeded_before(code, other))
     return _seeds_itself(code, first) or (None not in reseeded and reseeded[0] == reseeded[1])
 
@@ -125,6 +135,21 @@ def _seeds_itself(code: Code, call: ast.Call) -> bool:
         (_makes_generator(node) or called(node) == "seed") and node.args and number(node.args[0]) is not None
         for node in code.inside(function)
     )
+
+
+FIXED = {"append", "extend", "range", "len", "list", "dict", "zip", "enumerate", "items", "join", "format", "shuffle"}
+
+
+def _repeats_the_same(code: Code, call: ast.Call) -> bool:
+    """`build(repeats=40)`, where the function of the notebook draws nothing: one list, so many times over."""
+    function = code.functions.get(plain_name(call.func))
+    if (
+        function is None
+        or call.args
+        or [bool(re.search("repeat|copies|times", k.arg or "")) for k in call.keywords] != [True]
+    ):
+        return False
+    return all(called(inner) in FIXED for inner in code.calls_in(function))
 
 
 def _seeded_before(code: Code, binding: Binding) -> float | None:

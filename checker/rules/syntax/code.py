@@ -12,7 +12,15 @@ from functools import cached_property
 
 from checker.notebook import Notebook
 from checker.rules.syntax.bindings import BINDING, Binding, bound
-from checker.rules.syntax.expressions import FUNCTIONS, called, is_empty, parameters, plain_name, same
+from checker.rules.syntax.expressions import (
+    FUNCTIONS,
+    argument,
+    called,
+    is_empty,
+    parameters,
+    plain_name,
+    same,
+)
 from checker.rules.syntax.trees import Tree, read_trees
 
 
@@ -22,6 +30,7 @@ class Code:
 
     trees: list[Tree] = field(default_factory=list)
     _scopes: dict[ast.AST, ast.AST | None] = field(default_factory=dict)
+    _last: dict[ast.Name, Binding | None] = field(default_factory=dict)
 
     @cached_property
     def _nodes(self) -> dict[type, list[tuple[int, ast.AST]]]:
@@ -155,7 +164,8 @@ class Code:
         """A test for expressions made of what `origin` recognises, and not of it only through what `stop`
         does.
 
-        A name counts only when everything it is bound to (but empty lists and None) does.
+        A name counts only when everything it is bound to (but empty lists and None) does, a parameter when
+        everything that is passed for it does.
         """
         carriers: set[tuple[ast.AST | None, str]] | None = None
         makers: set[str] = set()
@@ -172,18 +182,24 @@ class Code:
                     return True
                 if stop(part):
                     continue
-                if carriers and isinstance(part, ast.Name) and self._key(part) in carriers:
-                    return True
-                waiting.extend(self._children.get(part, ()))
+                if isinstance(part, ast.Name):
+                    last = self._last_of_several(part)
+                    if last is not None:
+                        waiting.append(last.value)
+                    elif carriers and self._key(part) in carriers:
+                        return True
+                if isinstance(part, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                    waiting.append(part.elt)  # what it goes over is no part of the result
+                elif not self._is_field_of_parameter(part):
+                    waiting.extend(self._children.get(part, ()))
             return False
 
         def fill() -> None:
             """Go over all bindings until nothing is added; a chain of more than five gives up."""
             for _ in range(5):
                 size = len(carriers) + len(makers)
-                for key, group in self.bindings.items():
-                    filled = [b.value for b in group if not is_empty(b.value)]
-                    if key not in carriers and filled and all(map(carries, filled)):
+                for key, values in self._given.items():
+                    if key not in carriers and all(map(carries, values)):
                         carriers.add(key)
                 for name, returned in self._returned.items():
                     if all(not isinstance(value, ast.Tuple) and carries(value) for value in returned):
@@ -193,6 +209,14 @@ class Code:
 
         return carries
 
+    def _is_field_of_parameter(self, node: ast.AST) -> bool:
+        """Whether it is `batch.ids` of a parameter `batch`: one field of what was passed, not the whole of it."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return False
+        key = self._key(node.value)
+        is_method = isinstance(self.parent(node), ast.Call) and self.parent(node).func is node
+        return key[1] in parameters(key[0]) and key not in self.bindings and not is_method
+
     def _key(self, name: ast.Name) -> tuple[ast.AST | None, str]:
         """Where the bindings of a name are: in its function, or outside of all."""
         if (None, name.id) not in self.bindings:
@@ -200,6 +224,54 @@ class Code:
         scope = self.scope(name)
         own = (scope, name.id) in self.bindings or name.id in parameters(scope)
         return scope if own else None, name.id
+
+    @cached_property
+    def _given(self) -> dict[tuple[ast.AST | None, str], list[ast.expr]]:
+        """By scope and name, what a name is bound to and what is passed for a parameter, empty lists and None left out.
+
+        A parameter is left out where a call cannot be seen through.
+        """
+        found = {key: [b.value for b in group if not is_empty(b.value)] for key, group in self.bindings.items()}
+        for function in self.functions.values():
+            calls = [call for _, call in self.calls(function.name)]
+            unseen = any(self.procedure(call) is not function for call in calls)
+            for name in parameters(function) - {"self"}:
+                passed = [argument(call, function, name) for call in calls]
+                if unseen or not passed or None in passed:
+                    found.pop((function, name), None)
+                else:
+                    found[function, name] = found.get((function, name), []) + passed
+        return {key: values for key, values in found.items() if values}
+
+    def _last_of_several(self, name: ast.Name) -> Binding | None:
+        """Of a name that is bound more than once, the binding that is in force where it is read.
+
+        None where that depends on the way taken: the last one before must stand in the same list of statements as
+        the reading, or as something around it.
+        """
+        if name not in self._last:
+            self._last[name] = self._find_last(name)
+        return self._last[name]
+
+    def _find_last(self, name: ast.Name) -> Binding | None:
+        bindings = self.visible(name)
+        if len(bindings) < 2:
+            return None
+        here = self.place(name)
+        before = [(self.place(b.statement), b) for b in bindings]
+        before = [pair for pair in before if pair[0] < here]
+        if not before:
+            return None
+        last = max(before, key=lambda pair: pair[0])[1]
+        if not last.plain:
+            return None
+        chain = [name, *self.parents(name)]
+        holder = self.parent(last.statement)
+        if holder not in chain:
+            return None
+        around = chain[chain.index(holder) - 1]
+        lists = [getattr(holder, field, []) for field in ("body", "orelse", "finalbody")]
+        return last if any(last.statement in body and around in body for body in lists) else None
 
     @cached_property
     def _returned(self) -> dict[str, list[ast.expr]]:

@@ -84,6 +84,20 @@ def keyword(call: ast.Call, *wanted: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg in wanted), None)
 
 
+def argument(call: ast.Call, function: ast.AST, name: str) -> ast.expr | None:
+    """What a call passes for a parameter of a function, None when it leaves it out."""
+    named = keyword(call, name)
+    if named is not None:
+        return named
+    positional = [a.arg for a in [*function.args.posonlyargs, *function.args.args]]
+    if positional[:1] == ["self"]:
+        positional = positional[1:]
+    place = positional.index(name) if name in positional else len(call.args)
+    before = call.args[: place + 1]
+    known = len(before) == place + 1 and not any(isinstance(a, ast.Starred) for a in before)
+    return before[-1] if known else None
+
+
 def same(one: ast.AST, other: ast.AST) -> bool:
     """Whether two expressions are written alike."""
     return one is other or (type(one) is type(other) and ast.dump(one) == ast.dump(other))

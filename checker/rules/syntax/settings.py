@@ -7,7 +7,7 @@ import ast
 from dataclasses import dataclass
 
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, number, parameters, plain_name
+from checker.rules.syntax.expressions import argument, called, keyword, number, parameters, plain_name
 
 FAR = 6  # steps from one name to the next that are followed
 
@@ -56,6 +56,9 @@ def value(code: Code, node: ast.expr | None, frame: Frame, far: int = FAR) -> fl
             return value(code, stands_for, frame, far - 1)
         if node.id in parameters(frame.function):
             return _of_parameter(code, node.id, frame, far - 1)
+    if called(node) in ("max", "float") and node.args:  # `max(1e-6, temperature)` guards against a zero
+        guarded = [value(code, argument, frame, far - 1) for argument in node.args]
+        return None if None in guarded else max(guarded)
     if isinstance(node, ast.Attribute):
         return _of_field(code, node.attr, far - 1)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
@@ -75,20 +78,6 @@ def _of_parameter(code: Code, name: str, frame: Frame, far: int) -> float | None
         holders = [code.scope(call) for call in calls]
         return _agreed([value(code, node, Frame(holder), far) for node, holder in zip(passed, holders)])
     return default(code, function, name)
-
-
-def argument(call: ast.Call, function: ast.AST, name: str) -> ast.expr | None:
-    """What a call passes for a parameter of a function, None when it leaves it out."""
-    named = keyword(call, name)
-    if named is not None:
-        return named
-    positional = [a.arg for a in [*function.args.posonlyargs, *function.args.args]]
-    if positional[:1] == ["self"]:
-        positional = positional[1:]
-    place = positional.index(name) if name in positional else len(call.args)
-    before = call.args[: place + 1]
-    known = len(before) == place + 1 and not any(isinstance(a, ast.Starred) for a in before)
-    return before[-1] if known else None
 
 
 def default(code: Code, function: ast.AST, name: str) -> float | None:

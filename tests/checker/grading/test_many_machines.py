@@ -1,0 +1,218 @@
+"""Workers on other machines and what kill -9 costs, with dask's own scheduler and workers as processes: slow.
+
+What grades is a stand-in that returns at once or waits; boxes are tried elsewhere.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from checker.grading import scheduling
+from checker.grading.boxes import Isolation
+from checker.grading.classes import Class, graded, plan
+from checker.grading.limits import Limits
+from checker.grading.one import Settings, failed
+from checker.grading.scheduling import KILLED, on_workers
+from checker.grading.storing import Folder
+from checker.notebook import Unreadable
+from tests.checker.grading.test_classes import sheet as sheet
+from tests.checker.grading.test_classes import submissions as submissions
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[3]
+STUDENTS = [f"student{number}" for number in range(6)]
+
+
+def at_once(job):
+    """Stands for grading."""
+    return failed(job, f"graded {job.student}")
+
+
+def slowly(job):
+    """Stands for grading that takes a while, so that there is something to kill it in."""
+    time.sleep(0.7)
+    return failed(job, f"graded {job.student} in {os.getpid()}")
+
+
+def kills_its_worker(job):
+    """Stands for grading: one student's notebook ends the worker."""
+    if job.student == STUDENTS[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_once(job)
+
+
+@pytest.fixture
+def jobs(sheet, submissions, tmp_path):
+    """The submissions of six students."""
+    for student in STUDENTS:
+        handed_in = submissions(student)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    of = Class([sheet], Settings(7, Isolation("none"), Limits()))
+    return plan([handed_in], scratch, of)
+
+
+@pytest.fixture
+def certificates(tmp_path):
+    """A certificate made on the spot: authority, certificate and key of everyone."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl is installed")
+    made = {"ca": "cert.pem", "cert": "cert.pem", "key": "key.pem"}
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key.pem -out cert.pem"
+    subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True)
+    return {name: str(tmp_path / file) for name, file in made.items()}
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextmanager
+def process(*arguments):
+    """A program of dask that finds this project; ended with its children in the end."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield program
+    finally:
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+
+def scheduler(address, *options):
+    host = address.split("://")[1]
+    name, port = host.rsplit(":", 1)
+    where = ["--host", name, "--port", port, "--protocol", address.split("://")[0], "--no-dashboard"]
+    return process("distributed.cli.dask_scheduler", *where, *options)
+
+
+def worker(address, tmp_path, *options):
+    place = ["--local-directory", str(tmp_path / f"dask{free_port()}"), "--no-dashboard"]
+    return process("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", *place, *options)
+
+
+def of_tls(files):
+    return ["--tls-ca-file", files["ca"], "--tls-cert", files["cert"], "--tls-key", files["key"]]
+
+
+@pytest.fixture
+def address():
+    return f"tcp://127.0.0.1:{free_port()}"
+
+
+def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monkeypatch):
+    """Catches tls:// that was promised and never tried: its options, and a client that cannot shake hands."""
+    address = f"tls://127.0.0.1:{free_port()}"
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    work = [job for _, job in jobs.jobs.values()]
+    with scheduler(address, *of_tls(certificates)), worker(address, tmp_path, *of_tls(certificates)):
+        said = {job.student: result["stopped"] for job, result in on_workers(work, 1, address, certificates)}
+    assert said == {student: f"graded {student}" for student in STUDENTS}
+
+
+def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
+    """Catches a scheduler that takes whoever comes, and a traceback instead of a sentence."""
+    address = f"tls://127.0.0.1:{free_port()}"
+    work = [job for _, job in jobs.jobs.values()]
+    with scheduler(address, *of_tls(certificates)):
+        with pytest.raises(Unreadable, match="--tls-cert"):
+            list(on_workers(work, 1, address))
+
+
+def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
+    """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
+    monkeypatch.setattr(scheduling, "_graded", slowly)
+    work = [job for _, job in jobs.jobs.values()]
+    said = {}
+    with scheduler(address), worker(address, tmp_path) as first, worker(address, tmp_path):
+        for job, result in on_workers(work, 2, address):
+            if not said:
+                os.kill(first.pid, signal.SIGKILL)
+            said[job.student] = result["stopped"]
+    assert sorted(said) == STUDENTS
+    assert all(text.startswith("graded") for text in said.values())
+
+
+def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, address, tmp_path, monkeypatch):
+    """Catches the setting of a scheduler that was started by hand: by it one notebook ends four machines' workers."""
+    monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
+    work = [job for _, job in jobs.jobs.values()]
+    with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
+        said = {job.student: result["stopped"] for job, result in on_workers(work, 3, address)}
+    assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
+
+
+def test_a_scheduler_killed_loses_no_finished_result(jobs, address, tmp_path, monkeypatch):
+    """Catches hours lost, or a grader that waits for ever, when the scheduler dies: the second call does the rest."""
+    monkeypatch.setattr(scheduling, "_graded", slowly)
+    folder = Folder(tmp_path / "graded")
+    folder.prepare()
+    first = []
+    with scheduler(address) as program, worker(address, tmp_path):
+        with pytest.raises(Unreadable, match="is kept"):
+            for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, 1, address)):
+                first.append(handed.student)
+                if len(first) == 2:
+                    os.kill(program.pid, signal.SIGKILL)
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    again = {handed.student: was_there for handed, _, was_there in graded(jobs, folder, scheduling.in_this_process)}
+    assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
+    assert sorted(again) == STUDENTS
+
+
+GRADER = """
+import sys
+from pathlib import Path
+from checker.grading import scheduling
+from checker.grading.boxes import Isolation
+from checker.grading.classes import Class, graded, plan
+from checker.grading.limits import Limits
+from checker.grading.one import Settings
+from checker.grading.sheets import read_sheet
+from checker.grading.storing import Folder
+from tests.checker.grading.test_many_machines import slowly
+
+sheet, handed_in, scratch, output = map(Path, sys.argv[1:])
+scheduling._graded = slowly
+work = plan([handed_in], scratch, Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
+folder = Folder(output)
+folder.prepare()
+for handed, _, _ in graded(work, folder, scheduling.in_this_process):
+    print(handed.student, flush=True)
+"""
+
+
+def test_a_grader_killed_loses_no_finished_result(jobs, tmp_path, monkeypatch):
+    """Catches results that are written down at the end only, or half written when the machine loses its power."""
+    scratch = tmp_path / "scratch of the killed"
+    scratch.mkdir()
+    output = tmp_path / "graded"
+    places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", scratch, output]
+    command = [sys.executable, "-c", GRADER, *map(str, places)]
+    program = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    first = [program.stdout.readline().strip() for _ in range(2)]
+    program.kill()
+    program.communicate()
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    done = graded(jobs, Folder(output), scheduling.in_this_process)
+    kept = [handed.student for handed, _, was_there in done if was_there]
+    assert set(first) <= set(kept)
+    assert len(kept) < len(STUDENTS)
