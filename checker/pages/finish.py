@@ -1,11 +1,13 @@
 """What every finished page of the site gets, whichever engine made it.
 
 Links from the first place of a word to the glossary and of a paper to the references; below a notebook's title what it
-needs, what it teaches and the files in which it opens; and beside the pages those files, and what "Try it" loads.
+needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, and
+what "Try it" loads.
 """
 
 import json
 import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,6 +27,10 @@ TRY = Path("docs") / "try.qmd"
 REFERENCES = Path("docs") / "references.qmd"
 API = Path("docs") / "api.qmd"
 WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the others speak to who knows them
+# Quarto adds these to a notebook that has an output in HTML, for scripts that such outputs might hold; ours hold none.
+FROM_ELSEWHERE = re.compile(
+    r"""<script src="https?://[^"]*"[^>]*></script>\s*|<script[^>]*>define\('jquery'.*?</script>\s*""", re.DOTALL
+)
 BELOW = "</header>"  # of the title, on a page of either engine
 
 
@@ -34,7 +40,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         page = folder / source.with_suffix(".html")
         if not page.is_file():
             continue
-        text = page.read_text(encoding="utf-8")
+        text = FROM_ELSEWHERE.sub("", page.read_text(encoding="utf-8"))
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)

@@ -72,10 +72,11 @@ def _with_links(text: str, waiting: list[Entry], alone: bool) -> str:
         return text
     places: list[tuple[int, int, Entry]] = []
     for entry in list(waiting):
-        match = re.search(entry.words, text)
-        if match and not any(start < match.end() and match.start() < end for start, end, _ in places):
-            places.append((match.start(), match.end(), entry))
-            waiting.remove(entry)
+        for match in re.finditer(entry.words, text):
+            if all(match.end() <= start or end <= match.start() for start, end, _ in places):
+                places.append((match.start(), match.end(), entry))
+                waiting.remove(entry)
+                break
     for start, end, entry in sorted(places, key=lambda place: place[0], reverse=True):
         link = f'<a class="{entry.kind}" href="{escapes.escape(entry.address)}">{text[start:end]}</a>'
         text = text[:start] + link + text[end:]

@@ -9,6 +9,7 @@ from checker.pages.linking import Entry
 
 GLOSSARY = Path("docs") / "glossary.qmd"
 PAPERS = Path("references.yaml")
+SPACE = r"(?:\s|&nbsp;)+"  # Quarto keeps "et al." and the year together
 # Other ways in which the texts say a heading of the glossary.
 ALSO = {
     "Held out": ("held-out",),
@@ -41,8 +42,8 @@ class Paper:
     @property
     def words(self) -> str:
         """A pattern of how texts cite it: "Shao et al. 2024", "Shao et al. (2024", "Shao et al., 2024"."""
-        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in self.cited)
-        return rf"\b(?:{names}),?\s+\(?{self.year}\b"
+        names = "|".join(SPACE.join(map(re.escape, name.split())) for name in self.cited)
+        return rf"\b(?:{names}),?{SPACE}\(?{self.year}\b"
 
 
 def headings(project: Path) -> list[str]:
@@ -101,7 +102,7 @@ def paper_entries(project: Path, references: str) -> list[Entry]:
 
 def _pattern(name: str) -> str:
     """A name as texts write it, also in the plural; one with capitals inside is an acronym, and written so."""
-    words = r"\s+".join(map(re.escape, name.split()))
+    words = SPACE.join(map(re.escape, name.split()))
     if name not in (name.lower(), name.capitalize()):
         return rf"(?<![\w-]){words}(?![\w-])"
     return rf"(?<![\w-])(?i:{words}s?)(?![\w-])"

@@ -66,6 +66,7 @@ def test_glossary_words_are_found_as_texts_write_them():
     [
         (["Williams"], "(Williams 1992)"), (["Tang", "Munos"], "Tang and\nMunos, 1992"),
         (["Ng", "Harada", "Russell"], "Ng, Harada and Russell 1992"), (["Hu", "Shen", "Wallis", "Li"], "Hu et al. (1992)"),
+        (["Hu", "Shen", "Wallis", "Li"], "Hu et al.&nbsp;1992"),
     ],
 )  # fmt: skip
 def test_a_paper_is_found_by_its_authors_and_year(families, text):
