@@ -11,8 +11,12 @@ from functools import wraps
 
 from torch import Tensor
 
-from shared.exercises import catalogue, own_task
+from shared.exercises import catalogue
 from shared.exercises.exercise import Exercise
+from shared.exercises.own_task.cases import verdict_on_cases
+from shared.exercises.own_task.learnable import verdict_on_task
+from shared.exercises.own_task.reward import verdict_on_reward
+from shared.exercises.own_task.rows import SPLITS, verdict_on_rows
 from shared.exercises.process import verdict_on
 from shared.exercises.record import show
 
@@ -234,17 +238,34 @@ def greedy_evaluation(function: Callable) -> None:
     """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
 
 
-def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]) -> None:
+def rows(function: Callable, splits: Sequence[str] = SPLITS) -> None:
+    """Check `f(split, n, seed) -> rows`, a data set of one's own: n dicts with a `prompt`, the same columns in all.
+
+    splits: the first is "train"; nothing of it is in the others.
+    """
+    show(verdict_on_rows(function, splits))
+
+
+def cases(function: Callable) -> None:
+    """Check `f() -> [(row, completion, reward), ...]`, good and bad cases of a task of one's own."""
+    show(verdict_on_cases(function))
+
+
+def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]] | Callable) -> None:
     """Check `f(prompts, completions, **columns) -> list of floats`, a reward of one's own.
 
-    cases: (row, completion, reward) that one is sure of, good ones and bad ones; the row is one of the data set.
+    cases: (row, completion, reward) that one is sure of, good ones and bad ones, or the function that lists them; the row
+        is one of the data set.
     """
-    show(own_task.verdict_on_reward(function, cases))
+    show(verdict_on_reward(function, cases))
 
 
-def task(train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor) -> None:
+def task(
+    train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor, validation_rows: Sequence[dict] = ()
+) -> None:
     """Check `train_rows` and `eval_rows` of a task of one's own, before training.
 
     base_rewards: (N, G), what G completions of each of N training prompts earn before training.
+    validation_rows: on which settings are chosen.
     """
-    show(own_task.verdict_on_task(train_rows, eval_rows, base_rewards))
+    show(verdict_on_task(train_rows, eval_rows, base_rewards, validation_rows))

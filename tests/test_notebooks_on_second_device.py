@@ -78,6 +78,20 @@ CUTS = {
             Cut("KEPT = (0, 2, 4, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
         ]
     ),
+    "own_task": Worked(
+        [
+            Cut('make_rows("train", 900, seed=0)', 'make_rows("train", 40, seed=0)'),
+            Cut("rows[:700], rows[700:]", "rows[:32], rows[32:]"),
+            Cut('make_rows("eval", 200, seed=0)', 'make_rows("eval", 32, seed=0)'),
+            Cut('make_rows("new", 200, seed=0)', 'make_rows("new", 12, seed=0)'),
+            Cut("train_rows[:100]", "train_rows[:16]"),
+            Cut("SEEDS = (0, 1, 2)", "SEEDS = (0,)"),
+            Cut("steps=20, prompts_per_step=8, log_every=5", "steps=1, prompts_per_step=2, log_every=1"),
+            Cut("steps=60, prompts_per_step=16, log_every=10", "steps=1, prompts_per_step=2, log_every=1"),
+            Cut("steps=20, log_every=0", "steps=1, log_every=0"),
+            Cut("range(0, 200, 50)", "range(0, 32, 16)"),
+        ]
+    ),
     "poker": Worked(),
     "ppo": Worked(
         [
