@@ -206,7 +206,9 @@ def sample(
             a model whose logits are not finite, or an environment beside a constraint.
     """
     if environment is not None and constraint is not None:
-        raise ValueError("A constraint allows only its own answers, so an environment cannot speak: give one of the two.")
+        raise ValueError(
+            "A constraint allows only its own answers, so an environment cannot speak: give one of the two."
+        )
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
     device = next(model.parameters()).device
