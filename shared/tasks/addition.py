@@ -22,7 +22,8 @@ from shared.tasks.tags import parse, tagged
 SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
 OPERANDS = range(10, 100)
 MAX_NEW_TOKENS = 40
-ASKED = re.compile(r"(?P<a>[0-9]{1,6}) \+ (?P<b>[0-9]{1,6}) =$")  # what a calculator answers, at the completion's end
+# What a calculator answers: a sum at the very end of a completion.
+ASKED = re.compile(r"(?<![0-9])(?P<a>[0-9]{1,6}) \+ (?P<b>[0-9]{1,6}) =$")
 CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the number')}"
 # Two digits and a carry twice; the working is that of the documents (`working`).
 LONGEST_ANSWERS = (tagged("9 + 9 = 18\n99 + 99 = 198", "198"),)

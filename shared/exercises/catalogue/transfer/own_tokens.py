@@ -5,7 +5,7 @@ import torch
 from shared.exercises.arguments import Scalar, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import TensorOf
+from shared.exercises.results import TensorOf, as_numbers
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -84,6 +84,11 @@ def upside_down(mask, real):
     return real - mask
 
 
+def call(function, case: Case):
+    """The mask as floats: whole numbers and booleans are as good."""
+    return as_numbers(function(*case.values())).float()
+
+
 def draw(draw: Draw) -> Case:
     lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
     spoken = []
@@ -115,5 +120,6 @@ EXERCISE = Exercise(
     result=TensorOf("B C"),
     draw=draw,
     boundary=boundary,
+    call=call,
     valid=lambda case: len(case["lengths"]) > 0 and max(case["lengths"]) == case["width"],
 )
