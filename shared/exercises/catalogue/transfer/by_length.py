@@ -15,9 +15,7 @@ STEPS = Steps()
 
 @STEPS.step
 def groups(lengths, rewards):
-    """The rewards of each length."""
-    values = rewards.tolist()
-    return {length: [r for other, r in zip(lengths, values) if other == length] for length in lengths}
+    return {length: [r for other, r in zip(lengths, rewards.tolist()) if other == length] for length in lengths}
 
 
 @STEPS.step

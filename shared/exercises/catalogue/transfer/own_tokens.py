@@ -24,11 +24,17 @@ def places(spoken):
 
 
 @STEPS.step
-def mask(real, places):
-    found = real.clone()
+def heard(places, real):
+    """1 where the environment spoke."""
+    found = torch.zeros_like(real)
     for row, of_row in enumerate(places):
-        found[row, of_row] = 0
+        found[row, of_row] = 1
     return found
+
+
+@STEPS.step
+def mask(real, heard):
+    return real * (1 - heard)
 
 
 @STEPS.slip(
@@ -80,8 +86,8 @@ def last_token_masked(lengths, width):
 
 
 @STEPS.slip("mask", "The mask is upside down: 1 for the policy's own tokens, 0 for the environment's and the padding.")
-def upside_down(mask, real):
-    return real - mask
+def upside_down(heard):
+    return heard
 
 
 def call(function, case: Case):

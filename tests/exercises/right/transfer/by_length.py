@@ -48,3 +48,8 @@ def counted(lengths, rewards, z):
 
 
 RIGHT = [with_tensors, counted]
+EQUIVALENT = {
+    "groups: return {length: [r for other, r in zip(lengths, rewards) if other == length] for length in lengths}": (
+        "numbers of a tensor add up as floats do"
+    ),
+}
