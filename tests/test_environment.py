@@ -179,7 +179,9 @@ def test_without_the_mask_the_policy_learns_what_it_hears(tokenizer):
         probe = sample(policy, tokenizer, PROMPTS, 8, Sampling(max_new_tokens=9), environment=echo, seed=5)
         every = replace(probe, policy_mask=None)
         before = completion_logps(policy, every)[0][heard(probe)].mean().item()
-        training.train(algorithm(policy, tokenizer, long_is_good, config, environment=echo), ROWS, config, progress=False)
+        training.train(
+            algorithm(policy, tokenizer, long_is_good, config, environment=echo), ROWS, config, progress=False
+        )
         likelier[algorithm] = completion_logps(policy, every)[0][heard(probe)].mean().item() - before
     assert likelier[LearnsAll] > likelier[GRPO] + 0.2
 
@@ -187,7 +189,9 @@ def test_without_the_mask_the_policy_learns_what_it_hears(tokenizer):
 def test_training_and_evaluation_take_an_environment(model, tokenizer):
     history = grpo.train(model, tokenizer, ROWS, long_is_good, CONFIG, environment=echo, progress=False)
     assert len(history) == 2 and all(record["ratio"] == pytest.approx(1, abs=1e-4) for record in history)
-    assert "ij" in "".join(evaluate(model, tokenizer, ROWS, long_is_good, temperature=1.0, environment=echo).completions)
+    assert "ij" in "".join(
+        evaluate(model, tokenizer, ROWS, long_is_good, temperature=1.0, environment=echo).completions
+    )
 
 
 def test_the_calculator_answers_sums_at_the_end_alone():
