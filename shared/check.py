@@ -163,6 +163,26 @@ def slopes(function: Callable) -> None:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
 
+@about(catalogue.transfer.by_length.EXERCISE)
+def accuracy_by_length(function: Callable) -> None:
+    """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""
+
+
+@about(catalogue.transfer.calculator.EXERCISE)
+def calculator(function: Callable) -> None:
+    """Check `f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else."""
+
+
+@about(catalogue.transfer.own_tokens.EXERCISE)
+def own_tokens(function: Callable) -> None:
+    """Check `f(lengths, spoken, width) -> mask (B, C)`: 1 for the policy's tokens, 0 for the environment's and padding."""
+
+
+@about(catalogue.transfer.own_loss.EXERCISE)
+def own_loss(function: Callable) -> None:
+    """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
+
+
 @about(catalogue.full_stops.EXERCISE)
 def full_stops(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""

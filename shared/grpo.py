@@ -18,6 +18,7 @@ from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
+from shared.environment import Environment
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -78,6 +79,11 @@ class GRPO(RolloutAlgorithm):
     name = "GRPO"
     idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
 
+    def __init__(self, *arguments, environment: Environment | None = None, **options):
+        """environment: what writes into completions; the other arguments are those of every `RolloutAlgorithm`."""
+        super().__init__(*arguments, **options)
+        self.environment = environment
+
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         return collect(
             self.model,
@@ -87,6 +93,7 @@ class GRPO(RolloutAlgorithm):
             self.config,
             reference=self.reference,
             constraint=self.constraint,
+            environment=self.environment,
             step=step,
             share=self.share,
         )
@@ -119,6 +126,7 @@ def collect(
     *,
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
 ) -> Experience:
@@ -135,7 +143,7 @@ def collect(
     """
     refuse_the_policy_as_reference(model, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, constraint, step, share
+        model, tokenizer, rows, reward_funcs, config, constraint, step, share, environment
     )
     returns = rewards
     ref_logps = None
@@ -144,7 +152,7 @@ def collect(
     if config.beta and config.kl_in == "reward":
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
-        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.lengths).sum()).item()
+        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.own_lengths).sum()).item()
     advantages, group_metrics = group_advantages(
         share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps
     )
@@ -169,7 +177,7 @@ def policy_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
-        rollout.completion_mask,
+        rollout.loss_mask,
         experience.ref_logps if beta else None,
         entropy,
         beta=beta,
@@ -209,6 +217,7 @@ def train(
     *,
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place and return its history, one record of metrics for each step.
@@ -217,8 +226,17 @@ def train(
         rows: the training set.
         reference: `frozen_copy(model)` made before training; None with LoRA or with beta 0.
         constraint: restrict every completion to the answers of a trie.
+        environment: what writes into the completions, `shared.environment`; its tokens are in no loss.
         options: `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also
             says what is raised.
     """
-    algorithm = GRPO(model, tokenizer, reward_funcs, config, reference=reference, constraint=constraint)
+    algorithm = GRPO(
+        model,
+        tokenizer,
+        reward_funcs,
+        config,
+        reference=reference,
+        constraint=constraint,
+        environment=environment,
+    )
     return training.train(algorithm, rows, config, **options)

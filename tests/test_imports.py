@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # here; a folder's files have the folder's.
 LAYERS = [
     {"tasks", "constrain", "statistics", "interrupt"},
-    {"engine", "models", "prompts", "saving"},
+    {"engine", "models", "prompts", "saving", "environment"},
     {"rollout"},
     {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},

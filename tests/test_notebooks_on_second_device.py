@@ -101,6 +101,13 @@ CUTS = {
             Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
         ]
     ),
+    "transfer": Worked(
+        [
+            Cut("EACH = 60", "EACH = 2"),
+            Cut('dataset("train", 40, operands=range(10))', 'dataset("train", 2, operands=range(10))'),
+            Cut("sum_rows[:8]", "sum_rows[:2]"),
+        ]
+    ),
     "reasoning_format": Worked(
         [
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),

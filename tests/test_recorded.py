@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients
+from benchmarks.sweeps import gradients, transfer
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients}
+CHAPTERS = {"gradients": gradients, "transfer": transfer}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -70,6 +70,28 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
         assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", transfer.CONDITIONS)
+def test_one_seed_of_transfer_comes_out_as_recorded(condition):
+    """As above, for rows of dots by length and for sums with a calculator."""
+    now = transfer.run(condition, seed=0)
+    then = recorded("transfer").of(condition)[0]
+    if "held out" in then:
+        assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
+    else:
+        assert now["right"] == pytest.approx(then["right"], abs=0.2)
+
+
+def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
+    """One step of each part on a few rows: which figures come, and that validation rows are none of the training's."""
+    monkeypatch.setattr(transfer, "ROWS_OF_A_LENGTH", 2)
+    monkeypatch.setattr(transfer, "SUMS", 2)
+    assert {len(shares) for shares in transfer.run("rate 1e-4", seed=0, steps=1).values()} == {11}
+    assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {"in format", "right", "one too high", "copied"}
+    trained = [{"prompt": row["prompt"]} for row in transfer.rows_by_length("train", seed=1)[:3]]
+    assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
 
 
 def test_a_run_measures_what_its_settings_say(monkeypatch):

@@ -29,6 +29,7 @@ from shared.exercises.catalogue import (
     silent,
     soft_score,
     training_step,
+    transfer,
     value_loss,
     weighted,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "silent",
     "soft_score",
     "training_step",
+    "transfer",
     "value_loss",
     "weighted",
 ]
