@@ -159,6 +159,21 @@ def slopes(function: Callable) -> None:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
 
+@about(catalogue.what_rl_adds.pass_at_k.EXERCISE)
+def pass_at_k(function: Callable) -> None:
+    """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
+
+
+@about(catalogue.what_rl_adds.kept.EXERCISE)
+def keep_right(function: Callable) -> None:
+    """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
+
+
+@about(catalogue.what_rl_adds.near_miss.EXERCISE)
+def near_miss(function: Callable) -> None:
+    """Check `f(prompts, completions, target) -> list of floats`: 1 / (1 + distance) from the target."""
+
+
 @about(catalogue.full_stops.EXERCISE)
 def full_stops(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""

@@ -31,6 +31,7 @@ from shared.exercises.catalogue import (
     training_step,
     value_loss,
     weighted,
+    what_rl_adds,
 )
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "training_step",
     "value_loss",
     "weighted",
+    "what_rl_adds",
 ]
 
 
