@@ -89,13 +89,13 @@ def by_rejection(model, seed: int, config: RejectionConfig = REJECTION) -> list[
     )
 
 
-def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4, rows: Sequence[dict] | None = None) -> list[dict]:
+def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4) -> list[dict]:
     """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
     shared = setting()
     history = grpo.train(
         model,
         shared.tokenizer,
-        shared.train_rows if rows is None else rows,
+        shared.train_rows,
         list(REWARDS),
         replace(config, seed=seed),
         progress=False,
@@ -109,23 +109,11 @@ def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4, rows: Sequence[dict]
     ]
 
 
-def easy_first(model, seed: int, config: GRPOConfig = AT_3E_4) -> list[dict]:
-    """A curriculum: the first half of the samples on problems with two numbers, the second half on the others."""
-    rows = setting().train_rows
-    half = replace(config, steps=config.steps // 2)
-    easy = by_grpo(model, seed, half, [row for row in rows if len(row["numbers"]) == 2])
-    hard = by_grpo(model, seed, half, [row for row in rows if len(row["numbers"]) > 2])
-    drawn = easy[-1]["samples"]
-    return easy + [record | {"samples": record["samples"] + drawn} for record in hard]
-
-
 CONDITIONS: dict[str, Callable] = {
     "base model": untrained,
     "GRPO, 3e-4": by_grpo,
     "GRPO, 1e-4": partial(by_grpo, config=replace(AT_3E_4, learning_rate=1e-4)),
     "rejection sampling": by_rejection,
-    "two numbers first": easy_first,
-    "sound lines paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 1.0, 0.0, 1.0))),
     "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
 }
 
