@@ -183,6 +183,21 @@ def own_loss(function: Callable) -> None:
     """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
 
 
+@about(catalogue.what_rl_adds.pass_at_k.EXERCISE)
+def pass_at_k(function: Callable) -> None:
+    """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
+
+
+@about(catalogue.what_rl_adds.kept.EXERCISE)
+def keep_right(function: Callable) -> None:
+    """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
+
+
+@about(catalogue.what_rl_adds.near_miss.EXERCISE)
+def near_miss(function: Callable) -> None:
+    """Check `f(prompts, completions, target) -> list of floats`: 1 / (1 + distance) from the target."""
+
+
 @about(catalogue.full_stops.EXERCISE)
 def full_stops(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""

@@ -20,7 +20,7 @@ LAYERS = [
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised"},
-    {"evaluate", "exact", "recorded"},
+    {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},
     {"exercises", "check", "run", "pretrain"},
 ]

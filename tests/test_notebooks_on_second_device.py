@@ -53,10 +53,7 @@ CUTS = {
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
             Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
             Cut("EARLY, early = 10,", "EARLY, early = 1,"),
-            Cut("with_three_numbers[40]", "with_three_numbers[1]"),
             Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
-            Cut("range(600)", "range(3)"),
-            Cut("draws: int = 48", "draws: int = 2"),
         ]
     ),
     "dots": Worked(
@@ -116,6 +113,16 @@ CUTS = {
             Cut("held_out[:40]", "held_out[:2]"),
             Cut("steps=15,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+        ]
+    ),
+    "what_rl_adds": Worked(
+        [
+            Cut(
+                "PER_ROUND, MOST, EPOCHS, BATCH, LEARNING_RATE = 8, 4, 160,",
+                "PER_ROUND, MOST, EPOCHS, BATCH, LEARNING_RATE = 8, 1, 32,",
+            ),
+            Cut("rows_of_step(train_rows, 48,", "rows_of_step(train_rows, 8,"),
+            Cut("range(0, len(held_out), 40)", "range(0, len(held_out), 8)"),
         ]
     ),
 }

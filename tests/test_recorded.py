@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, transfer
+from benchmarks.sweeps import gradients, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients, "transfer": transfer}
+CHAPTERS = {"gradients": gradients, "transfer": transfer, "what_rl_adds": what_rl_adds}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -103,3 +103,25 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
     measured = gradients.run("RLOO", seed=0, steps=1)
     assert set(measured) == {"reward at 1", "KL at 1"}
     assert 0 < measured["reward at 1"] < 1 and 0 <= measured["KL at 1"] < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", what_rl_adds.CONDITIONS)
+def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
+    """As above; greedy shares of 200 problems, which forty updates on another machine may move by a tenth."""
+    now = what_rl_adds.run(condition, seed=0)
+    then = recorded("what_rl_adds").of(condition)[0]
+    for measure in ("format", "solved", "key", "pass@8"):
+        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
+
+
+def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems():
+    """Catches a comparison at unequal samples, and a round that counts what it kept instead of what it drew."""
+    steps = what_rl_adds.AT_3E_4
+    rounds = what_rl_adds.REJECTION
+    assert steps.steps * steps.prompts_per_step == rounds.rounds * rounds.prompts_per_round
+    assert steps.num_generations == rounds.num_generations
+    for condition in what_rl_adds.CONDITIONS:
+        samples = [point["samples"] for run in recorded("what_rl_adds").of(condition) for point in run["curve"]]
+        assert samples == ([] if condition == "base model" else [1280, 2560, 3840, 5120] * 3), condition

@@ -32,6 +32,7 @@ from shared.exercises.catalogue import (
     transfer,
     value_loss,
     weighted,
+    what_rl_adds,
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "transfer",
     "value_loss",
     "weighted",
+    "what_rl_adds",
 ]
 
 
