@@ -63,7 +63,9 @@ def squared(margin):
     return -((margin - 1) ** 2)
 
 
-@STEPS.slip("log_probability", "This is the hinge, 1 minus the margin where that is positive. Asked for is log-sigmoid.")
+@STEPS.slip(
+    "log_probability", "This is the hinge, 1 minus the margin where that is positive. Asked for is log-sigmoid."
+)
 def hinge(margin):
     return -(1 - margin).clamp(min=0)
 
