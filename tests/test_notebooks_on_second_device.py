@@ -87,6 +87,16 @@ CUTS = {
             Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
         ]
     ),
+    "reward_model": Worked(
+        [
+            Cut('sentences.dataset("train", 400, seed=0)', 'sentences.dataset("train", 40, seed=0)'),
+            Cut('sentences.dataset("eval", 100, seed=0)', 'sentences.dataset("eval", 5, seed=0)'),
+            Cut("PAIRS = 200", "PAIRS = 30"),
+            Cut("i * 20", "i", times=4),
+            Cut("STEPS = 12", "STEPS = 1"),
+            Cut("(1, 3, 6, 9, 12)", "(1,)"),
+        ]
+    ),
     "reasoning_format": Worked(
         [
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
