@@ -82,9 +82,6 @@ CUTS = {
     "ppo": Worked(
         [
             Cut("train_rows[:48]", "train_rows[:8]", times=2),
-            Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
-            Cut("for seed in (1, 2)", "for seed in (1,)"),
-            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
         ]
     ),
     "reward_model": Worked(

@@ -1,4 +1,4 @@
-"""The exercises about preferences: a reward to hide, choices, a reward model's loss, DPO's, and the KL of a completion."""
+"""The exercises about choices between completions: who wins, what is fitted to them, and how far a policy moved."""
 
 from shared.exercises.catalogue.preferences import (
     bradley_terry,

@@ -52,7 +52,9 @@ def noise_multiplies(difference, noise):
     return difference * noise
 
 
-@STEPS.slip("probability", "There is no noise: the better completion always wins. Take the sigmoid of the difference.")
+@STEPS.slip(
+    "probability", "The better completion always wins in yours: it is the sigmoid that the uniform numbers are below."
+)
 def no_noise(scaled):
     return (scaled > 0).float()
 
@@ -67,11 +69,6 @@ def fair_coin(scaled):
 )
 def compared_upside_down(probability, uniform):
     return uniform > probability
-
-
-@STEPS.slip("chosen", "You compare with one half instead of the uniform numbers: the better completion always wins.")
-def compared_with_a_half(probability):
-    return probability > 0.5
 
 
 @STEPS.slip("chosen", "One uniform number decides for all pairs. Each has its own.")

@@ -1,4 +1,4 @@
-"""DPO's loss: `dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, from log-probabilities (N,) each."""
+"""DPO's loss: `dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
 
 import torch
 

@@ -19,3 +19,4 @@ def by_softmax(first, second, noise, uniform):
 
 
 RIGHT = [by_the_odds, by_exponentials, by_softmax]
+EQUIVALENT = {"chosen: return uniform <= probability": "a number that is the probability itself is never drawn"}
