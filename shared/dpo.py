@@ -58,7 +58,8 @@ class Pairs:
 
     @property
     def num_tokens(self) -> int:
-        return self.documents.num_tokens
+        """Loss and metrics are means over pairs: whatever its length, a pair counts once."""
+        return len(self)
 
     @property
     def num_places(self) -> int:
@@ -102,9 +103,6 @@ class DPO(Algorithm):
         log_ratios = document_logps(self.model, experience.documents) - experience.ref_logps  # (2N,)
         chosen, rejected = (self.config.beta * log_ratios).view(-1, 2).unbind(dim=1)
         return preference_loss(chosen, rejected)
-
-    def weight(self, experience: Pairs) -> float:
-        return len(experience)
 
 
 def both_of(rows: Sequence[dict]) -> list[dict]:

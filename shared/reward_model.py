@@ -81,7 +81,8 @@ class PairStates:
 
     @property
     def num_tokens(self) -> int:
-        return 2 * len(self)
+        """Loss and metrics are means over pairs."""
+        return len(self)
 
     @property
     def num_places(self) -> int:

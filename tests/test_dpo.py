@@ -6,6 +6,7 @@ from datasets import Dataset
 from trl import DPOConfig as TRLConfig
 from trl import DPOTrainer
 
+from shared import training
 from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
 from shared.models import add_lora
 from shared.supervised import encode_documents
@@ -78,8 +79,8 @@ def test_parts_keep_both_of_a_pair(tokenizer, reference):
     alone = ours.experience([CHOICES[3], CHOICES[1]], step=0)
     torch.testing.assert_close(ours.loss(part)[0], ours.loss(alone)[0])
     torch.testing.assert_close(part.ref_logps, alone.ref_logps)
-    assert len(whole) == 4 and len(part) == 2 and ours.weight(part) == 2
-    assert whole.row_tokens.tolist() == [8, 3, 7, 5] and part.num_tokens == alone.num_tokens
+    assert len(whole) == 4 and len(part) == ours.weight(part) == part.num_tokens == 2
+    assert whole.row_tokens.tolist() == [8, 3, 7, 5]
     assert part.num_places == part.documents.ids.numel()
 
 
@@ -93,6 +94,18 @@ def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
         pairs.ref_logps, document_logps(tiny_llama().eval(), pairs.documents).detach(), rtol=1e-4, atol=1e-4
     )
     assert not pairs.ref_logps.requires_grad
+
+
+def test_the_metrics_are_means_over_pairs(tokenizer, reference, monkeypatch):
+    """In pieces as in one. Catches pieces that count by their tokens: a long pair would count more than a short one."""
+    ours = algorithm(tiny_llama().eval(), tokenizer, reference)
+    pairs = ours.experience(CHOICES, step=0)
+    whole = training.add_up_gradient(ours, pairs, ours.config)
+    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    assert len(training.pieces(pairs, ours.vocab_size)) == 4
+    in_pieces = training.add_up_gradient(ours, pairs, ours.config)
+    for name in ("loss", "accuracy", "margin"):
+        torch.testing.assert_close(in_pieces[name], whole[name])
 
 
 @pytest.mark.usefixtures("shapes_unchecked")

@@ -82,16 +82,16 @@ CUTS = {
     "ppo": Worked(
         [
             Cut("train_rows[:48]", "train_rows[:8]", times=2),
+            Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
+            Cut("for seed in (1, 2)", "for seed in (1,)"),
+            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
         ]
     ),
     "reward_model": Worked(
         [
-            Cut('sentences.dataset("train", 400, seed=0)', 'sentences.dataset("train", 40, seed=0)'),
-            Cut('sentences.dataset("eval", 100, seed=0)', 'sentences.dataset("eval", 5, seed=0)'),
             Cut("PAIRS = 200", "PAIRS = 30"),
-            Cut("i * 20", "i", times=4),
-            Cut("STEPS = 12", "STEPS = 1"),
-            Cut("(1, 3, 6, 9, 12)", "(1,)"),
+            Cut("i * 12", "i", times=4),
+            Cut("(1, 3, 5, 7, 10)", "(1,)"),
         ]
     ),
     "reasoning_format": Worked(

@@ -15,6 +15,7 @@ from shared import experience, training
 from shared.algorithm import TrainingConfig
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
+from shared.dpo import DPO, DPOConfig
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share, _parcels
 from shared.evaluate import evaluate
 from shared.grpo import GRPO, GRPOConfig
@@ -29,7 +30,10 @@ from tests.line import Line
 from tests.several import in_processes
 
 PROMPTS = ("abc", "d", "efghijab", "ab", "hij", "dd", "cab", "f")
-ROWS = [{"prompt": prompt, "completion": prompt[::-1] + "a"} for prompt in PROMPTS]
+ROWS = [
+    {"prompt": prompt, "completion": prompt[::-1] + "a", "chosen": prompt[::-1], "rejected": "ba" + prompt}
+    for prompt in PROMPTS
+]
 SAMPLED = dict(steps=3, num_generations=3, max_new_tokens=5, log_every=0, learning_rate=1e-3, weight_decay=0.1)
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 # transformers computes Llama's norms in float32 whatever the model is, where a difference of 1e-16 may be rounded to one
@@ -52,6 +56,8 @@ def algorithm_of(kind, config, dtype, lora=False, constrained=False):
         model = add_lora(model, init_lora_weights=False, r=2, lora_alpha=2).to(dtype)
     if kind == "supervised":
         return Supervised(model, tokenizer)
+    if kind == "dpo":
+        return DPO(model, tokenizer, config, reference=make(1).eval().to(dtype))
     trained = model
     if kind == "ppo":
         trained = ActorCritic(model).to(dtype)
@@ -102,7 +108,7 @@ def compare(kind, config, count, dtype, **build):
     """Train in one process and in `count`; assert that nobody can tell which was which."""
     with_one = Watched(algorithm_of(kind, config, dtype, **build), config)
     history, gradients, parameters = with_one.train(ALONE)
-    rollouts = with_one.rollouts if kind != "supervised" else None
+    rollouts = with_one.rollouts or None
 
     def train_here(processes):
         return Watched(algorithm_of(kind, config, dtype, **build), config, rollouts).train(processes)
@@ -149,6 +155,7 @@ MATRIX = {
     "reinforce": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "baseline": "none"})), {}),
     "ppo in reward": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "kl_in": "reward", "minibatches": 3})), {}),
     "ppo lora": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 5, "beta": 0.05})), {"lora": True}),
+    "dpo": (("dpo", DPOConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)), {}),
     "supervised": (
         ("supervised", TrainingConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)),
         {},

@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, ppo, reward_model
+from benchmarks.sweeps import gradients, reward_model
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients, "ppo": ppo, "reward_model": reward_model}
+CHAPTERS = {"gradients": gradients}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -70,38 +70,6 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
         assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("condition", ppo.CONDITIONS)
-def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
-    """Catches figures that today's code no longer gives; the tolerance is that of the notebook's interval."""
-    now = ppo.run(condition, seed=0)
-    then = recorded("ppo").of(condition)[0]
-    assert now["full stops"] == pytest.approx(then["full stops"], abs=0.5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("condition", reward_model.CONDITIONS)
-def test_one_seed_of_each_way_to_use_choices_comes_out_as_recorded(condition):
-    """Catches figures that today's code no longer gives. What is trained hard against a proxy ends where rounding
-    takes it, so the beginning is compared: the base model, the reward model, the first measured steps."""
-    now = reward_model.run(condition, seed=0)
-    then = recorded("reward_model").of(condition)[0]
-    assert now["accuracy"] == pytest.approx(then["accuracy"], abs=0.05)
-    for point, before in zip(now["curve"][:2], then["curve"]):
-        for measure in ("gold", "proxy", "KL"):
-            assert point[measure] == pytest.approx(before[measure], abs=1.0), (point["step"], measure)
-
-
-@pytest.mark.parametrize("condition", ["PPO, beta 0.1", "GRPO, beta 0.1"])
-def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeypatch):
-    """One step on a few openings: catches a measurement of the base model in place of the trained one."""
-    config = ppo.CONDITIONS[condition]
-    monkeypatch.setitem(ppo.CONDITIONS, condition, replace(config, prompts_per_step=2, max_new_tokens=4))
-    monkeypatch.setitem(ppo.setting(), "held_out", ["the old sailor", "the small dog"])
-    measured = ppo.run(condition, seed=0, steps=1)
-    assert measured.keys() == {"full stops", "KL"} and measured["KL"] > 0
 
 
 def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():

@@ -116,7 +116,7 @@ def test_parts_keep_what_belongs_to_them(judge):
     whole = RewardModelling(judge).experience(CHOICES, step=0)
     part = whole.take([2, 0])
     assert torch.equal(part.states, whole.states[[2, 0]]) and len(part) == 2
-    assert part.row_tokens.tolist() == [2, 2] and part.num_tokens == 4 and part.num_places == part.states.numel()
+    assert part.row_tokens.tolist() == [2, 2] and part.num_tokens == 2 and part.num_places == part.states.numel()
 
 
 def test_all_of_it_is_on_the_device(tokenizer):

@@ -91,7 +91,7 @@ def length_reward(prompts: Sequence[str], completions: Sequence[str], **columns)
     rewards = []
     for completion in completions:
         words = len(completion.replace(".", " ").split())
-        rewards.append(-abs(words / max(1, completion.count(".")) - WANTED_WORDS))
+        rewards.append(0.0 - abs(words / max(1, completion.count(".")) - WANTED_WORDS))
     return rewards
 
 
