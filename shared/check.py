@@ -258,6 +258,31 @@ def training_step(function: Callable) -> None:
     """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
 
 
+@about(catalogue.preferences.sentence_length.EXERCISE)
+def gold_reward(function: Callable) -> None:
+    """Check `f(prompts, completions) -> list of floats`, minus the distance of words per sentence from six."""
+
+
+@about(catalogue.preferences.choices.EXERCISE)
+def prefers_first(function: Callable) -> None:
+    """Check `f(first, second, noise, uniform) -> (N,)` booleans, (N,) each but noise."""
+
+
+@about(catalogue.preferences.bradley_terry.EXERCISE)
+def bradley_terry_loss(function: Callable) -> None:
+    """Check `f(chosen (N,), rejected (N,)) -> loss` of rewards."""
+
+
+@about(catalogue.preferences.completion_kl.EXERCISE)
+def completion_kl(function: Callable) -> None:
+    """Check `f(logits (B, C, V), ref_logits (B, C, V), completion_mask (B, C)) -> (B,)`."""
+
+
+@about(catalogue.preferences.dpo.EXERCISE)
+def dpo_loss(function: Callable) -> None:
+    """Check `f(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
+
+
 @about(catalogue.accumulation.EXERCISE)
 def accumulate(function: Callable) -> None:
     """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""

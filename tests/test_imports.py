@@ -19,7 +19,7 @@ LAYERS = [
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
-    {"grpo", "ppo", "rloo", "supervised"},
+    {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
     {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},
     {"exercises", "check", "run", "pretrain"},

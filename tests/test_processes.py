@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from shared.algorithm import TrainingConfig
+from shared.dpo import DPOConfig
 from shared.engine.processes import ALONE
 from shared.ppo import PPOConfig
 from shared.rloo import RLOOConfig
@@ -42,6 +43,7 @@ MATRIX = {
     "reinforce": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "baseline": "none"})), {}),
     "ppo in reward": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "kl_in": "reward", "minibatches": 3})), {}),
     "ppo lora": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 5, "beta": 0.05})), {"lora": True}),
+    "dpo": (("dpo", DPOConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)), {}),
     "supervised": (
         ("supervised", TrainingConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)),
         {},

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, transfer, what_rl_adds
+from benchmarks.sweeps import gradients, reward_model, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
 CHAPTERS = {"gradients": gradients, "transfer": transfer, "what_rl_adds": what_rl_adds}
@@ -92,6 +92,19 @@ def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
     assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {"in format", "right", "one too high", "copied"}
     trained = [{"prompt": row["prompt"]} for row in transfer.rows_by_length("train", seed=1)[:3]]
     assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
+
+
+def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
+    """Catches choices that ignore the gold reward, that have no noise, or that are the same for every seed."""
+    texts = (" went to the old church again.", " slept.")  # gold 0 and -5: the first is chosen in 0.993
+    near = (" went to the old church again.", " went to the old church.")  # gold 0 and -1: in 0.731
+    pool = [{"prompt": str(i), "completions": pair} for i in range(400) for pair in (texts, near)]
+    rows = reward_model.choices_of(pool, seed=0)
+    assert rows != reward_model.choices_of(pool, seed=1) and rows == reward_model.choices_of(pool, seed=0)
+    sure = [row["chosen"] == texts[0] for row in rows if texts[1] in row.values()]
+    noisy = [row["chosen"] == near[0] for row in rows if near[1] in row.values()]
+    assert len(sure) == len(noisy) == 400
+    assert sum(sure) / 400 > 0.97 and 0.65 < sum(noisy) / 400 < 0.81
 
 
 def test_a_run_measures_what_its_settings_say(monkeypatch):
