@@ -163,6 +163,26 @@ def slopes(function: Callable) -> None:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
 
+@about(catalogue.off_policy.surrogate.EXERCISE)
+def surrogate(function: Callable) -> None:
+    """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
+
+
+@about(catalogue.off_policy.sequence_ratio.EXERCISE)
+def sequence_ratio(function: Callable) -> None:
+    """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
+
+
+@about(catalogue.off_policy.token_weights.EXERCISE)
+def token_weights(function: Callable) -> None:
+    """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
+
+
+@about(catalogue.off_policy.token_entropy.EXERCISE)
+def token_entropy(function: Callable) -> None:
+    """Check `f(logits (B, C, V)) -> entropy (B, C)` in nats."""
+
+
 @about(catalogue.transfer.by_length.EXERCISE)
 def accuracy_by_length(function: Callable) -> None:
     """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""

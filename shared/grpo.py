@@ -30,7 +30,7 @@ from shared.experience import (
 )
 from shared.kl import ESTIMATORS, KLEstimator
 from shared.logps import completion_logps
-from shared.losses import LossType, grpo_loss
+from shared.losses import LossType, RatioLevel, grpo_loss
 from shared.rewards import RewardFunction
 
 
@@ -44,6 +44,8 @@ class GRPOConfig(RolloutConfig):
         its reward before the group is normalised.
     epsilon: how far below 1 the ratio may go before it is clipped.
     epsilon_high: the same above 1; None means the same.
+    importance_sampling_level: one ratio for each "token", or as in GSPO one for each "sequence", which wants a much
+        smaller epsilon.
     loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
     scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
     advantage_eps: added to that standard deviation.
@@ -53,6 +55,7 @@ class GRPOConfig(RolloutConfig):
     kl_estimator: KLEstimator = "k3"
     epsilon: float = 0.2
     epsilon_high: float | None = None
+    importance_sampling_level: RatioLevel = "token"
     loss_type: LossType = "grpo"
     scale_rewards: ScaleRewards = "group"
     advantage_eps: float = 1e-4
@@ -68,6 +71,7 @@ class GRPOConfig(RolloutConfig):
         require_choice(
             self,
             kl_estimator=tuple(ESTIMATORS),
+            importance_sampling_level=("token", "sequence"),
             loss_type=("grpo", "dapo", "dr_grpo"),
             scale_rewards=("group", "batch", "none"),
         )
@@ -187,6 +191,7 @@ def policy_loss(
         entropy_coef=config.entropy_coef,
         loss_type=config.loss_type,
         max_completion_length=config.max_new_tokens,
+        importance_sampling_level=config.importance_sampling_level,
     )
 
 

@@ -6,10 +6,15 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import gradients, off_policy, reward_model, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients, "transfer": transfer, "what_rl_adds": what_rl_adds}
+CHAPTERS = {
+    "gradients": gradients,
+    "off_policy": off_policy,
+    "transfer": transfer,
+    "what_rl_adds": what_rl_adds,
+}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -138,3 +143,44 @@ def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems()
     for condition in what_rl_adds.CONDITIONS:
         samples = [point["samples"] for run in recorded("what_rl_adds").of(condition) for point in run["curve"]]
         assert samples == ([] if condition == "base model" else [1280, 2560, 3840, 5120] * 3), condition
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", off_policy.CONDITIONS)
+def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
+    """As above. The fast runs are rough and amplify rounding: of them only the beginning is compared."""
+    now = off_policy.run(condition, seed=0)
+    then = recorded("off_policy").of(condition)[0]
+    assert now["rewards"][0] == pytest.approx(then["rewards"][0], abs=0.02)
+    assert now["reward at 8"] == pytest.approx(then["reward at 8"], abs=0.15)
+    if "fast" not in condition:
+        assert now["reward at 32"] == pytest.approx(then["reward at 32"], abs=0.1)
+
+
+def test_every_condition_of_off_policy_spends_the_same_samples():
+    """Catches a condition that is ahead because it saw more: completions and updates are counted."""
+    for name, condition in off_policy.CONDITIONS.items():
+        config = off_policy.config_of(condition, seed=0)
+        assert config.steps * config.prompts_per_step * config.num_generations == 4096, name
+        updates = config.steps * config.num_iterations * config.minibatches
+        expected = {"4 updates": 128, "dynamic": 16}
+        assert updates == next((count for word, count in expected.items() if word in name), 32), name
+
+
+def test_dynamic_sampling_learns_from_groups_with_a_signal_alone(monkeypatch):
+    """Catches groups with equal rewards that are kept, and more groups than an update has room for."""
+    kept = []
+
+    class Watched(off_policy.Dynamic):
+        def collect(self, rows, step):
+            kept.append(super().collect(rows, step))
+            return kept[-1]
+
+    condition = replace(off_policy.CONDITIONS["dynamic sampling"], algorithm=Watched)
+    monkeypatch.setitem(off_policy.CONDITIONS, "dynamic sampling", condition)
+    monkeypatch.setattr(off_policy, "MEASURED_AT", ())
+    monkeypatch.setattr(off_policy, "PROMPTS", 3)
+    off_policy.run("dynamic sampling", seed=0, rollouts=2)
+    (experience,) = kept
+    assert 1 <= len(experience) <= 3
+    assert experience.rewards.view(len(experience), -1).std(dim=1).min() > 0
