@@ -15,6 +15,14 @@ CHAPTERS = {
     "transfer": transfer,
     "what_rl_adds": what_rl_adds,
 }
+
+
+def one_and_by_hand_the_rest(chapter):
+    """The conditions of a chapter's sweep: one for every run of the slow tests, the others as exhaustive ones."""
+    first, *others = chapter.CONDITIONS
+    return [first, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in others)]
+
+
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -66,7 +74,7 @@ def test_a_recorded_sweep_has_every_condition_and_three_seeds(chapter):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", gradients.CONDITIONS)
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients))
 def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
     """Catches figures that today's code no longer gives. Other machines round differently: hence the tolerance."""
     now = gradients.run(condition, seed=0)
@@ -78,7 +86,7 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", transfer.CONDITIONS)
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(transfer))
 def test_one_seed_of_transfer_comes_out_as_recorded(condition):
     """As above, for rows of dots by length and for sums with a calculator."""
     now = transfer.run(condition, seed=0)
@@ -124,7 +132,7 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", what_rl_adds.CONDITIONS)
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(what_rl_adds))
 def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
     """As above; greedy shares of 200 problems, which forty updates on another machine may move by a tenth."""
     now = what_rl_adds.run(condition, seed=0)
@@ -146,7 +154,7 @@ def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", off_policy.CONDITIONS)
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(off_policy))
 def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
     """As above. The fast runs are rough and amplify rounding: of them only the beginning is compared."""
     now = off_policy.run(condition, seed=0)
