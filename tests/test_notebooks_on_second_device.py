@@ -89,6 +89,14 @@ CUTS = {
             Cut("range(0, 200, 50)", "range(0, 32, 16)"),
         ]
     ),
+    "off_policy": Worked(
+        [
+            Cut("G, N = 8, 16", "G, N = 8, 4"),
+            Cut("UPDATES, LOOK_EVERY = 10, 2", "UPDATES, LOOK_EVERY = 2, 1"),
+            Cut('for name in ("no ratio", "ratio", "clipped", "GSPO")', 'for name in ("clipped", "GSPO")'),
+            Cut("ROLLOUTS, SEED = 32, 3", "ROLLOUTS, SEED = 8, 3"),
+        ]
+    ),
     "poker": Worked(),
     "ppo": Worked(
         [
@@ -117,7 +125,7 @@ CUTS = {
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
             Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
             Cut("train_rows[:16]", "train_rows[:4]", times=2),
-            Cut("held_out[:40]", "held_out[:2]"),
+            Cut("held_out[:40]", "held_out[:2]", times=2),
             Cut("steps=15,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
         ]
