@@ -328,9 +328,9 @@ def test_a_split_that_is_not_there_is_told(capsys):
     assert 'for split "new", n 30, seed 0' in capsys.readouterr().out
 
 
-def named_in(cases, function):
+def named_in(cases, function, name=graded.CASES[-1]):
     """The function as grading finds it: in a program beside the function that lists its cases."""
-    variables = {graded.CASES: cases, "inner": function}
+    variables = {graded.CASES[-1]: listing(*GOOD_AND_BAD), name: cases, "inner": function}
     exec("def reward(**given):\n    return inner(**given)", variables)
     return variables["reward"]
 
@@ -343,6 +343,7 @@ def named_in(cases, function):
         ("rows", sums, 'for split "new"'),
         ("reward_function", named_in(listing(*GOOD_AND_BAD), right), ""),
         ("reward_function", named_in(listing(*GOOD_AND_BAD), reads_the_prompt), "it reads the prompt"),
+        ("reward_function", named_in(listing(*GOOD_AND_BAD, (ROW, " 5 8", 0.0)), contains, "all_cases"), "disagrees"),
         ("reward_function", right, "there is no function `good_and_bad_cases`"),
     ],
 )

@@ -11,7 +11,7 @@ from shared.exercises.own_task import cases, reward, rows
 from shared.exercises.own_task.flaws import Flaw
 from shared.exercises.results import Result, Text
 
-CASES = "good_and_bad_cases"  # the function of the notebook that lists them, which the reward is asked with
+CASES = ("all_cases", "good_and_bad_cases")  # functions of the notebook: the first that a reward is handed counts
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def of_cases(function: Callable, case: dict) -> str:
 
 
 def of_reward(function: Callable, case: dict) -> str:
-    listed = function.__globals__.get(CASES)
+    listed = next((function.__globals__[name] for name in CASES if name in function.__globals__), None)
     if listed is None:
-        return f"there is no function `{CASES}` to hold it against."
+        return f"there is no function `{CASES[-1]}` to hold it against."
     return _sentence(lambda: reward.judged(function, listed, _ignored))
 
 
