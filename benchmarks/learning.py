@@ -16,8 +16,8 @@ import matplotlib.pyplot as plt
 import torch
 from tqdm import tqdm
 
+from benchmarks.trained import train_as_told
 from shared.evaluate import evaluate
-from shared.grpo import GRPOConfig, train
 from shared.models import frozen_copy, load_policy
 from shared.plots import COLOURS, STYLE
 from shared.recipes import RECIPES, TRAINED, Recipe, measuring, prepare
@@ -63,24 +63,8 @@ def run(setting: Setting, seed: int) -> dict:
 
     curve = [(0, measure(model))]
     spent, started = 0.0, time.perf_counter()
-    config = GRPOConfig(
-        **recipe.settings_of("grpo", GRPOConfig),
-        max_new_tokens=materials.max_new_tokens,
-        eval_every=setting.eval_every,
-        log_every=0,
-        seed=seed,
-    )
-    history = train(
-        model,
-        tokenizer,
-        materials.train_rows,
-        recipe.reward_funcs,
-        config,
-        reference=reference,
-        constraint=materials.constraint,
-        evaluate=measure,
-        progress=False,
-    )
+    asked = {"eval_every": setting.eval_every, "seed": seed}
+    history = train_as_told(recipe, materials, model, tokenizer, reference=reference, evaluate=measure, **asked)
     seconds = time.perf_counter() - started - spent
     curve += [(record["step"], record["eval_reward"]) for record in history if "eval_reward" in record]
     return {"curve": curve, "seconds": seconds}

@@ -7,19 +7,20 @@ and the probability that it gives to the right number and nothing else. Settings
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from benchmarks.group_picture import picture
+from benchmarks.trained import train_as_told
 from shared.advantages import group_advantages
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.exact import enumerated_logps
-from shared.grpo import GRPOConfig, train
 from shared.models import frozen_copy, load_policy
-from shared.recipes import RECIPES, prepare
+from shared.recipes import RECIPES, Materials, prepare
 from shared.rollout import sample
 from shared.tasks import dots
 
@@ -66,6 +67,19 @@ def groups(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: lis
     return found
 
 
+def learn(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    materials: Materials,
+    steps: int = STEPS,
+    evaluate: Callable[[PreTrainedModel], float] | None = None,
+) -> None:
+    """Train the model in place on dots, with the settings of the notebook."""
+    settings = {"steps": steps, "num_generations": G, "eval_every": EVERY if evaluate else 0, "seed": SEED}
+    options = {"reference": frozen_copy(model), "evaluate": evaluate}
+    train_as_told(RECIPES["dots"], materials, model, tokenizer, **options, **settings)
+
+
 def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: int = STEPS) -> dict:
     """Train the model in place, and look at it before the first step and after every second one."""
     recipe = RECIPES["dots"]
@@ -87,22 +101,8 @@ def recorded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, steps: 
         )
         return held_out
 
-    reference = frozen_copy(model)
     look(model)
-    settings = recipe.settings_of("grpo", GRPOConfig) | {"steps": steps, "num_generations": G}
-    config = GRPOConfig(
-        **settings, max_new_tokens=materials.max_new_tokens, eval_every=EVERY, log_every=0, seed=SEED
-    )  # fmt: skip
-    train(
-        model,
-        tokenizer,
-        materials.train_rows,
-        recipe.reward_funcs,
-        config,
-        reference=reference,
-        evaluate=look,
-        progress=False,
-    )
+    learn(model, tokenizer, materials, steps, look)
     return arranged(rows, looks)
 
 

@@ -66,11 +66,12 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, e
     target = _target(path, folder, in_place and not error)
     write_beside(target, executed)
     report = check(target)
-    write_beside(folder / f"{path.stem}.md", to_markdown(read(target)))
+    fresh = read(target)
+    write_beside(folder / f"{path.stem}.md", to_markdown(fresh))
     notes: list[str] = []
     page = render(target, folder, engine, report=report, origin=path, say=notes.append)
     seconds = time.perf_counter() - started
-    drift = () if error else tuple(drifted(saved, read(target)))
+    drift = () if error else tuple(drifted(saved, fresh))
     return Run(path, target, page, replace(report, name=str(path)), seconds, error, "".join(notes), drift)
 
 

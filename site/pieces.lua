@@ -1,6 +1,6 @@
 -- Puts the pieces that `checker site` wrote into the blocks that ask for them, as checker/pages/pieces.py does without
 -- Quarto. Where none was written, as with a plain `quarto render` on a clean clone, the block's own words stay.
-local NAMES = { gallery = true, watch = true }
+local NAMES = { gallery = true, watch = true, grid = true, ["try"] = true, references = true, api = true }
 
 return {
   {

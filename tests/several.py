@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 
 import torch
+from accelerate import PartialState
 
 from shared.engine.processes import Processes
 
@@ -46,8 +47,6 @@ def _child(function: Callable[[Processes], object], rank: int, count: int, port:
     os.environ |= {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(count)}
     torch.set_num_threads(1)
     try:
-        from accelerate import PartialState
-
         PartialState._reset_state()  # a test before this one may have made one of a single process
         # By pickle itself: a pipe would pass tensors on as memory that ends with this process.
         pipe.send_bytes(pickle.dumps((function(Processes.here()),)))

@@ -4,6 +4,7 @@ The oracle is the same algorithm that computes every row, `everything`.
 """
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from shared.critic import ActorCritic
 from shared.grpo import GRPO, GRPOConfig
 from shared.ppo import PPO, PPOConfig
 from shared.rloo import RLOO, RLOOConfig
-from tests.conftest import letter_tokenizer, tiny_llama
+from tests.conftest import few_of, letter_tokenizer, tiny_llama
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 TOKENIZER = letter_tokenizer()
@@ -23,6 +24,13 @@ SETTINGS = {"steps": 3, "prompts_per_step": 4, "num_generations": 3, "max_new_to
 OPTIMISER = {"learning_rate": 1e-3, "weight_decay": 0.1, "warmup_steps": 0}
 CONFIG = GRPOConfig(**SETTINGS, **OPTIMISER)
 RLOO_CONFIG = RLOOConfig(**SETTINGS, **OPTIMISER)
+LOSS_TYPES = ("grpo", "dapo", "dr_grpo")
+SCALES = ("group", "batch", "none")
+PARTS = {
+    "minibatches": {"minibatches": 4},
+    "iterations": {"num_iterations": 3},
+    "both": {"minibatches": 2, "num_iterations": 2},
+}
 ALL_ARE_FLAT_IN = 1  # the step between the first and the last
 
 
@@ -93,10 +101,12 @@ def assert_same_but_for_the_passes(kind, config, **options):
     return passed, all_passed
 
 
-@pytest.mark.parametrize("scale_rewards", ["group", "batch", "none"])
-@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
-def test_parameters_are_those_of_the_whole_batch(loss_type, scale_rewards):
+@pytest.mark.parametrize(
+    "names", few_of(product(LOSS_TYPES, SCALES), zip(LOSS_TYPES, SCALES)), ids=lambda names: "-".join(names)
+)
+def test_parameters_are_those_of_the_whole_batch(names):
     """Catches means over what is left in place of the whole batch, and a flat step that momentum does not see."""
+    loss_type, scale_rewards = names
     config = replace(CONFIG, loss_type=loss_type, scale_rewards=scale_rewards)
     passed, all_passed = assert_same_but_for_the_passes(WatchedGRPO, config)
     assert [sorted(prompts) for prompts in passed] == [["d", "hij"]] * 2, "the second step has nothing to compute"
@@ -104,17 +114,18 @@ def test_parameters_are_those_of_the_whole_batch(loss_type, scale_rewards):
 
 
 @pytest.mark.parametrize(
-    "options", [{"minibatches": 4}, {"num_iterations": 3}, {"minibatches": 2, "num_iterations": 2}]
+    "names", few_of(product(LOSS_TYPES, PARTS), zip(LOSS_TYPES, PARTS)), ids=lambda names: "-".join(names)
 )
-@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
-def test_so_they_are_with_minibatches_and_iterations(loss_type, options):
+def test_so_they_are_with_minibatches_and_iterations(names):
     """One prompt a minibatch: half of them have nothing to compute, and each is an update of the optimiser."""
-    passed, all_passed = assert_same_but_for_the_passes(WatchedGRPO, replace(CONFIG, loss_type=loss_type, **options))
+    loss_type, parts = names
+    config = replace(CONFIG, loss_type=loss_type, **PARTS[parts])
+    passed, all_passed = assert_same_but_for_the_passes(WatchedGRPO, config)
     assert not any(FLAT[prompt] for prompts in passed for prompt in prompts)
     assert sum(map(len, passed)) == sum(map(len, all_passed)) / 3
 
 
-@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
+@pytest.mark.parametrize("loss_type", LOSS_TYPES)
 def test_so_they_are_in_pieces(loss_type, monkeypatch):
     """Catches a piece's share of what is left in place of its share of the whole."""
     monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)

@@ -10,6 +10,8 @@ from checker.findings import one_line
 from checker.notebook import Unreadable
 from checker.terminal import UNREADABLE, complain
 
+QUARTO_OUTPUT = Path("_site")  # output-dir in _quarto.yml
+
 
 def site_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the site made without Quarto.")] = Path(
@@ -18,13 +20,18 @@ def site_command(
 ) -> None:
     """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
     from checker.pages import course, pieces, quarto
+    from checker.pages.finish import finish
+    from checker.pages.website import website
 
     program = quarto.program()
     try:
         if program is not None:
-            _, sources = course.settings(Path())
-            pieces.write_for_quarto(Path(), sources)
-            raise typer.Exit(subprocess.run([program, "render"]).returncode)
+            site = website(Path())
+            pieces.write_for_quarto(Path(), site.pages)
+            status = subprocess.run([program, "render"]).returncode
+            if status == 0:
+                finish(Path(), QUARTO_OUTPUT, site)
+            raise typer.Exit(status)
         for page in course.build(Path(), output):
             print(one_line(str(page)))
     except Unreadable as error:

@@ -8,24 +8,26 @@ without verdict and form, a `.qmd` page is read as Markdown. A page is added by 
 import base64
 import os
 import re
-from collections.abc import Iterator
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from checker.claims import header_of
 from checker.files import write_beside
 from checker.layout import title_of
 from checker.notebook import Unreadable, read
 from checker.pages import builtin, pieces
+from checker.pages.finish import finish
 from checker.pages.markdown import Heading, to_html
 from checker.pages.sanitise import Pictures
-from checker.pages.templates import rendered
+from checker.pages.templates import rendered, template
+from checker.pages.terms import anchor
+from checker.pages.website import NOTEBOOK, SETTINGS, Website, website
 
-SETTINGS = "_quarto.yml"
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
-NOTEBOOK = ".ipynb"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,43 +60,32 @@ def build(project: Path, folder: Path) -> list[Path]:
     Raises:
         Unreadable: the settings name no pages, or a page cannot be read; the message says which.
     """
-    course, sources = settings(project)
-    pages = [_page(project, source, sources) for source in sources]
+    site = website(project)
+    pages = [_page(project, source, site.pages) for source in site.pages]
     written = []
     for number, page in enumerate(pages):
         before = pages[number - 1] if number else None
         after = pages[number + 1] if number + 1 < len(pages) else None
         scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
         text = rendered(
-            "course.html.j2", scripts, title=page.title if number else course, page=page, pages=pages, course=course,
+            "course.html.j2", scripts, title=page.title if number else site.title, page=page, pages=pages, site=site,
             previous=before, next=after,
         )  # fmt: skip
         write_beside(folder / page.target, text)
         written.append(folder / page.target)
+    if site.address:
+        write_beside(folder / "sitemap.xml", template("sitemap.xml.j2").render(site=site, pages=pages))
+        _copy_picture(project, folder, site)
+    finish(project, folder, site)
     return written
 
 
-def settings(project: Path) -> tuple[str, list[Path]]:
-    """The course's title, and its pages in reading order as the sidebar lists them.
-
-    Raises Unreadable where `_quarto.yml` lists none.
-    """
-    import yaml
-
-    try:
-        website = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))["website"]
-        return str(website["title"]), list(_listed(website["sidebar"]["contents"]))
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
-
-
-def _listed(contents: list) -> Iterator[Path]:
-    """The files that a sidebar's contents name: names, entries with `href`, and sections with contents."""
-    for entry in contents:
-        if isinstance(entry, dict) and "contents" in entry:
-            yield from _listed(entry["contents"])
-        else:
-            yield Path(entry["href"] if isinstance(entry, dict) else entry)
+def _copy_picture(project: Path, folder: Path, site: Website) -> None:
+    """Put the picture that is shown of the site where its address says."""
+    if site.picture:
+        target = folder / site.picture
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(project / site.picture, target)
 
 
 def _page(project: Path, source: Path, sources: list[Path]) -> Page:
@@ -104,7 +95,9 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
     if source.suffix == NOTEBOOK:
         notebook = read(path)
         body = builtin.body(notebook, pictures)
-        return Page(source, title_of(notebook), _linked(body.html), body.contents)
+        description = header_of(notebook).get("description")
+        description = description if isinstance(description, str) else ""
+        return Page(source, title_of(notebook), _linked(body.html), body.contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -127,10 +120,10 @@ def _named(html: str, headings: list[Heading]) -> tuple[str, list[tuple[str, str
     """A page whose headings have the places that Quarto gives them, "equal-groups", and its list of contents."""
     listed = []
     for heading in headings:
-        anchor = re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", heading.text.lower()).strip())
-        html = html.replace(f'id="{heading.anchor}"', f'id="{anchor}"')
+        place = anchor(heading.text)
+        html = html.replace(f'id="{heading.anchor}"', f'id="{place}"')
         if heading.level <= 2:
-            listed.append((anchor, heading.text))
+            listed.append((place, heading.text))
     return html, listed
 
 

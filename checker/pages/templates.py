@@ -22,6 +22,11 @@ def rendered(name: str, scripts: tuple[str, ...], **content) -> str:
     return template(name).render(css=css(), **_scripts(scripts), **content)
 
 
+def style(name: str) -> str:
+    """The style of one piece, which stands beside its markup."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
 @lru_cache
 def css() -> str:
     """The page's style, with the colours of code for light and for dark."""

@@ -46,6 +46,10 @@ class Slip:
     explanation: str
     part: Part
 
+    @classmethod
+    def of(cls, changes: str, explanation: str, function: Callable) -> "Slip":
+        return cls(changes, explanation, Part.of(function))
+
     @property
     def name(self) -> str:
         return self.part.function.__name__
@@ -71,11 +75,15 @@ class Steps:
     def slip(self, changes: str, explanation: str) -> Callable[[Callable], Callable]:
         """Decorator: a slip of a step or an argument, known by the function's name."""
 
-        def add(function: Callable) -> Callable:
-            self.slips.append(Slip(changes, explanation, Part.of(function)))
+        def declare(function: Callable) -> Callable:
+            self.add(Slip.of(changes, explanation, function))
             return function
 
-        return add
+        return declare
+
+    def add(self, slip: Slip) -> None:
+        """The next slip, where it is declared elsewhere because several exercises have it."""
+        self.slips.append(slip)
 
     def result(self, arguments: dict, slips: Iterable[Slip] = ()):
         """What the last step gives for these arguments when the slips are made. Raises what the steps raise."""

@@ -2,8 +2,12 @@
 
 import copy
 import json
+import sys
 
 import pytest
+
+# As `checker.__main__` does, and before anything imports jsonschema: its grammar takes a second.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 HEADER = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
 ANALYSIS = (

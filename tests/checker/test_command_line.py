@@ -1,10 +1,7 @@
 """What is printed, where files go, and the exit status."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -15,19 +12,15 @@ from typer.testing import CliRunner
 from checker.commands import app
 from checker.commands.report import TO_RUN
 from checker.rules import READING, RULES
+from tests.checker.command_line import checker, process
 
-
-def run(*arguments, cwd=None):
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "-m", "checker", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
-    assert "Traceback" not in done.stderr + done.stdout
-    return done
+PROJECT = Path(__file__).parents[2]
 
 
 def test_a_good_notebook_passes(good, save):
-    done = run(save(good, "name with 'quotes' and spaces.ipynb"))
-    assert done.returncode == 0
+    """Called as a reader calls it: in a process that has imported nothing yet."""
+    done = process("-m", "checker", save(good, "name with 'quotes' and spaces.ipynb"))
+    assert done.returncode == 0 and not done.stderr
     assert done.stdout.startswith("pass")
     assert "of 40,000 characters, 9 of 9 cells, reward 0.250 to 0.970" in done.stdout
 
@@ -36,7 +29,7 @@ def test_one_bad_file_does_not_stop_the_rest(good, save, tmp_path):
     save(good, "a.ipynb"), save("not json", "b.ipynb")
     del good["cells"][0]
     save(good, "c.ipynb")
-    done = run(tmp_path)
+    done = checker(tmp_path)
     assert done.returncode == 2
     assert [line.split()[0] for line in done.stdout.splitlines() if ".ipynb" in line] == [
         "pass",
@@ -44,30 +37,30 @@ def test_one_bad_file_does_not_stop_the_rest(good, save, tmp_path):
         "fail",
     ]
     assert "1 of 3 notebooks pass, 1 cannot be read." in done.stdout
-    assert run(tmp_path / "c.ipynb").returncode == 1
+    assert checker(tmp_path / "c.ipynb").returncode == 1
 
 
 def test_json_is_for_programs(good, save):
-    report = json.loads(run("check", save(good), "--format", "json").stdout)[0]
+    report = json.loads(checker("check", save(good), "--format", "json").stdout)[0]
     assert (report["status"], report["baseline"], report["fine_tuned"]) == ("pass", 0.25, 0.97)
 
 
 def test_a_folder_without_notebooks_is_said(tmp_path):
-    done = run(tmp_path)
+    done = checker(tmp_path)
     assert done.returncode == 2 and "No notebooks were found" in done.stderr
 
 
 def test_convert_writes_what_it_prints_and_never_over_the_notebook(good, save, tmp_path):
     path = save(good)
     before = path.read_bytes()
-    assert run("convert", path, "-o", tmp_path / "out" / "n.md").returncode == 0
-    assert (tmp_path / "out" / "n.md").read_text() == run("convert", path).stdout
-    assert run("convert", path, "-o", path).returncode == 2
+    assert checker("convert", path, "-o", tmp_path / "out" / "n.md").returncode == 0
+    assert (tmp_path / "out" / "n.md").read_text() == checker("convert", path).stdout
+    assert checker("convert", path, "-o", path).returncode == 2
     assert path.read_bytes() == before
 
 
 def test_explain_explains_every_code():
-    listed = [line.split()[0] for line in run("explain").stdout.splitlines()]
+    listed = [line.split()[0] for line in checker("explain").stdout.splitlines()]
     assert listed == [rule.code for rule in (READING, *RULES)]
     for rule in (READING, *RULES):
         said = CliRunner().invoke(app, ["explain", rule.code.lower()]).output
@@ -81,48 +74,56 @@ def test_the_help_of_report_says_what_it_does_and_what_it_leaves_alone():
 
 
 def test_explain(good):
-    assert "YAML" in run("explain", "s001").stdout
-    done = run("explain", "Z999")
+    assert "YAML" in checker("explain", "s001").stdout
+    done = checker("explain", "Z999")
     assert done.returncode == 2 and "There is no finding Z999" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",)])
 def test_help_teaches(arguments):
-    assert "Before you hand in" in run(*arguments).stdout
+    assert "Before you hand in" in checker(*arguments).stdout
 
 
 def test_the_checker_starts_without_what_a_check_does_not_need():
     """What runs notebooks is not installed with a hook, and the rest takes seconds to import."""
     names = ["torch", "nbclient", "ipykernel", "jupyter_client", "nbformat", "nbconvert", "yaml"]
     code = f"import sys, checker.__main__, checker.check; print([m for m in {names} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    assert process("-c", code).stdout.strip() == "[]"
 
 
 def test_a_hook_installs_neither_torch_nor_what_runs_notebooks():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     required = {re.match(r"[\w.-]+", line)[0].lower() for line in project["dependencies"]}
     assert not required & {"torch", *TO_RUN}
     run_extra = {re.match(r"[\w.-]+", line)[0].lower() for line in project["optional-dependencies"]["run"]}
     assert run_extra == set(TO_RUN)
 
 
+# Calls the command line once for each of several arguments, and ends each with a line that tells its status.
+WITHOUT = """
+import json, sys
+missing, calls = map(json.loads, sys.argv[1:])
+sys.modules.update(dict.fromkeys(missing))
+from checker.__main__ import main
+for arguments in calls:
+    sys.argv[1:] = arguments
+    try:
+        main()
+    except SystemExit as ended:
+        print("status", arguments[0], ended.code or 0)
+"""
+
+
 @pytest.mark.parametrize("missing", [("nbclient", "ipykernel"), ("ipykernel",)])
 def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path, missing):
     """Catches a traceback, or a notebook half run, where the checker was installed as a hook."""
-    hidden = f"import sys; sys.modules.update(dict.fromkeys({missing}))"
-    code = f"{hidden}; from checker.__main__ import main; main()"
-
-    def checker(*arguments):
-        command = [sys.executable, "-c", code, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True)
-
-    path = save(good)
-    assert checker("check", path).returncode == 0
-    assert checker("convert", path).returncode == 0
+    path = str(save(good))
+    calls = [["check", path], ["convert", path], ["report", path, "-o", str(tmp_path / "build")]]
     if "nbclient" not in missing:  # which nbconvert imports too
-        assert checker("render", path, "-o", tmp_path / "out", "--engine", "builtin").returncode == 0
-    done = checker("report", path, "-o", tmp_path / "build")
-    assert done.returncode == 2
+        calls.append(["render", path, "-o", str(tmp_path / "out"), "--engine", "builtin"])
+    done = process("-c", WITHOUT, json.dumps(missing), json.dumps(calls))
+    statuses = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("status ")]
+    assert statuses == [[call[0], "2" if call[0] == "report" else "0"] for call in calls]
     assert "Traceback" not in done.stderr and 'pip install "tiny-grpo-course[run]"' in done.stderr
     assert all(name in done.stderr for name in missing)
     assert not (tmp_path / "build").exists()
@@ -131,8 +132,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
 def test_a_page_is_made_without_the_grammar_of_addresses(good, save, tmp_path):
     """Catches a second lost at each start, where jsonschema finds a package that no notebook needs."""
     code = "import sys; from checker.__main__ import main\ntry: main()\nfinally: print('lark' in sys.modules)"
-    command = [sys.executable, "-c", code, "render", save(good), "-o", tmp_path / "out", "--engine", "builtin"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = process("-c", code, "render", save(good), "-o", tmp_path / "out", "--engine", "builtin")
     assert done.stdout.splitlines()[-1] == "False", done.stderr
 
 
@@ -158,7 +158,7 @@ def test_a_zip_is_read_without_trusting_it(good, tmp_path):
             "readme.pdf": "x",
         },
     )
-    done = run(path)
+    done = checker(path)
     assert done.returncode == 2
     assert "1 notebooks pass" not in done.stdout and "2 of 3 notebooks pass, 1 cannot be read." in done.stdout
     assert "student one/hw.ipynb" in done.stdout and "It unpacks to 50 MB" in done.stdout
@@ -168,13 +168,13 @@ def test_a_zip_is_read_without_trusting_it(good, tmp_path):
 def test_what_is_no_zip_is_said(tmp_path):
     path = tmp_path / "x.zip"
     path.write_text("no zip")
-    done = run(path)
+    done = checker(path)
     assert done.returncode == 2 and "The zip cannot be read" in done.stdout
 
 
 def test_gradescope_gets_tests_without_points(good, save):
     del good["cells"][0]
-    results = json.loads(run(save(good), "--format", "gradescope").stdout)
+    results = json.loads(checker(save(good), "--format", "gradescope").stdout)
     assert results["tests"] and all(test["max_score"] == 0 for test in results["tests"])
     assert "failed" in {test["status"] for test in results["tests"]}
 
@@ -182,9 +182,9 @@ def test_gradescope_gets_tests_without_points(good, save):
 def test_a_course_silences_a_rule_in_its_pyproject(good, save, tmp_path):
     good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
     save(good)
-    assert "P009" in run("notebook.ipynb", cwd=tmp_path).stdout
+    assert "P009" in checker("notebook.ipynb", cwd=tmp_path).stdout
     (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["P009"]\n')
-    assert "P009" not in run("notebook.ipynb", cwd=tmp_path).stdout
+    assert "P009" not in checker("notebook.ipynb", cwd=tmp_path).stdout
 
 
 def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
@@ -192,8 +192,8 @@ def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
     (tmp_path / "inner").mkdir()
     save(good, "inner/notebook.ipynb")
     (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["p009"]\n')
-    assert "P009" not in run("notebook.ipynb", cwd=tmp_path / "inner").stdout
-    run("render", "notebook.ipynb", "--engine", "builtin", cwd=tmp_path / "inner")
+    assert "P009" not in checker("notebook.ipynb", cwd=tmp_path / "inner").stdout
+    checker("render", "notebook.ipynb", "--engine", "builtin", cwd=tmp_path / "inner")
     assert "P009" not in (tmp_path / "inner" / "build" / "notebook.html").read_text()
 
 
@@ -209,29 +209,29 @@ def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
 def test_settings_that_would_do_nothing_are_said(good, save, tmp_path, settings, said):
     save(good)
     (tmp_path / "pyproject.toml").write_text(settings)
-    done = run("notebook.ipynb", cwd=tmp_path)
+    done = checker("notebook.ipynb", cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr
 
 
 def test_the_hook_calls_a_command_that_exists():
     import yaml
 
-    (hook,) = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
+    (hook,) = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text())
     assert hook["entry"] == "checker check" and hook["types"] == ["jupyter"]
 
 
 def test_a_converted_submission_is_counted(tmp_path):
     path = tmp_path / "hw.md"
     path.write_text("é" * 40_000)
-    assert run(path).returncode == 0
+    assert checker(path).returncode == 0
     path.write_text("é" * 40_001)
-    assert run(path).returncode == 1
+    assert checker(path).returncode == 1
 
 
 def test_a_folder_is_rendered_with_an_index(good, save, tmp_path):
     (tmp_path / "in" / "group a").mkdir(parents=True)
     save(good, "in/group a/hw.ipynb"), save("nonsense", "in/broken.ipynb")
-    done = run("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    done = checker("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
     assert done.returncode == 2
     assert (tmp_path / "out" / "group a" / "hw.html").is_file()
     index = (tmp_path / "out" / "index.html").read_text()
@@ -247,9 +247,9 @@ def test_filled_forms_become_one_table(tmp_path):
         }
         (tmp_path / f"{name}.grades.json").write_text(json.dumps(form))
     lines = "student,notebook,Evaluation,total,comment\n,a.ipynb,4,4,'=cmd()\n,b.ipynb,,0,\n"
-    assert run("grades", tmp_path).stdout == lines
+    assert checker("grades", tmp_path).stdout == lines
     (tmp_path / "c.grades.json").write_text("[]")
-    done = run("grades", tmp_path)
+    done = checker("grades", tmp_path)
     assert done.returncode == 2 and "c.grades.json is not a saved form" in done.stderr
     assert done.stdout == lines, "a damaged form takes the others with it"
-    assert run("grades", tmp_path / "nowhere").returncode == 2
+    assert checker("grades", tmp_path / "nowhere").returncode == 2

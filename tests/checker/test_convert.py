@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker.convert import plain, sections, to_markdown
@@ -73,6 +73,7 @@ def test_source_given_as_lines_is_joined(save):
     assert "a = 1\nb = 2\n" in converted(save, [cell])
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.text(), st.text()), max_size=5))
 def test_it_is_deterministic_and_loses_no_source(tmp_path_factory, cells):
     content = {

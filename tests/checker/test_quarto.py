@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 from checker.__main__ import app
 from checker.notebook import Unreadable
 from checker.pages import course, quarto
+from checker.pages.finish import finish
 from checker.pages.site import render
+from checker.pages.website import website
 from tests.checker.conftest import code, markdown
 from tests.checker.test_render import listed, picture
 
@@ -255,4 +257,24 @@ def test_the_course_site_needs_no_quarto(tmp_path):
         around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
         assert turns == {name: title for name, title in around.items() if title}
         assert "Save grades" not in text and 'class="pass"' not in text
-        assert not re.findall(r'href="[^"]*\.(?:ipynb|qmd)', text)
+        assert not re.findall(r'href="(?!\.\./files/)[^"]*\.(?:ipynb|qmd)', text)
+
+
+def test_a_page_of_quartos_site_is_finished_as_ours_are(tmp_path):
+    """Catches scripts from elsewhere that Quarto adds, and Quarto's pages without links, openings and files."""
+    project = Path(__file__).parents[2]
+    page = tmp_path / "notebooks" / "dots.html"
+    page.parent.mkdir()
+    page.write_text(
+        '<html><head><script src="https://example.org/require.min.js" integrity="x"></script>'
+        """<script type="application/javascript">define('jquery', [],function() {return window.jQuery;})</script>"""
+        '<script src="../site_libs/quarto.js"></script></head><body><main class="content">'
+        '<header id="title-block-header"><h1>Dots</h1></header><p>An advantage.</p></main></body></html>',
+        encoding="utf-8",
+    )
+    finish(project, tmp_path, website(project))
+    made = page.read_text(encoding="utf-8")
+    assert "example.org" not in made and "define(" not in made and "site_libs/quarto.js" in made
+    assert '<a class="term" href="../docs/glossary.html#advantage">advantage</a>' in made
+    assert made.index("</header>") < made.index("Open it:") < made.index("An <a")
+    assert (tmp_path / "files" / "dots-blank.ipynb").is_file()

@@ -13,8 +13,8 @@ import pytest
 from checker.check import check
 from checker.files import write_beside
 from checker.inventory import take
+from tests.checker.command_line import checker, process
 from tests.checker.conftest import GOOD, code, markdown
-from tests.checker.test_command_line import run
 
 SCREEN = 40
 
@@ -30,9 +30,9 @@ def test_a_notebook_with_everything_wrong_fits_a_screen(save):
     """Catches hundreds of lines of which the first is scrolled away."""
     cells = [code(f"def f{n}(x):\n    return eval(completion)  # {'x' * 1000}", "y" * 2000, None) for n in range(60)]
     path = save({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-    lines = run(path).stdout.splitlines()
+    lines = checker(path).stdout.splitlines()
     assert len(lines) <= SCREEN and any("--verbose" in line for line in lines)
-    assert len(run(path, "--verbose").stdout.splitlines()) > len(lines)
+    assert len(checker(path, "--verbose").stdout.splitlines()) > len(lines)
 
 
 def test_eight_missing_sections_are_one_finding(good, save):
@@ -45,11 +45,11 @@ def test_a_folder_is_one_line_each_and_a_summary(good, save, tmp_path):
         save(good, f"{number}.ipynb")
     del good["cells"][0]
     save(good, "bad.ipynb")
-    lines = run(tmp_path).stdout.splitlines()
+    lines = checker(tmp_path).stdout.splitlines()
     assert [line.split()[0] for line in lines[:6]] == ["pass"] * 5 + ["fail"]
     assert lines[5].endswith("1 error") and "5 of 6 notebooks pass." in lines
     assert any("S001" in line and line.split()[0] == "1" for line in lines)
-    assert "Make the first cell" in run(tmp_path, "--verbose").stdout
+    assert "Make the first cell" in checker(tmp_path, "--verbose").stdout
 
 
 def test_what_was_cut_is_told(good, save):
@@ -60,7 +60,9 @@ def test_what_was_cut_is_told(good, save):
     assert (
         report.outputs_cut == 1 and report.characters_cut == len(good["cells"][6]["outputs"][0]["text"] + "\n") - 1000
     )
-    assert f"1 output cut in the text that is handed in, {report.characters_cut:,} characters less" in run(path).stdout
+    assert (
+        f"1 output cut in the text that is handed in, {report.characters_cut:,} characters less" in checker(path).stdout
+    )
 
 
 def test_a_picture_in_the_text_is_called_one(good, save):
@@ -105,8 +107,8 @@ def test_every_file_is_accounted_for(tmp_path):
 
 def test_what_was_not_checked_is_said_and_is_in_the_json(good, save, tmp_path):
     save(good), save("x", "essay.pdf")
-    assert "not checked, not a notebook: 1 (" in run(tmp_path).stdout
-    skipped = json.loads(run("check", tmp_path, "--format", "json").stdout)[1]
+    assert "not checked, not a notebook: 1 (" in checker(tmp_path).stdout
+    skipped = json.loads(checker("check", tmp_path, "--format", "json").stdout)[1]
     assert skipped["status"] == "skipped" and skipped["name"].endswith("essay.pdf")
 
 
@@ -150,7 +152,7 @@ def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path, good, save):
     (tmp_path / "link").symlink_to("real")
     write_beside(tmp_path / "link", "after")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "after"
-    assert "# Cell 1" in run("convert", save(good), "-o", "/dev/stdout").stdout
+    assert "# Cell 1" in process("-m", "checker", "convert", save(good), "-o", "/dev/stdout").stdout
     write_beside(Path("/dev/null"), "x")
     assert not Path("/dev/null").is_file()
     with pytest.raises(IsADirectoryError):
@@ -161,21 +163,21 @@ def test_half_a_letter_in_a_type_is_written(good, save, tmp_path):
     """Catches a traceback from `convert -o`: JSON may hold a lone surrogate, UTF-8 may not."""
     output = {"output_type": "display_data", "metadata": {}, "data": {"image/\ud800": "x", "text/\ud801": "y"}}
     good["cells"][4]["outputs"].append(output)
-    done = run("convert", save(good), "-o", tmp_path / "out.md")
+    done = checker("convert", save(good), "-o", tmp_path / "out.md")
     assert done.returncode == 0 and "[image/?]" in (tmp_path / "out.md").read_text()
 
 
 @pytest.mark.parametrize("key", ["source", "cell_type"])
 def test_a_cell_that_lacks_something_is_named_by_assign(good, save, tmp_path, key):
     del good["cells"][4][key]
-    done = run("assign", save(good), "-o", tmp_path / "out")
+    done = checker("assign", save(good), "-o", tmp_path / "out")
     assert done.returncode == 2 and "cell 4 is not a valid cell" in done.stderr
 
 
 def test_warnings_of_students_code_stay_with_them(good, save):
     """Catches `SyntaxWarning: invalid escape sequence` on the terminal of whoever checks."""
     good["cells"][4]["source"] += '\npattern = "\\d+ \\w"\nx = 1 is 1'
-    assert run(save(good)).stderr == ""
+    assert process("-m", "checker", save(good)).stderr == ""
 
 
 def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, tmp_path):
@@ -183,7 +185,7 @@ def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, 
     for name in ("in/Index.ipynb", "in/hw.ipynb", "in/HW.ipynb"):
         (tmp_path / "in").mkdir(exist_ok=True)
         save(good, name)
-    run("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    checker("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
     names = [path.name.lower() for path in (tmp_path / "out").glob("*.html")]
     assert len(names) == len(set(names)) == 4
 

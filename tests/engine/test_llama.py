@@ -12,7 +12,7 @@ from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.models import add_lora
 from shared.rollout import sample
-from tests.conftest import tiny_gpt2, tiny_llama
+from tests.conftest import LETTER_IDS, LLAMA_SIZE, tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
 
@@ -25,18 +25,10 @@ def tiny_qwen(**options) -> Qwen2ForCausalLM:
     """Biases at queries, keys and values, and an output matrix of its own."""
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=12,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=64,
+        **LLAMA_SIZE,
+        **LETTER_IDS,
         initializer_range=0.3,
         tie_word_embeddings=False,
-        pad_token_id=0,
-        bos_token_id=None,
-        eos_token_id=1,
         **options,
     )
     model = Qwen2ForCausalLM(config)

@@ -2,7 +2,6 @@
 
 import copy
 from dataclasses import fields
-from fractions import Fraction
 
 import pytest
 import torch
@@ -12,23 +11,11 @@ from shared.engine import checkpoint
 from shared.engine.resume import RunState, fingerprint, pack, unpack
 from shared.models import add_lora
 from tests.conftest import tiny_llama
+from tests.engine.small import Small
 
 ROWS = [{"prompt": "abc", "answer": "a"}, {"prompt": "d", "answer": "b"}]
 CONFIG = {"steps": 4, "learning_rate": 0.01, "reward_weights": (1.0, 2.0), "epsilon_high": None, "log_every": 1}
 IDS = torch.tensor([[2, 3, 4, 5], [6, 7, 8, 9]])
-
-
-class Small(nn.Module):
-    """Trained and frozen parameters, a buffer that is saved and one that is not."""
-
-    def __init__(self, seed: int = 0):
-        super().__init__()
-        torch.manual_seed(seed)
-        self.body = nn.Linear(3, 4)
-        self.head = nn.Linear(4, 2)
-        self.base = nn.Linear(40, 50).requires_grad_(False)
-        self.register_buffer("scale", torch.ones(3))
-        self.register_buffer("angles", torch.ones(3), persistent=False)
 
 
 def adamw(model, **options):
@@ -270,49 +257,3 @@ def test_a_run_that_lacks_a_field_is_refused(name, state):
 def test_a_record_of_another_form_is_refused(state):
     model = Small()
     assert_refused(state | {"version": 2}, model, adamw(model), "a run in form 2")
-
-
-# --- fingerprints
-
-
-def test_a_fingerprint_is_the_same_for_equal_content():
-    """Catches ids, the order of a set or of the columns, trained weights, and buffers that a pass computes anew."""
-    model = Small(seed=1)
-    model.base.load_state_dict(Small().base.state_dict())
-    model.angles += 1
-    rows = [{"prompt": "a", "answers": {0, 8}, "value": Fraction(1, 3)}]
-    again = [{"value": Fraction(1, 3), "answers": {8, 0}, "prompt": "a"}]
-    assert list(rows[0]["answers"]) != list(again[0]["answers"])
-    assert fingerprint(Small(), rows) == fingerprint(model, again)
-    assert fingerprint(Small(), rows) != fingerprint(model, [again[0] | {"value": Fraction(2, 3)}])
-
-
-def test_rows_do_not_run_into_each_other():
-    """Catches a digest of joined texts, in which the border between two rows or columns may stand elsewhere."""
-    sets = [[{"a": "x"}, {"a": "y"}], [{"a": "xy"}, {"a": ""}], [{"a": "x", "b": "y"}, {}], [{"a": "x\ny"}, {}]]
-    assert len({fingerprint(Small(), rows)["rows_digest"] for rows in sets}) == 4
-
-
-def test_a_large_model_is_not_read(monkeypatch):
-    """Catches a full pass over the frozen weights, minutes for a large model on a slow disk or device."""
-    seen = []
-    real = torch.Tensor.cpu
-
-    def cpu(tensor):
-        seen.append(tensor.numel())
-        return real(tensor)
-
-    monkeypatch.setattr(torch.Tensor, "cpu", cpu)
-    model = nn.Linear(1000, 1000).requires_grad_(False)
-    fingerprint(model, [])
-    assert seen == [64, 64]
-
-
-@pytest.mark.parametrize("shape", [(), (0, 3), (1,), (40,), (3, 50)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.uint8, torch.bool])
-def test_tensors_of_every_kind_have_a_digest(shape, dtype):
-    model = nn.Module()
-    model.register_buffer("b", torch.zeros(shape, dtype=dtype))
-    before = fingerprint(model, [])["frozen"]["b"]
-    model.register_buffer("b", torch.ones(shape, dtype=dtype))
-    assert (fingerprint(model, [])["frozen"]["b"] != before) == bool(model.b.numel())

@@ -8,7 +8,7 @@ import torch
 from shared.exercises.catalogue import grpo_step, loss
 from shared.exercises.judging import judge
 
-pytestmark = pytest.mark.usefixtures("patient_judge")
+pytestmark = pytest.mark.usefixtures("patient_judge", "few_draws", "shapes_unchecked")
 NOTEBOOK = """
 import torch
 

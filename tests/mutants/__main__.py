@@ -19,8 +19,10 @@ RESULTS = Path("build/mutants")
 # Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
 SLOW = 0.7
 # Each file with the tests that should notice, those that are about it first.
+GRPO = ["tests/test_grpo_step.py", "tests/test_grpo.py", "tests/test_pieces.py"]
 SAMPLED = ["tests/test_rollout.py", "tests/engine/test_chance.py", "tests/test_table_lookup.py", "tests/test_logps.py"]
-KEPT = ["tests/engine/test_resume.py", "tests/engine/test_checkpoint.py", "tests/test_algorithms.py"]
+SAVED = ["tests/engine/test_checkpoint.py", "tests/engine/test_writes.py", "tests/engine/test_locks.py"]
+KEPT = ["tests/engine/test_resume.py", "tests/engine/test_fingerprints.py", *SAVED, "tests/test_algorithms.py"]
 LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
 TESTS = {
     "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
@@ -28,16 +30,16 @@ TESTS = {
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": [*LOOP, "tests/test_grpo.py"],
-    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, "tests/test_grpo.py"],
-    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", "tests/test_grpo.py", *LOOP],
-    "shared/grpo.py": ["tests/test_settings.py", "tests/test_grpo.py", *LOOP],
+    "shared/training.py": [*LOOP, *GRPO],
+    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, *GRPO],
+    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", *GRPO, *LOOP],
+    "shared/grpo.py": ["tests/test_settings.py", *GRPO, *LOOP],
     "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
     "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
     "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
-    "shared/engine/checkpoint.py": ["tests/engine/test_checkpoint.py"],
-    "shared/rewards.py": ["tests/test_rewards.py", "tests/test_grpo.py"],
+    "shared/engine/checkpoint.py": SAVED,
+    "shared/rewards.py": ["tests/test_rewards.py", *GRPO],
     "shared/rollout.py": ["tests/test_rollout_record.py", *SAMPLED, "tests/test_experience.py", "tests/test_critic.py"],
     "shared/logps.py": ["tests/test_logps.py", "tests/test_rollout.py", "tests/engine/test_tree.py"],
     "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
@@ -101,7 +103,8 @@ def run(name: str, only_survivors: bool) -> None:
             seconds, by_line = trace(file, test_file, RESULTS / "trace.json")
         for label in left:
             tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
-            caught[label] = bool(tests) and fails(file, mutants[label].source, tests)
+            usual = sum(seconds[test] for test in tests)
+            caught[label] = bool(tests) and fails(file, mutants[label].source, tests, usual)
     for label in mutants:
         if not caught[label]:
             print("survived:", label, flush=True)

@@ -40,7 +40,9 @@ def ended(process, patience=5 * MINUTE):
         code = process.wait(patience)
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            launcher = psutil.Process(process.pid)
+            for one in [*launcher.children(recursive=True), launcher]:  # workers may be in sessions of their own
+                one.kill()
     process.said.seek(0)
     return code, process.said.read()
 
@@ -89,7 +91,8 @@ def test_one_is_killed_and_the_same_command_goes_on(tmp_path):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_ctrl_c_ends_all_and_saves(count, tmp_path):
-    """As a terminal does it: the signal goes to the launcher and to every process. Catches half an update that is kept."""
+    """As a terminal does it, to the whole group; torchrun puts its workers in sessions of their own and passes the
+    signal on. Catches half an update that is kept."""
     path = tmp_path / "run.pt"
     process = started(path, "--steps", "4000", "--save", str(tmp_path / "tuned"), count=count)
     wait_for_steps(process, path, 2)

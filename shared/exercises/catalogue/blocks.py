@@ -6,6 +6,7 @@
 import re
 
 from shared.exercises.arguments import Texts
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -70,9 +71,7 @@ def prompt_read_as_well(prompts, completions):
     return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("stripped", "White space around the whole is harmless: strip the completion before you match it.")
@@ -144,14 +143,8 @@ def exchanged(kept):
     return [not fits for fits in kept]
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
-
-
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
+STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL)
 
 
 GOOD = tagged("7 + 5 = 12\n17 + 25 = 42", "42")

@@ -4,6 +4,7 @@
 """
 
 from shared.exercises.arguments import Texts, Things
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -57,9 +58,7 @@ def prompt_read_as_well(prompts, completions):
     return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip(
@@ -213,9 +212,7 @@ def same_for_all(rewards):
     return [sum(rewards) / len(rewards)] * len(rewards)
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
+STEPS.add(RETURNED_TOO_EARLY)
 
 
 @STEPS.slip("rewards", "The reward counts how many answers match. It is 1.0 or 0.0, however many words are accepted.")

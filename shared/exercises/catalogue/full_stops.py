@@ -1,6 +1,7 @@
 """A reward that counts: `full_stops(prompts, completions) -> list of floats`, full stops over 10, at most 1."""
 
 from shared.exercises.arguments import Texts
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -49,9 +50,7 @@ def prompt_read_instead(prompts):
     return prompts
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("counts", "You count sentences, the pieces between full stops, which are one more than the full stops.")
@@ -91,14 +90,8 @@ def not_divided(capped):
     return [float(count) for count in capped]
 
 
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
-
-
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
+STEPS.add(SAME_FOR_ALL)
+STEPS.add(RETURNED_TOO_EARLY)
 
 
 SAID = (

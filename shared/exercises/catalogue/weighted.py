@@ -6,6 +6,7 @@ The row's weight where the first line of the completion, stripped and case-folde
 from dataclasses import dataclass
 
 from shared.exercises.arguments import Texts, Things
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -69,9 +70,7 @@ def prompt_read_as_well(prompts, completions):
     return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("lines", 'White space matters in yours: " one pair" is right, and sampled text begins with a space.')
@@ -154,9 +153,7 @@ def divided_by_weight(matches, paid):
     return [float(match) / number for match, number in zip(matches, paid)]
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
+STEPS.add(RETURNED_TOO_EARLY)
 
 
 LABELS = ("high card", "one pair", "two pair", "flush", "full house")

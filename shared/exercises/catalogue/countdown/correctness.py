@@ -7,6 +7,7 @@ from collections import Counter
 
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.countdown.answers import NUMBERS, TARGET, drawn, expression_in, expression_of, said
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -58,9 +59,7 @@ def rewards(solved):
     return [float(right) for right in solved]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("expressions", "An expression without the blocks is paid. Where `parse` gives None the reward is 0.0.")
@@ -136,14 +135,8 @@ def exchanged(solved):
     return [not right for right in solved]
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
-
-
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
+STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL)
 
 
 PROBLEMS = (

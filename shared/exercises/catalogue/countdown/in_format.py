@@ -5,6 +5,7 @@
 
 from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.countdown.answers import drawn, expression_of, said
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -64,9 +65,7 @@ def prompt_read_as_well(prompts, completions):
     return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("read", "You look for the expression in the think block. It belongs in the answer block, the second.")
@@ -111,14 +110,8 @@ def added():
     return 1.5
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
-
-
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
+STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL)
 
 
 def draw(draw: Draw) -> Case:

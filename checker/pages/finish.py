@@ -1,0 +1,101 @@
+"""What every finished page of the site gets, whichever engine made it.
+
+Links from the first place of a word to the glossary and of a paper to the references; below a notebook's title what it
+needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, and
+what "Try it" loads.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from checker.colab import for_colab
+from checker.files import write_beside
+from checker.layout import title_of
+from checker.notebook import read
+from checker.pages.linking import linked
+from checker.pages.pieces import trying
+from checker.pages.pieces.cards import card
+from checker.pages.templates import style, template
+from checker.pages.terms import GLOSSARY, glossary_entries, paper_entries
+from checker.pages.website import NOTEBOOK, Website
+
+FILES = Path("files")  # where the site has its notebooks, to be downloaded
+TRY = Path("docs") / "try.qmd"
+REFERENCES = Path("docs") / "references.qmd"
+API = Path("docs") / "api.qmd"
+WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the others speak to who knows them
+# Quarto adds these to a notebook that has an output in HTML, for scripts that such outputs might hold; ours hold none.
+FROM_ELSEWHERE = re.compile(
+    r"""<script src="https?://[^"]*"[^>]*></script>\s*|<script[^>]*>define\('jquery'.*?</script>\s*""", re.DOTALL
+)
+BELOW = "</header>"  # of the title, on a page of either engine
+
+
+def finish(project: Path, folder: Path, site: Website) -> None:
+    """Finish the pages of a site that an engine wrote into a folder."""
+    for source in site.pages:
+        page = folder / source.with_suffix(".html")
+        if not page.is_file():
+            continue
+        text = FROM_ELSEWHERE.sub("", page.read_text(encoding="utf-8"))
+        if source.suffix == NOTEBOOK:
+            text = _with_openings(text, opening(project, source, site))
+            _write_files(project, source, folder, site)
+        text = linked(text, _entries(project, source))
+        write_beside(page, text)
+    trying.put_beside(folder / TRY, project)
+
+
+def opening(project: Path, source: Path, site: Website) -> str:
+    """What stands below a notebook's title: its prerequisites and goals, and how to open it."""
+    titles = {other.stem: title_of(read(project / other)) for other in site.notebooks}
+    pages = {other.stem: _from(source, other.with_suffix(".html")) for other in site.notebooks}
+    told = card(source, read(project / source), {})
+    before = [(pages[name], titles[name]) for name in told.needs if name in titles]
+    files = [(_from(source, FILES / name), words) for name, words, _ in editions(project, source)]
+    return template("open.html.j2").render(
+        card=told, before=before, files=files, css=style("open.css"), source=site.source(source),
+        colab=site.colab(FILES / f"{source.stem}-colab.ipynb"),
+    )  # fmt: skip
+
+
+def editions(project: Path, source: Path) -> list[tuple[str, str, Path]]:
+    """The files of a notebook that can be downloaded: (name, what the link says, the notebook it is made from)."""
+    blank = project / source.parent / "student" / source.name
+    found = [(source.name, "the worked notebook", project / source)]
+    if blank.is_file():
+        found.append((f"{source.stem}-blank.ipynb", "to fill in", blank))
+        found.append((f"{source.stem}-colab.ipynb", "to fill in on Colab", blank))
+    return found
+
+
+def _write_files(project: Path, source: Path, folder: Path, site: Website) -> None:
+    for name, _, made_from in editions(project, source):
+        text = made_from.read_text(encoding="utf-8")
+        if name.endswith("-colab.ipynb"):
+            text = json.dumps(for_colab(json.loads(text), site.repository), ensure_ascii=False, indent=1) + "\n"
+        write_beside(folder / FILES / name, text)
+
+
+def _with_openings(page: str, opening: str) -> str:
+    """A page with the opening below its title; a page without a title's end stays as it is."""
+    place = page.find(BELOW, page.find("<main"))
+    if place < 0:
+        return page
+    place += len(BELOW)
+    return page[:place] + opening + page[place:]
+
+
+def _entries(project: Path, source: Path) -> list:
+    papers = [] if source == REFERENCES else paper_entries(project, _from(source, REFERENCES.with_suffix(".html")))
+    if source in WITHOUT_TERMS:
+        return papers
+    return papers + glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")))
+
+
+def _from(page: Path, other: Path) -> str:
+    """The address of a file of the site from a page."""
+    return quote(Path(os.path.relpath(other, page.parent)).as_posix())

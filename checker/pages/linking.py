@@ -1,0 +1,83 @@
+"""Links in the running text of a finished page, put there by words.
+
+Whichever engine made the page: its text is searched, its tags stay as they are. No link goes into another link, into
+code, formulas, headings and what scripts fill.
+"""
+
+import html as escapes
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+PIECE = re.compile(r"<!--.*?-->|<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.DOTALL)
+NAME = re.compile(r"</?([a-zA-Z][\w-]*)")
+CLASSES = re.compile(r'\sclass="([^"]*)"')
+EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
+NO_TEXT = frozenset("a button code h1 h2 h3 h4 h5 h6 header label math nav pre script select style summary svg".split())
+NO_TEXT_CLASSES = frozenset("gallery open watch gridworld try references output cell-output".split())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """words: a pattern of what is linked.    address: where to, from the page.    kind: the link's class."""
+
+    words: str
+    address: str
+    kind: str
+
+
+def linked(page: str, entries: Iterable[Entry]) -> str:
+    """A page on which the first words of each entry are a link, below `<main`. What is linked already stays so."""
+    begin = page.find("<main")
+    if begin < 0:
+        return page
+    end = page.find("</main>", begin)
+    end = len(page) if end < 0 else end
+    there = set(re.findall(r'<a\s[^>]*?href="([^"]*)"', page[begin:end]))
+    waiting = [entry for entry in entries if entry.address not in there]
+    return page[:begin] + "".join(_pieces(page[begin:end], waiting)) + page[end:]
+
+
+def _pieces(content: str, waiting: list[Entry]) -> Iterable[str]:
+    """The content, text and tags in turn, with links in the text."""
+    open_elements: list[tuple[str, bool]] = []
+    done = 0
+    for tag in PIECE.finditer(content):
+        yield _with_links(content[done : tag.start()], waiting, any(closed for _, closed in open_elements))
+        yield tag[0]
+        done = tag.end()
+        _follow(tag[0], open_elements)
+    yield content[done:]
+
+
+def _follow(tag: str, open_elements: list[tuple[str, bool]]) -> None:
+    """Keep the list of open elements, each with whether text in it is left alone."""
+    found = NAME.match(tag)
+    if found is None or tag.endswith("/>"):
+        return
+    name = found[1].lower()
+    if tag.startswith("</"):
+        names = [one for one, _ in open_elements]
+        if name in names:
+            del open_elements[len(names) - 1 - names[::-1].index(name) :]
+    elif name not in EMPTY:
+        classes = CLASSES.search(tag)
+        alone = name in NO_TEXT or bool(classes and NO_TEXT_CLASSES & set(classes[1].split()))
+        open_elements.append((name, alone))
+
+
+def _with_links(text: str, waiting: list[Entry], alone: bool) -> str:
+    """Text with a link at the first place of each entry; the entries that got theirs no longer wait."""
+    if alone or not text.strip():
+        return text
+    places: list[tuple[int, int, Entry]] = []
+    for entry in list(waiting):
+        for match in re.finditer(entry.words, text):
+            if all(match.end() <= start or end <= match.start() for start, end, _ in places):
+                places.append((match.start(), match.end(), entry))
+                waiting.remove(entry)
+                break
+    for start, end, entry in sorted(places, key=lambda place: place[0], reverse=True):
+        link = f'<a class="{entry.kind}" href="{escapes.escape(entry.address)}">{text[start:end]}</a>'
+        text = text[:start] + link + text[end:]
+    return text

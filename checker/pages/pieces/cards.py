@@ -1,0 +1,81 @@
+"""The gallery: a card for each notebook, in reading order, with what its own header and outputs say."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.claims import header_of
+from checker.layout import title_of
+from checker.notebook import Notebook, read
+from checker.pages import cells
+from checker.pages.builtin import picture_of
+from checker.pages.templates import style, template
+from checker.results import rewards
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the gallery says of a notebook, all of it from the notebook: its header, its pictures, its Cell 7.
+
+    needs: titles of the notebooks to read before.    reaches: reward before and after, None where Cell 7 shows none.
+    """
+
+    link: str
+    title: str
+    description: str = ""
+    minutes: str = ""
+    level: str = ""
+    needs: list[str] = field(default_factory=list)
+    goals: list[str] = field(default_factory=list)
+    reaches: tuple[float, float] | None = None
+    picture: str = ""
+    alternative: str = ""
+
+
+def gallery(project: Path, sources: list[Path]) -> str:
+    """The notebooks in reading order."""
+    notebooks = {source: read(project / source) for source in sources if source.suffix == ".ipynb"}
+    titles = {source.stem: title_of(notebook) for source, notebook in notebooks.items()}
+    cards = [card(source, notebook, titles) for source, notebook in notebooks.items()]
+    return template("gallery.html.j2").render(cards=cards, css=style("gallery.css"))
+
+
+def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
+    """The card of one notebook. What its header does not say is left out.
+
+    titles: of all notebooks, by the names under which `builds-on` lists them.
+    """
+    header = header_of(notebook)
+    course = header.get("course")
+    course = course if isinstance(course, dict) else {}
+    before, after = rewards(notebook)
+    picture, alternative = _last_picture(notebook)
+    return Card(
+        link=source.with_suffix(".html").as_posix(),
+        title=title_of(notebook),
+        description=_text(header.get("description")),
+        minutes=_text(course.get("minutes")),
+        level=_text(course.get("level")),
+        needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
+        goals=_texts(course.get("goals")),
+        reaches=None if before is None or after is None else (before, after),
+        picture=picture,
+        alternative=alternative,
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _last_picture(notebook: Notebook) -> tuple[str, str]:
+    """The last picture, which shows what came of it, as a `data:` address, and its text; "" twice without one."""
+    found = ("", "")
+    for cell in notebook.code_cells:
+        pictures = [picture for picture in map(picture_of, cell.outputs) if picture]
+        if pictures:
+            found = (pictures[-1], cells.alternative(cell, len(pictures) - 1))
+    return found

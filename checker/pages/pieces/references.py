@@ -1,0 +1,38 @@
+"""The papers that the course names, each with the notebooks and pages that name it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.layout import title_of
+from checker.notebook import Notebook, read
+from checker.pages.templates import template
+from checker.pages.terms import Paper, papers
+from checker.pages.website import NOTEBOOK
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A paper and where it is named: (link from the page of references, title)."""
+
+    paper: Paper
+    places: list[tuple[str, str]]
+
+
+def references(project: Path, sources: list[Path]) -> str:
+    """The list of papers. It is shown by a page in `docs/`, from which its links lead."""
+    texts = {source: _text(project / source) for source in sources if source.suffix == NOTEBOOK}
+    titles = {source: title_of(read(project / source)) for source in texts}
+    listed = []
+    for paper in papers(project):
+        named = [source for source, text in texts.items() if re.search(paper.words, text)]
+        listed.append(
+            Listed(paper, [(f"../{source.with_suffix('.html').as_posix()}", titles[source]) for source in named])
+        )
+    return template("references.html.j2").render(listed=listed)
+
+
+def _text(path: Path) -> str:
+    """What a notebook says, in its texts and its code."""
+    notebook: Notebook = read(path)
+    return "\n".join(cell.source for cell in notebook.cells)

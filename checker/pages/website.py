@@ -1,0 +1,78 @@
+"""What `_quarto.yml` says of the site: its pages in reading order, and where it is public.
+
+The public address and the repository's are set there and nowhere else: `site-url` and `repo-url`. Without them the site
+names none, has no link to Colab, to the source of a page or to a place where it could be edited, and no map of itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.notebook import Unreadable
+
+SETTINGS = "_quarto.yml"
+NOTEBOOK = ".ipynb"
+PUBLISHED = "gh-pages"  # the branch into which `quarto publish` puts the finished site
+
+
+@dataclass(frozen=True)
+class Website:
+    """address, repository: of the public site and its source, without a slash at the end; "" where they are not set.
+
+    pages: files below the project's folder, in reading order.    picture: what is shown of the site where it is linked.
+    """
+
+    title: str
+    description: str
+    pages: list[Path]
+    address: str = ""
+    repository: str = ""
+    branch: str = "main"
+    picture: str = ""
+
+    @property
+    def notebooks(self) -> list[Path]:
+        return [page for page in self.pages if page.suffix == NOTEBOOK]
+
+    def source(self, page: Path, action: str = "blob") -> str:
+        """Where a page's source is shown, or edited by the action "edit"; "" where there is no public repository."""
+        return f"{self.repository}/{action}/{self.branch}/{page.as_posix()}" if self.repository else ""
+
+    def colab(self, published: Path) -> str:
+        """Where Colab opens a notebook that is a file of the published site; "" without a repository on GitHub."""
+        _, on_github, name = self.repository.partition("https://github.com/")
+        if not on_github:
+            return ""
+        return f"https://colab.research.google.com/github/{name}/blob/{PUBLISHED}/{published.as_posix()}"
+
+
+def website(project: Path) -> Website:
+    """The settings of a project's site.
+
+    Raises:
+        Unreadable: `_quarto.yml` lists no pages.
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))["website"]
+        return Website(
+            title=str(found["title"]),
+            description=str(found.get("description", "")),
+            pages=list(_listed(found["sidebar"]["contents"])),
+            address=str(found.get("site-url") or "").rstrip("/"),
+            repository=str(found.get("repo-url") or "").rstrip("/"),
+            branch=str(found.get("repo-branch", "main")),
+            picture=str(found.get("image", "")),
+        )
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
+
+
+def _listed(contents: list) -> Iterator[Path]:
+    """The files that a sidebar's contents name: names, entries with `href`, and sections with contents."""
+    for entry in contents:
+        if isinstance(entry, dict) and "contents" in entry:
+            yield from _listed(entry["contents"])
+        else:
+            yield Path(entry["href"] if isinstance(entry, dict) else entry)

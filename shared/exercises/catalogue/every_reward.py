@@ -1,0 +1,29 @@
+"""Slips that are made in any reward: those that the exercises on rewards have in common, each where it wants them.
+
+They change the steps `texts`, the completions as they are read, and `rewards`, the result.
+"""
+
+from shared.exercises.steps import Slip
+
+
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
+
+
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+FIRST_COMPLETION_FOR_ALL = Slip.of(
+    "texts", "Only the first completion is read. Go through all of them: one reward for each.", first_completion_for_all
+)
+RETURNED_TOO_EARLY = Slip.of(
+    "rewards",
+    "You return inside the loop: the list ends with the first completion. Take `return` out of it.",
+    returned_too_early,
+)
+SAME_FOR_ALL = Slip.of("rewards", "All completions share one average reward. Return one number for each.", same_for_all)

@@ -1,0 +1,154 @@
+"""Code that only looks as if it made a mistake of method: no rule may find anything in it."""
+
+from tests.checker.method_wrong import LEFT, PAD_IS_EOS
+
+RIGHT = [
+    "mask = completion_ids != tokenizer.pad_token_id  # pad is its own token here",
+    PAD_IS_EOS + "prompt_mask = prompt_ids != tokenizer.pad_token_id",
+    LEFT + "c = out[:, inputs.input_ids.shape[1]:]",
+    'tokenizer.padding_side = "right"\nlengths = attention_mask.sum(1)\nlast = hidden[0, lengths[0]:]',
+    "out = model.generate(**x)\ntext = tokenizer.decode(out[0, n:])\nr = reward_fn(text)",
+    "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\nprint(text)",
+    "with model.disable_adapter():\n    ref = logps(model)",
+    "ratio = torch.exp(logps - old_logps)\ns = ratio.clamp(0.8, 1.2)\nr = torch.exp(ref_logps - logps)",
+    "log_r = ref_logps - logps\nkl = torch.exp(log_r) - log_r - 1\nkl_ratio = torch.exp(logps - ref_logps)",
+    "k2 = 0.5 * (logps - ref_logps) ** 2\nmean = (a + b) / 2",
+    "k1 = logps - ref_logps\nprint(k1.mean())\nrewards = rewards - beta * (logps - ref_logps).sum(1)",
+    "adv = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
+    "std = rewards.view(-1, G).std(dim=1, correction=0)\nspread = values.std(axis=1)\ns = losses.std(dim=1)",
+    ("rewards = torch.tensor(score(group))\nadv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"),
+    "num_generations = 8\nG = 2\nbatch_size = 1",
+    "model.eval()\nvalue = ast.literal_eval(text)\nexec('x = 1')",
+    'train_rows = task.dataset("train", 100, seed=0)\neval_rows = task.dataset("eval", 100, seed=0)',
+    "train_loss = f(seed=1)\neval_loss = f(seed=1)",
+    "train_rows = make(100, seed=0)\neval_rows = make(100, seed=1)",
+    "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = (logits / temperature).log_softmax(-1)",
+    "out = model.generate(**x, do_sample=True, temperature=1.0)\nlp = logits.log_softmax(-1)",
+    "out = model.generate(**x, do_sample=False, temperature=0.7)\nlp = logits.log_softmax(-1)",
+    "loss = -(advantages * logps).mean() + beta * kl.mean()\nloss.backward()",
+    "loss = policy_loss + value_loss\nloss.backward()",
+    "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.clamp(min=0).unsqueeze(-1))",
+    "labels[mask == 0] = -100\nloss = F.cross_entropy(logits, labels)",
+    (
+        "@torch.no_grad()\ndef rollout(model, ids):\n    for _ in range(8):\n"
+        "        ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n    return ids"
+    ),
+    (
+        "def rollout(model, ids):\n    with torch.no_grad():\n        for _ in range(8):\n"
+        "            ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n"
+        "    return ids"
+    ),
+    "for prompt in prompts:\n    model.generate(**x, num_return_sequences=G)",
+    "%pip install torch\n!ls\nx = !ls\nmodel?\nthis is not python",
+    (
+        "tokenizer.pad_token = tokenizer.eos_token\n"
+        "is_eos = completion_ids == tokenizer.eos_token_id\n"
+        "mask = (torch.arange(C) <= is_eos.int().argmax(1)[:, None]).int()"
+    ),
+    "tokenizer.pad_token = tokenizer.eos_token\nattention = inputs.input_ids != tokenizer.pad_token_id",
+    'tokenizer.pad_token = "<pad>"\nmask = completion_ids != tokenizer.pad_token_id',
+    (
+        'tok.padding_side = "left"\nout = model.generate(**enc)\nn = enc["input_ids"].shape[1]\n'
+        "comp = out[:, n:]\nlengths = comp_mask.sum(1)"
+    ),
+    (
+        'tok.padding_side = "left"\nout = model.generate(**enc)\n'
+        "comp = out[:, enc.input_ids.shape[1]:]\nlens = completion_mask.sum(1)\n"
+        "x = [c[: n] for c, n in zip(comp, lens)]"
+    ),
+    (
+        "out = model.generate(**x)\nout = out[:, x.input_ids.shape[1]:]\n"
+        "texts = tokenizer.batch_decode(out)\nr = reward_fn(texts)"
+    ),
+    (
+        "out = model.generate(**x)\ncompletions = [tokenizer.decode(o[n:]) for o in out]\n"
+        "rewards = [reward_fn(c, a) for c, a in zip(completions, answers)]"
+    ),
+    "out = model.generate(**x)[:, n:]\nrewards = reward_fn(tokenizer.batch_decode(out))",
+    (
+        "def generate(model, p):\n    return cut(model.generate(**p))\n"
+        "texts = tokenizer.batch_decode(generate(model, p))\nr = get_reward(prompts, texts)"
+    ),
+    "text = tokenizer.decode(ids)\nanswer = text[len('Answer: '):]",
+    "ctx = model.disable_adapter()\nwith ctx:\n    ref_logps = f(model)",
+    "with torch.no_grad(), model.disable_adapter():\n    ref_logps = f(model)",
+    (
+        "ratio = torch.exp(logps - old_logps)\n"
+        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()"
+    ),
+    "ratio = torch.exp(logps - logps.detach())\nloss = -(ratio * advantages)",
+    (
+        "log_ratio = ref_logps - logps\nratio = torch.exp(log_ratio)\nkl = ratio - log_ratio - 1\n"
+        "loss = -(logps * advantages - beta * kl)"
+    ),
+    "k2 = 0.5 * (logps - ref_logps).pow(2)\nkl = 0.5 * log_ratio ** 2",
+    "value = 0.5 * (returns - values) ** 2\ny = (torch.exp(a) - b - 1) / 2",
+    "kl = (logps.exp() * (logps - ref_logps)).sum(-1)",
+    "kl = F.kl_div(ref_logps, logps, log_target=True, reduction='none')",
+    "diff = ref_logps - logps\nkl = torch.exp(diff) - diff - 1",
+    "kl = ref_logps - logps\nkl = torch.exp(kl) - kl - 1",
+    "kl = (logps - ref_logps).mean().item()\nrewards = rewards - beta * (logps - ref_logps).sum(-1)",
+    "with torch.no_grad():\n    k1 = (logps - ref_logps).mean()\nlog(k1)",
+    "std = rewards.std(dim=1, correction=0)\nif std > 0:\n    adv = (rewards - rewards.mean()) / std",
+    "std = rewards.std(dim=1, unbiased=False).clamp(min=1e-6)\nadv = (rewards - mean) / std",
+    "std = rewards.std(dim=1, correction=0) + 1e-8\nadv = (rewards - mean) / std",
+    "z = (x - x.mean()) / x.std()",
+    "# sample standard deviation, as TRL does\nstd = rewards.view(-1, G).std(dim=1)",
+    "rewards = np.array(r).reshape(-1, G)\nstd = rewards.std(axis=1)",
+    (
+        "def group_advantages(rewards):\n"
+        "    return (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)\n"
+        "for i in range(0, B, G):\n    a = group_advantages(r[i : i + G])"
+    ),
+    (
+        "for prompt in prompts:\n    rewards = []\n    for _ in range(G):\n"
+        "        rewards.append(score(prompt))\n    rewards = torch.tensor(rewards)\n"
+        "    adv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"
+    ),
+    ("baseline = evaluate(model, rows, num_generations=1)\ndef evaluate(model, rows, num_generations=1):\n    pass"),
+    "result = evaluate(model, num_return_sequences=1)\ng = 1\nnum_iterations = 1",
+    "def make_problem(rng):\n    expr = '1 + 2'\n    return expr, eval(expr)",
+    "model.eval()\ndf.eval('a + b')",
+    "rng = random.Random(0)\ntrain_rows = make(rng, 100)\neval_rows = make(rng, 20)",
+    "data = make(100)\ntrain_data, eval_data = data[:80], data[80:]",
+    ("train_rows = [r for r in rows if split(r) == 'train']\neval_rows = [r for r in rows if split(r) == 'eval']"),
+    'train_ds = load_dataset("gsm8k", split="train")\ntest_ds = load_dataset("gsm8k", split="test")',
+    "train_rows = make(TRAIN_NUMBERS, seed=0)\neval_rows = make(EVAL_NUMBERS, seed=0)",
+    "train_size = 100\neval_size = 100\ntrain_reward = f(0)\neval_reward = f(0)",
+    "train_data = list(range(100))\neval_data = train_data[-10:]\ntrain_data = train_data[:-10]",
+    (
+        "def logps(model, ids, temperature):\n"
+        "    return F.log_softmax(model(ids).logits / temperature, -1)\n"
+        "out = model.generate(**x, temperature=0.7)"
+    ),
+    (
+        "def evaluate(model):\n    return model.generate(**x, do_sample=True, temperature=0.7)\n"
+        "lp = logits.log_softmax(-1)"
+    ),
+    ("out = model.generate(**x, do_sample=True, temperature=1.0, top_k=0, top_p=1.0)\nlp = logits.log_softmax(-1)"),
+    "model.eval()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)\nmodel.train()",
+    "model.train()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)",
+    "loss = (policy_loss + beta * kl).mean()\nloss.backward()",
+    "reward_loss = -(advantages * logps).mean()\nloss = reward_loss + beta * kl.mean()\nloss.backward()",
+    "loss, metrics = grpo_loss(logps, advantages)\nloss.backward()",
+    "loss = kl_term\nloss = loss + pg\nloss.backward()",
+    "value_loss = (values - returns).pow(2).mean()\nvalue_loss.backward()",
+    "reward_model_loss = -F.logsigmoid(chosen - rejected).mean()\nreward_model_loss.backward()",
+    "labels[mask == 0] = -100\nsafe = labels.clamp(min=0)\nlp = logps.gather(-1, safe.unsqueeze(-1))",
+    (
+        "labels[mask == 0] = -100\nvalid = labels != -100\nlabels[labels == -100] = 0\n"
+        "lp = logps.gather(-1, labels.unsqueeze(-1))"
+    ),
+    (
+        "def sample(model, ids):\n    for _ in range(8):\n"
+        "        ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n    return ids\n"
+        "with torch.no_grad():\n    ids = sample(model, x)"
+    ),
+    (
+        "@torch.inference_mode()\ndef rollout(policy, ids):\n    while True:\n"
+        "        ids = torch.multinomial(policy(ids).softmax(-1), 1)\n    return ids"
+    ),
+    "for _ in range(num_steps):\n    out = model.generate(**batch)",
+    "for i in range(G):\n    print(texts[i])\nfor _ in range(8):\n    train_one()",
+    "for step in range(3):\n    out = model.generate(**x, num_return_sequences=G)",
+]

@@ -1,0 +1,300 @@
+"""Code that makes a mistake of method, each with the code of the rule that is to find it."""
+
+PAD_IS_EOS = "tokenizer.pad_token = tokenizer.eos_token\n"
+LEFT = 'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
+
+WRONG = [
+    ("M001", PAD_IS_EOS + "mask = (completion_ids != tokenizer.pad_token_id).float()"),
+    (
+        "M001",
+        (
+            "tokenizer.pad_token_id = tokenizer.eos_token_id\n"
+            "m = output_ids.ne(0) if 0 else output_ids != tokenizer.pad_token_id"
+        ),
+    ),
+    (
+        "M002",
+        LEFT + "lengths = inputs.attention_mask.sum(dim=1)\nfor i in range(4):\n    c = out[i, lengths[i]:]",
+    ),
+    (
+        "M002",
+        LEFT + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\nc = out[0][n[0]:]",
+    ),
+    (
+        "M003",
+        (
+            "out = model.generate(**x)\ntext = tokenizer.decode(out[0], skip_special_tokens=True)\n"
+            "r = reward_fn(text, answer)"
+        ),
+    ),
+    ("M003", "out = model.generate(**x)\ntexts = tokenizer.batch_decode(out)\nr = compute_rewards(texts)"),
+    ("M003", "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\ncompletion = text[len(prompt):]"),
+    ("M004", "model.disable_adapter()\nref = logps(model)"),
+    (
+        "M005",
+        "ratio = torch.exp(logps - ref_logps)\ns = torch.min(ratio * A, torch.clamp(ratio, 0.8, 1.2) * A)",
+    ),
+    ("M005", "d = new_logps - ref_log_probs\nratio = d.exp()\ns = ratio.clamp(0.8, 1.2) * A"),
+    ("M006", "log_r = ref_logps - logps\nkl = 0.5 * (torch.exp(log_r) - log_r - 1)"),
+    ("M006", "kl = (torch.exp(ref - lp) - (ref - lp) - 1) / 2"),
+    ("M007", "log_r = logps - ref_logps\nkl = torch.exp(log_r) - log_r - 1"),
+    ("M007", "kl = torch.exp(logps - ref_logps) - (logps - ref_logps) - 1"),
+    ("M008", "loss = pg_loss + beta * (logps - ref_logps).mean()"),
+    ("M008", "kl = logps - ref_logps\nloss = -(A * logps).mean() + kl_coef * kl.mean()"),
+    ("M009", "adv = (rewards - rewards.mean()) / rewards.std()"),
+    ("M009", "std = group_rewards.std()\nadv = (group_rewards - group_rewards.mean()) / std"),
+    ("M010", "std = rewards.view(-1, G).std(dim=1, keepdim=True)"),
+    (
+        "M011",
+        (
+            "grouped_rewards = rewards.view(-1, G)\n"
+            "adv = (grouped_rewards - grouped_rewards.mean()) / (grouped_rewards.std() + 1e-6)"
+        ),
+    ),
+    ("M012", "num_generations = 1"),
+    ("M012", "config = GRPOConfig(num_generations=1)"),
+    ("M013", "value = eval(completion)"),
+    ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
+    ("M014", "train_data = load()\ntest_data = train_data"),
+    ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
+    (
+        "M016",
+        (
+            "def step(model):\n    model.eval()\n    out = model.generate(**x)\n    model.train()\n"
+            "    return model(out).logits.log_softmax(-1)"
+        ),
+    ),
+    ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
+    ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
+    (
+        "M019",
+        (
+            "def rollout(model, ids):\n    for _ in range(8):\n"
+            "        p = model(ids).logits[:, -1].softmax(-1)\n"
+            "        ids = torch.cat([ids, torch.multinomial(p, 1)], 1)\n    return ids"
+        ),
+    ),
+    ("M020", "for _ in range(num_generations):\n    outs.append(model.generate(**x))"),
+    ("M020", "outs = [model.generate(**x) for _ in range(G)]"),
+    (
+        "M001",
+        (
+            "tok.pad_token_id = tok.eos_token_id\npad_id = tok.pad_token_id\n"
+            "seqs = model.generate(**x)\ncomp = seqs[:, n:]\nmask = (comp != pad_id).long()"
+        ),
+    ),
+    (
+        "M001",
+        (
+            'tokenizer = AutoTokenizer.from_pretrained("gpt2")\n'
+            "if tokenizer.pad_token is None:\n    tokenizer.pad_token = tokenizer.eos_token\n"
+            "mask = torch.ne(generated, tokenizer.pad_token_id)"
+        ),
+    ),
+    (
+        "M001",
+        (
+            "out = policy.generate(**x, pad_token_id=tokenizer.eos_token_id)\nnew = out[:, n:]\n"
+            "m = new.ne(tokenizer.eos_token_id).float()"
+        ),
+    ),
+    (
+        "M002",
+        (
+            'tok = AutoTokenizer.from_pretrained(name, padding_side="left")\n'
+            'out = model.generate(**enc)\nlens = enc["attention_mask"].sum(-1).tolist()\n'
+            "for row, n in zip(out, lens):\n    texts.append(tok.decode(row[n:]))"
+        ),
+    ),
+    (
+        "M002",
+        (
+            'tok.padding_side = "left"\nplen = int(enc["attention_mask"][0].sum())\n'
+            "seq = model.generate(**enc)\ncomp = seq[:, plen:]"
+        ),
+    ),
+    (
+        "M003",
+        (
+            "outs = model.generate(**x)\nfor o in outs:\n"
+            "    t = tokenizer.decode(o, skip_special_tokens=True)\n"
+            "    rewards.append(get_reward(t, answer))"
+        ),
+    ),
+    (
+        "M003",
+        (
+            "ids = model.generate(**x)\ntexts = [tokenizer.decode(i) for i in ids]\n"
+            "rewards = [reward_fn(p, t) for p, t in zip(prompts, texts)]"
+        ),
+    ),
+    (
+        "M003",
+        (
+            "ids = model.generate(**x)\ndecoded = tokenizer.batch_decode(ids)\n"
+            "responses = [d[len(p):] for d, p in zip(decoded, prompts)]"
+        ),
+    ),
+    (
+        "M003",
+        (
+            "def sample(p):\n    return model.generate(**p)\n"
+            "texts = tokenizer.batch_decode(sample(q))\nr = compute_reward(texts)"
+        ),
+    ),
+    ("M004", "ref = model.disable_adapter()\nref_logps = f(ref)"),
+    ("M005", "log_ratio = logps - ref_logps\nratio = log_ratio.exp()\nloss = -(ratio * advantages).mean()"),
+    (
+        "M005",
+        "ratio = new_probs / ref_probs\nsurr = torch.min(ratio * adv, torch.clamp(ratio, 0.8, 1.2) * adv)",
+    ),
+    (
+        "M005",
+        (
+            "r = torch.exp(policy_logps - reference_logps)\n"
+            "clipped = torch.clamp(r, 1 - eps, 1 + eps)\n"
+            "l = torch.min(r * advantages.unsqueeze(1), clipped * advantages.unsqueeze(1))"
+        ),
+    ),
+    ("M006", "d = ref_logps - logps\nkl = (d.exp() - 1 - d) / 2.0"),
+    ("M006", "kl = torch.exp(d) - d - 1\nloss = pg + beta * 0.5 * kl.mean()\nkl_half = 0.5 * kl"),
+    ("M006", "ratio = ref_probs / probs\nkl = (ratio - torch.log(ratio) - 1) / 2"),
+    ("M006", "r = torch.exp(ref_lp - lp)\nkl = 0.5 * (r - torch.log(r) - 1)"),
+    ("M006", "kl = (torch.exp(ref_lp - lp) - (ref_lp - lp) - 1).mean() * 0.5"),
+    ("M007", "ratio = probs / ref_probs\nkl = ratio - torch.log(ratio) - 1"),
+    ("M007", "kl = F.kl_div(logps, ref_logps, log_target=True)"),
+    ("M007", "kl = (ref_probs * (ref_logps - logps)).sum(-1)"),
+    ("M007", "kl = (ref_logps - logps).mean()"),
+    ("M008", "kl = logps - ref_logps\nper_token_loss = -(ratio * adv - beta * kl)"),
+    (
+        "M008",
+        "kl_loss = ((new_logps - ref_logps) * mask).sum() / mask.sum()\nloss = pg_loss + KL_COEF * kl_loss",
+    ),
+    ("M008", "def grpo_loss(logps, ref_logps, beta):\n    return pg + beta * (logps - ref_logps).mean()"),
+    ("M008", "loss += cfg.beta * torch.mean(logps - ref_logps)"),
+    (
+        "M009",
+        (
+            "mean = rewards.mean(dim=1, keepdim=True)\nstd = rewards.std(dim=1, keepdim=True)\n"
+            "advantages = (rewards - mean) / std"
+        ),
+    ),
+    ("M009", "adv = (r - np.mean(r)) / np.std(r)"),
+    (
+        "M009",
+        ("mu = statistics.mean(rewards)\nsd = statistics.pstdev(rewards)\nadv = [(r - mu) / sd for r in rewards]"),
+    ),
+    ("M009", "m = group.mean(1)\ns = group.std(1)\nadv = (group - m.unsqueeze(1)) / s.unsqueeze(1)"),
+    ("M010", "std = torch.std(group_rewards)"),
+    ("M010", "grouped = rewards.reshape(-1, G)\nsd = grouped.std(1, keepdim=True)"),
+    (
+        "M011",
+        (
+            "rewards = []\nfor prompt in prompts:\n    for _ in range(G):\n"
+            "        rewards.append(score(prompt))\nrewards = torch.tensor(rewards)\n"
+            "adv = (rewards - rewards.mean()) / (rewards.std() + 1e-4)"
+        ),
+    ),
+    (
+        "M011",
+        (
+            "rewards = rewards.view(len(prompts), G)\nmean = rewards.mean()\n"
+            "advantages = (rewards - mean) / (rewards.std() + eps)"
+        ),
+    ),
+    ("M012", "@dataclass\nclass Config:\n    group_size: int = 1"),
+    ("M012", "GROUP_SIZE = 1"),
+    ("M012", "def grpo_step(model, batch, G=1):\n    pass"),
+    ("M012", 'cfg = {"num_generations": 1}'),
+    ("M012", "G = 1"),
+    (
+        "M013",
+        (
+            "def reward(completion):\n    m = re.search('x', completion)\n    expr = m.group(1)\n"
+            "    return eval(expr, {'__builtins__': {}})"
+        ),
+    ),
+    ("M013", "code = extract(response)\nexec(code, scope)"),
+    ("M014", "train_data = make_data(500)\neval_data = train_data[:50]"),
+    ("M014", "train_set = make(200, seed=42)\ntest_set = make(50, seed=42)"),
+    ("M014", "random.seed(0)\ntrain_rows = make(100)\nrandom.seed(0)\neval_rows = make(50)"),
+    ("M014", "eval_prompts = random.sample(train_prompts, 20)\ntrain_prompts = build()"),
+    ("M014", "train_ds = build(random.Random(1), 100)\neval_ds = build(random.Random(1), 20)"),
+    (
+        "M014",
+        (
+            "def make(n):\n    rng = random.Random(0)\n"
+            "    return [rng.random() for _ in range(n)]\ntrain_rows = make(100)\n"
+            "eval_rows = make(10)"
+        ),
+    ),
+    ("M014", "data = make(100)\ntrain_data = data[:80]\ntest_data = data[:20]"),
+    ("M014", "data = make(100)\ntrain_data, eval_data = data, data"),
+    (
+        "M015",
+        (
+            "def rollout(model, x):\n    return model.generate(**x, do_sample=True, top_k=50)\n"
+            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+            "lp = logps(model, rollout(model, x))"
+        ),
+    ),
+    (
+        "M015",
+        (
+            "TEMPERATURE = 0.7\ndef rollout(model, x):\n"
+            "    return model.generate(**x, do_sample=True, temperature=TEMPERATURE)\n"
+            "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+            "lp = logps(model, rollout(model, x))"
+        ),
+    ),
+    (
+        "M015",
+        (
+            "def sample(model, ids):\n    p = torch.softmax(model(ids).logits[:, -1] / 0.7, -1)\n"
+            "    return torch.multinomial(p, 1)\ndef logps(model, ids):\n"
+            "    return F.log_softmax(model(ids).logits, -1)\nlp = logps(model, sample(model, x))"
+        ),
+    ),
+    (
+        "M016",
+        (
+            "def rollout():\n    model.eval()\n    return model.generate(**x)\n"
+            "def get_logps(ids):\n    return model(ids).logits.log_softmax(-1)\n"
+            "for step in range(3):\n    ids = rollout()\n    model.train()\n    lp = get_logps(ids)"
+        ),
+    ),
+    ("M017", "loss = -rewards.mean()\nloss.backward()"),
+    (
+        "M017",
+        ("kl = (torch.exp(ref_logps - logps) - (ref_logps - logps) - 1).mean()\nloss = beta * kl\nloss.backward()"),
+    ),
+    ("M017", "loss = -advantages.mean() + beta * kl.mean()\nloss.backward()"),
+    (
+        "M018",
+        ("labels = ids.masked_fill(mask == 0, -100)\nlp = logits.log_softmax(-1).gather(2, labels.unsqueeze(2))"),
+    ),
+    (
+        "M018",
+        (
+            "labels = ids.clone()\nlabels[:, :n] = -100\nshift_labels = labels[:, 1:]\n"
+            "lp = torch.gather(logps, 2, shift_labels.unsqueeze(-1))"
+        ),
+    ),
+    (
+        "M018",
+        ("targets = torch.where(mask.bool(), ids, -100)\nlp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"),
+    ),
+    (
+        "M019",
+        (
+            "def sample(policy, ids):\n    while ids.shape[1] < 20:\n"
+            "        logits = policy(input_ids=ids).logits[:, -1]\n"
+            "        ids = torch.cat([ids, Categorical(logits=logits).sample()[:, None]], 1)\n"
+            "    return ids\nids = sample(policy, x)"
+        ),
+    ),
+    ("M021", "ref_logits = ref_model(ids).logits\nloss.backward()"),
+    ("M022", "ref_model = model\nloss.backward()"),
+    ("M020", "for prompt in prompts:\n    for i in range(4):\n        out = model.generate(**enc)"),
+    ("M020", "completions = [generate(model, prompt) for _ in range(cfg.group_size)]"),
+]

@@ -1,0 +1,69 @@
+"""The edition of a notebook for Colab: a set-up cell that leaves torch alone, and the same nine cells."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checker.check import check
+from checker.colab import for_colab
+from checker.pages.finish import opening
+from checker.pages.website import Website, website
+
+PROJECT = Path(__file__).parents[2]
+DOTS = Path("notebooks") / "dots.ipynb"
+PUBLIC = "https://github.com/owner/name"
+
+
+@pytest.fixture
+def notebook() -> dict:
+    return json.loads((PROJECT / DOTS).read_text(encoding="utf-8"))
+
+
+def test_the_structure_stays_that_of_the_course(notebook, tmp_path):
+    """Catches a set-up cell that the checker takes for one of the nine, or that moves them."""
+    path = tmp_path / "dots.ipynb"
+    path.write_text(json.dumps(for_colab(notebook, PUBLIC)), encoding="utf-8")
+    # X001: the cell was not run; the set-up runs on Colab alone.
+    assert not [one for one in check(path).findings if one.level == "error" and one.code != "X001"]
+    assert len(for_colab(notebook)["cells"]) == len(notebook["cells"]) + 1
+
+
+@pytest.mark.parametrize("repository", [PUBLIC, ""])
+def test_the_set_up_installs_no_second_torch(notebook, repository, tmp_path, monkeypatch):
+    """Catches a torch that pip replaces, and a course that is fetched from nowhere. Commands are noted, not run."""
+    cells = for_colab(notebook, repository)["cells"]
+    source = next(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    assert isinstance(ast.parse(source), ast.Module)
+    called = []
+    monkeypatch.setattr(subprocess, "run", lambda command, check: called.append(command))
+    monkeypatch.setattr("os.chdir", lambda folder: None)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(PROJECT)
+    if not repository:
+        with pytest.raises(ValueError, match="address of the course's repository"):
+            exec(source, {})
+        return
+    exec(source, {})
+    clone, install = called
+    assert repository in clone
+    torches = [word for word in install if word.startswith("torch")]
+    import torch
+
+    assert torches == [f"torch=={torch.__version__}"] and any(word.startswith("transformers==") for word in install)
+
+
+def test_links_to_colab_and_to_the_source_wait_for_a_public_home():
+    """Catches links that lead nowhere before the course is public, and ones that are missing after."""
+    site = website(PROJECT)
+    assert (site.address, site.repository) == ("", "")
+    assert "colab.research" not in opening(PROJECT, DOTS, site)
+    public = Website(site.title, site.description, site.pages, repository=PUBLIC)
+    shown = opening(PROJECT, DOTS, public)
+    assert "https://colab.research.google.com/github/owner/name/blob/gh-pages/files/dots-colab.ipynb" in shown
+    assert f'{PUBLIC}/blob/main/notebooks/dots.ipynb"' in shown
+    elsewhere = Website(site.title, site.description, site.pages, repository="https://example.org/course")
+    assert elsewhere.colab(Path("files/x.ipynb")) == ""

@@ -1,0 +1,249 @@
+"""Pages of the course in a real browser: nothing is wider than a phone, every cell is listed, nothing is asked for, no
+one is left out, and what can be operated does what it says.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from checker.pages import course
+from checker.pages.pieces import trying
+from checker.pages.site import render
+from tests.checker.browser import CHROMIUM, DRIVER, browser
+from tests.checker.conftest import markdown
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+PROJECT = Path(__file__).parents[2]
+# Where `npm install axe-core` puts it; AXE names the file where it lies elsewhere.
+AXE = Path(os.environ.get("AXE", PROJECT / "node_modules" / "axe-core" / "axe.min.js"))
+SECTIONS = [f"Cell {number}" for number in range(9)]
+# What is wider than its own box, at most by a rounding; the whole page is `html`.
+WIDER = """
+return [...document.querySelectorAll("html, main pre, main table, main p, main .highlight")]
+  .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.tagName + " " + one.scrollWidth + " > " + one.clientWidth + ": " + one.textContent.slice(0, 60));
+"""
+LISTED = """
+return [...document.querySelectorAll("nav a[href^='#section-']")].map((link) => [
+  link.textContent.slice(0, 6), document.querySelectorAll(link.getAttribute("href")).length]);
+"""
+OPENED = "for (const fold of document.querySelectorAll('main details')) fold.open = true;"
+SERIOUS = """
+return axe.run(document).then((found) => found.violations
+  .filter((one) => ["serious", "critical"].includes(one.impact))
+  .map((one) => one.id + ": " + one.nodes[0].html.slice(0, 200)));
+"""
+LOOKS = [(390, False), (1280, True)]
+ALL_LOOKS = [*LOOKS, (390, True), (1280, False)]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """A running browser."""
+    if DRIVER is None:
+        pytest.skip("no chromedriver is installed")
+    with browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> list[Path]:
+    """The course site without Quarto, a report, and the report on a blank edition."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = course.build(PROJECT, folder / "site")
+    made.append(render(PROJECT / "notebooks" / "dots.ipynb", folder, "builtin"))
+    made.append(render(PROJECT / "notebooks" / "student" / "dots.ipynb", folder / "blank", "builtin"))
+    return made
+
+
+# A page of each kind, a chapter full of formulas among them.
+FEW_PAGES = ("index.html", "glossary.html", "watch.html", "gradients.html")
+
+
+def test_some_pages_fit_every_screen_and_ask_for_nothing(shown, pages):
+    """Catches a formula or an output wider than a phone, a web font, an icon that is not there, a cell not listed."""
+    few = [page for page in pages if page.name in FEW_PAGES]
+    assert len(few) == len(FEW_PAGES)
+    assert_all_fit(shown, [*few, *pages[-2:]])
+
+
+@pytest.mark.slow
+def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
+    assert_all_fit(shown, pages)
+
+
+def assert_all_fit(shown, pages: list[Path]) -> None:
+    for page in pages:
+        assert page.stat().st_size < 1_000_000, page
+        for width, dark in LOOKS:
+            shown.show(page.as_uri(), width=width, dark=dark)
+            shown.run(OPENED)
+            wider = shown.run(WIDER)
+            assert not [line for line in wider if width >= 1280 or line.startswith("HTML")], (page, width, wider)
+            assert shown.requests() == [page.as_uri()] and not shown.complaints(), page
+        if (PROJECT / "notebooks" / page.name).with_suffix(".ipynb").is_file():
+            assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
+
+
+@pytest.mark.slow
+def test_nobody_is_left_out(shown, pages):
+    """Catches pictures without a text, words too pale, boxes that only a mouse can scroll, fields without a name."""
+    if not AXE.is_file():
+        pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
+    for page in pages:
+        for width, dark in ALL_LOOKS:
+            shown.show(page.as_uri(), width=width, dark=dark)
+            shown.run(OPENED)
+            shown.run(f"{AXE.read_text(encoding='utf-8')}; return 1;")
+            assert shown.run(SERIOUS) == [], (page, width, dark)
+
+
+def test_paper_shows_code_and_no_form(shown, pages):
+    report = next(page for page in pages if 'id="save-grades"' in page.read_text(encoding="utf-8"))
+    shown.show(report.as_uri(), media="print")
+    height = "return document.querySelector('section.code .highlight').getBoundingClientRect().height;"
+    form = "return getComputedStyle(document.querySelector('.rubric')).display;"
+    assert shown.run(height) > 20 and shown.run(form) == "none"
+
+
+def test_all_code_opens_at_once_and_by_section(shown, pages):
+    folds = "return [...document.querySelectorAll('section.code details')].filter((fold) => fold.open).length;"
+    page = next(page for page in pages if page.name == "countdown.html")
+    shown.show(page.as_uri())
+    shown.run("document.querySelector('#section-6 + .open-section').click();")
+    of_section = shown.run(folds)
+    shown.run("document.querySelector('.open-all').click();")
+    assert 1 < of_section < shown.run(folds) == page.read_text(encoding="utf-8").count('<section class="code">')
+
+
+def test_a_run_is_watched_by_slider_and_by_question(shown, pages):
+    """Catches controls that stay hidden, and a step that shows the group of another."""
+    record = json.loads((PROJECT / "benchmarks" / "watch.json").read_text(encoding="utf-8"))
+    shown.show(next(page for page in pages if page.name == "watch.html").as_uri(), width=390)
+    said = """
+    const form = document.querySelector(".watch form");
+    for (const [name, value] of [["prompt", 2], ["step", 0]]) {
+      form.elements[name].value = value;
+      for (const event of ["input", "change"]) form.elements[name].dispatchEvent(new Event(event));
+    }
+    return [form.hidden, ...[...document.querySelectorAll(".watch td code")].map((one) => one.textContent)];
+    """
+    completions = record["prompts"][2]["groups"][0]["completions"]
+    assert shown.run(said) == [False, *(completion.strip() for completion in completions)]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served."""
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *arguments: None})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+LOADED = """
+document.querySelector(".try [name=load]").click();
+return new Promise((done) => {
+  const look = setInterval(() => {
+    const said = document.querySelector(".try .said").textContent;
+    if (/^Sampled|could not/.test(said)) { clearInterval(look); done(said); }
+  }, 100);
+});
+"""
+GREEDY = """
+const [row, form] = [arguments[0], document.querySelector(".try form")];
+form.elements.row.value = row;
+form.elements.G.value = 2;
+form.elements.temperature.value = 0;
+form.requestSubmit();
+return new Promise((done) => {
+  const look = setInterval(() => {
+    if (form.querySelector("button").disabled) return;
+    clearInterval(look);
+    done(Object.fromEntries(["before", "after"].map((name) => {
+      const section = document.querySelector(`[data-policy="${name}"]`);
+      const said = [...section.querySelectorAll("td code")].map((one) => one.textContent);
+      const digits = [...section.querySelectorAll(".digits li")].map((one) => Number(one.dataset.probability));
+      return [name, { said, digits }];
+    })));
+  }, 50);
+});
+"""
+
+
+def test_a_fit_is_watched_by_slider(shown, pages):
+    """Catches arrows and rewards that stay those of the still."""
+    looks = json.loads((PROJECT / "benchmarks" / "grid.json").read_text(encoding="utf-8"))["looks"]
+    shown.show(next(page for page in pages if page.name == "watch.html").as_uri(), width=390)
+    said = """
+    const grid = document.querySelector(".gridworld");
+    const form = grid.querySelector("form");
+    form.elements.look.value = form.elements.look.max;
+    form.elements.look.dispatchEvent(new Event("input"));
+    const state = grid.querySelector("[data-map=found] [data-state='8']");
+    const arrows = [...state.querySelectorAll("path")].map((arrow) => Number(arrow.style.getPropertyValue("--p")));
+    return [form.hidden, state.querySelector("text").textContent, arrows];
+    """
+    assert shown.run(said) == [False, f"{looks[-1]['reward'][8]:.2f}", looks[-1]["policy"][8]]
+
+
+def test_the_model_in_the_page_is_the_one_of_python(shown, pages):
+    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own."""
+    if not trying.made(PROJECT):
+        pytest.skip(f"nothing was built for Try it: {trying.COMMAND}")
+    page = next(page for page in pages if page.name == "try.html")
+    with served(page.parents[1]) as address:
+        shown.show(f"{address}/docs/try.html")
+        assert all(asked == f"{address}/docs/try.html" for asked in shown.requests())
+        assert shown.run(LOADED).startswith("Sampled")
+        told = json.loads((PROJECT / trying.MADE / "expected.json").read_text(encoding="utf-8"))
+        for before, after in zip(told["before"], told["after"], strict=True):
+            found = shown.run(GREEDY, before["row"])
+            for name, wanted in (("before", before), ("after", after)):
+                assert found[name]["said"] == [wanted["greedy"].strip()] * 2
+                assert found[name]["digits"] == pytest.approx(wanted["digits"], abs=1e-4)
+        assert all(asked.startswith(f"{address}/docs/try/") for asked in shown.requests())
+        assert not shown.complaints()
+
+
+def test_from_disk_the_page_says_that_it_needs_a_server(shown, pages):
+    """Catches a button that can only fail."""
+    shown.show(next(page for page in pages if page.name == "try.html").as_uri())
+    said = "return [document.querySelector('.try .said').textContent, document.querySelector('.try form').hidden];"
+    sentence, hidden = shown.run(said)
+    assert hidden and ("http.server" in sentence or not trying.made(PROJECT))
+
+
+def test_the_search_finds_sections_of_every_page(shown, pages):
+    shown.show(pages[0].as_uri())
+    typed = """
+    const field = document.querySelector(".search input");
+    field.value = arguments[0];
+    field.dispatchEvent(new Event("input"));
+    return [...document.querySelectorAll(".found li")].filter((entry) => entry.offsetParent).length;
+    """
+    notebooks = sum(page.parent.name == "notebooks" for page in pages)
+    assert shown.run(typed, "cell 6") == notebooks and shown.run(typed, "no such words") == 0
+
+
+def test_the_form_saves_what_was_chosen_whatever_the_notebook_holds(shown, good, save, tmp_path):
+    """Catches an element of the notebook with the id of the form's button, which then is never listened to."""
+    good["cells"].append(markdown('<b id="save-grades">x</b><b id="grades">y</b>'))
+    page = render(save(good), tmp_path / "out", "builtin")
+    shown.show(page.as_uri())
+    saved = """
+    let kept = "";
+    HTMLAnchorElement.prototype.click = function () { kept = this.download; };
+    document.querySelector(".rubric button").click();
+    return kept;
+    """
+    assert shown.run(saved).endswith(".grades.json")

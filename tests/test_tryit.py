@@ -1,0 +1,84 @@
+"""What the page "Try it" runs, before a browser runs it: the table of tokens, the runtime's hash, the network."""
+
+import base64
+import hashlib
+import io
+import tarfile
+
+import pytest
+import torch
+
+from benchmarks.tryit.facts import expected, facts, prompt_ids
+from benchmarks.tryit.network import write_networks
+from benchmarks.tryit.runtime import FILES, unpack
+from shared.models import COURSE_MODEL, load_policy
+from shared.tasks import dots
+from tests.conftest import tiny_llama
+
+
+@pytest.fixture(scope="module")
+def policy():
+    return load_policy(COURSE_MODEL, device="cpu")
+
+
+def test_the_table_cuts_prompts_and_joins_completions_as_the_tokenizer_does(policy):
+    """Catches a symbol that is another token at the beginning of a row, and texts that lose their spaces."""
+    _, tokenizer = policy
+    table = facts(tokenizer)
+    for row in dots.dataset("eval", 100):
+        symbols = row["prompt"].removeprefix("Count the dots: ").partition("\n")[0]
+        assert prompt_ids(table, symbols) == tokenizer(row["prompt"])["input_ids"]
+    for text in (" 7", *dots.REMARKS, " well, 3\n4"):
+        assert "".join(table["texts"][token] for token in tokenizer(text)["input_ids"]) == text
+
+
+def test_what_is_expected_of_the_page_is_the_models_own(policy):
+    """Catches an expectation that another policy or prompt gave: the first is held against one plain pass."""
+    model, tokenizer = policy
+    first = expected(model, tokenizer)[0]
+    ids = tokenizer(dots.prompt_of(first["row"]), return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        logits = model(ids).logits[0, -1]
+    three = tokenizer(" 3")["input_ids"][0]
+    assert first["digits"][3] == pytest.approx(logits.softmax(-1)[three].item(), abs=1e-6)
+    assert first["greedy"].startswith(tokenizer.decode([logits.argmax()]))
+
+
+def package(path, content: bytes):
+    """A package with the runtime's files, each of that content; returns its SHA-512."""
+    with tarfile.open(path, "w:gz") as members:
+        for name in FILES:
+            entry = tarfile.TarInfo(f"package/dist/{name}")
+            entry.size = len(content)
+            members.addfile(entry, io.BytesIO(content))
+    return base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
+
+
+def test_a_package_is_unpacked_only_with_the_pinned_hash(tmp_path):
+    """Catches another program served to everybody who opens the page."""
+    digest = package(tmp_path / "package.tgz", b"runtime")
+    unpack(tmp_path / "package.tgz", tmp_path, digest)
+    assert {(tmp_path / name).read_bytes() for name in FILES} == {b"runtime"}
+    package(tmp_path / "package.tgz", b"another")
+    with pytest.raises(ValueError, match="not the one that"):
+        unpack(tmp_path / "package.tgz", tmp_path, digest)
+    assert (tmp_path / FILES[0]).read_bytes() == b"runtime"
+
+
+@pytest.mark.slow
+def test_the_network_gives_the_models_own_logits(tmp_path):
+    """Catches a mask that lets a token see later ones, a second policy with the first one's weights."""
+    reference = pytest.importorskip("onnx.reference")
+    pytest.importorskip("onnxscript")
+    before, after = tiny_llama(seed=0), tiny_llama(seed=1)
+    for model in (before, after):
+        model.config._attn_implementation = "eager"
+    write_networks(before, after, tmp_path)
+    for name, model in (("before", before), ("after", after)):
+        network = reference.ReferenceEvaluator(tmp_path / f"{name}.onnx")
+        for R, T in ((1, 2), (3, 13)):
+            ids = torch.randint(0, model.config.vocab_size, (R, T))
+            (logits,) = network.run(None, {"ids": ids.numpy()})
+            with torch.no_grad():
+                wanted = model(ids).logits[:, -1]
+            torch.testing.assert_close(torch.from_numpy(logits), wanted, atol=1e-5, rtol=1e-4)
