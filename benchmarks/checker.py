@@ -6,7 +6,7 @@ The notebooks are the worked ones without their pictures, each with training log
 drawn from 20 to 60 kB. Every command is a process of its own, held to two cores, and is told in wall time, in
 CPU time of it and its children, and in the memory of the largest of its processes (a folder takes one and two
 more). nbconvert gets the first hundred files and only converts; the checker converts, reads the code and
-applies every rule. Prints a Markdown table. Needs a system where a process can be held to cores (Linux).
+applies every rule. Pages are made of the first three hundred. Prints a Markdown table. Needs a system where a process can be held to cores (Linux).
 """
 
 import json
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS, SAMPLE, CORES = 1_000, 100, 2
+NOTEBOOKS, SAMPLE, PAGES, CORES = 1_000, 100, 300, 2
 SIZES = (20_000, 60_000)  # bytes
 CHECKER = [sys.executable, "-m", "checker"]
 NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "markdown"]
@@ -103,9 +103,10 @@ def main() -> None:
             ("`checker --help`", 0, cost([*CHECKER, "--help"], folder)),
             ("`checker`, one notebook", 1, cost([*CHECKER, paths[0]], folder)),
             ("`checker`, a folder", NOTEBOOKS, cost([*CHECKER, "."], folder)),
+            ("`checker render`", PAGES, cost([*CHECKER, "render", *paths[:PAGES], "-o", "pages"], folder)),
             ("`nbconvert --to markdown`", SAMPLE, cost([*NBCONVERT, *paths[:SAMPLE]], folder)),
         ]
-    ours, theirs = rows[2][2].cpu / NOTEBOOKS, rows[3][2].cpu / SAMPLE
+    ours, theirs = rows[2][2].cpu / NOTEBOOKS, rows[-1][2].cpu / SAMPLE
     print(table(rows))
     print(f"\nFor each notebook nbconvert takes {theirs / ours:.1f} times the checker's CPU time.")
     print(f"Measured on {CORES} of {os.cpu_count()} cores; the load average was {load:.1f} when it began.")

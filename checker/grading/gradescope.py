@@ -14,8 +14,13 @@ SETUP = """#!/bin/bash
 set -e
 apt-get update
 apt-get install -y python3 python3-venv bubblewrap
+python=python3
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  # Ubuntu 22.04 has 3.10
+  apt-get install -y python3.11 python3.11-venv
+  python=python3.11
+fi
 cd /autograder/source/course
-python3 -m checker setup
+$python -m checker setup
 .venv/bin/python -m pip install -e ".[grade]"
 """
 RUN = """#!/bin/bash
