@@ -10,7 +10,7 @@ SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 export OMP_NUM_THREADS ?= 2
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help setup start lab report test test-all lint mutants site notebooks students model bench clean
+.PHONY: help setup start lab report test test-all test-slow lint mutants site notebooks students model bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -28,11 +28,14 @@ lab: $(VENV)/installed  ## open JupyterLab on work/
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
 
-test: $(VENV)/installed-test  ## run the tests; about four minutes on two cores
+test: $(VENV)/installed-test  ## run the tests
 	@$(RUN) -m checker test
 
-test-all: $(VENV)/installed-test  ## run the slow tests as well: whole matrices, every notebook on a second device
-	@$(RUN) -m pytest -n auto tests
+test-all: $(VENV)/installed-test  ## run the slow tests as well: matrices, every notebook on a second device
+	@$(RUN) -m pytest -n auto -m "not exhaustive" tests
+
+test-slow: $(VENV)/installed-test  ## of these only what make test leaves out
+	@$(RUN) -m pytest -n auto -m "slow and not exhaustive" tests
 
 lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it
 	@$(RUN) -m ruff check $(if $(FIX),--fix) .

@@ -6,6 +6,7 @@ look like, so that one that somebody has filled in is told from one that may be 
 
 import copy
 import json
+import re
 from pathlib import Path
 
 from checker.convert import plain
@@ -15,6 +16,11 @@ from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown,
 from checker.notebook import Unreadable, joined, parse, read
 
 EXPECTED_LINES = 12
+OWN_TASK = re.compile(
+    r"^  task: own$", re.MULTILINE
+)  # in the header of a notebook whose task is the student's to choose
+SHOULD_PRINT = "What it should print, with numbers like these:"
+EXAMPLE_PRINTED = "What the worked example printed here; a task of yours prints something else:"
 
 
 class FilledError(Exception):
@@ -29,13 +35,16 @@ def blank(content: dict, source: str) -> dict:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
     """
     notebook = copy.deepcopy(content)
+    header = joined(content["cells"][0]["source"]) if content["cells"] else ""
+    words = EXAMPLE_PRINTED if OWN_TASK.search(header) else SHOULD_PRINT
     cells = []
     for number, cell in enumerate(notebook["cells"]):
         where = f"{source}, cell {number}"
         lines = joined(cell["source"]).split("\n")
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
-            expected = _expected(cell) if cell["source"] != joined(content["cells"][number]["source"]) else None
+            exercise = cell["source"] != joined(content["cells"][number]["source"])
+            expected = _expected(cell, words) if exercise else None
             cell["outputs"] = []
             cell["execution_count"] = None
         else:
@@ -63,14 +72,14 @@ def blank(content: dict, source: str) -> dict:
     return notebook
 
 
-def _expected(cell: dict) -> str | None:
-    """What the worked notebook printed below this exercise, for comparison; None when it printed nothing."""
+def _expected(cell: dict, words: str) -> str | None:
+    """What the worked notebook printed below this exercise, after these words; None when it printed nothing."""
     texts = [joined(output.get("text")) for output in cell.get("outputs", []) if output.get("output_type") == "stream"]
     lines = plain("".join(texts)).rstrip().splitlines()
     if not lines:
         return None
     shown = lines[:EXPECTED_LINES] + (["..."] if len(lines) > EXPECTED_LINES else [])
-    return "What it should print, with numbers like these:\n\n```text\n" + "\n".join(shown) + "\n```"
+    return f"{words}\n\n```text\n" + "\n".join(shown) + "\n```"
 
 
 def solution_lines(content: dict) -> set[str]:

@@ -11,8 +11,12 @@ from functools import wraps
 
 from torch import Tensor
 
-from shared.exercises import catalogue, own_task
+from shared.exercises import catalogue
 from shared.exercises.exercise import Exercise
+from shared.exercises.own_task.cases import verdict_on_cases
+from shared.exercises.own_task.learnable import verdict_on_task
+from shared.exercises.own_task.reward import verdict_on_reward
+from shared.exercises.own_task.rows import SPLITS, verdict_on_rows
 from shared.exercises.process import verdict_on
 from shared.exercises.record import show
 
@@ -159,6 +163,61 @@ def slopes(function: Callable) -> None:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
 
+@about(catalogue.off_policy.surrogate.EXERCISE)
+def surrogate(function: Callable) -> None:
+    """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
+
+
+@about(catalogue.off_policy.sequence_ratio.EXERCISE)
+def sequence_ratio(function: Callable) -> None:
+    """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
+
+
+@about(catalogue.off_policy.token_weights.EXERCISE)
+def token_weights(function: Callable) -> None:
+    """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
+
+
+@about(catalogue.off_policy.token_entropy.EXERCISE)
+def token_entropy(function: Callable) -> None:
+    """Check `f(logits (B, C, V)) -> entropy (B, C)` in nats."""
+
+
+@about(catalogue.transfer.by_length.EXERCISE)
+def accuracy_by_length(function: Callable) -> None:
+    """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""
+
+
+@about(catalogue.transfer.calculator.EXERCISE)
+def calculator(function: Callable) -> None:
+    """Check `f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else."""
+
+
+@about(catalogue.transfer.own_tokens.EXERCISE)
+def own_tokens(function: Callable) -> None:
+    """Check `f(lengths, spoken, width) -> mask (B, C)`: 1 for the policy's tokens, 0 for the environment's and padding."""
+
+
+@about(catalogue.transfer.own_loss.EXERCISE)
+def own_loss(function: Callable) -> None:
+    """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
+
+
+@about(catalogue.what_rl_adds.pass_at_k.EXERCISE)
+def pass_at_k(function: Callable) -> None:
+    """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
+
+
+@about(catalogue.what_rl_adds.kept.EXERCISE)
+def keep_right(function: Callable) -> None:
+    """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
+
+
+@about(catalogue.what_rl_adds.near_miss.EXERCISE)
+def near_miss(function: Callable) -> None:
+    """Check `f(prompts, completions, target) -> list of floats`: 1 / (1 + distance) from the target."""
+
+
 @about(catalogue.full_stops.EXERCISE)
 def full_stops(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: full stops over 10, at most 1."""
@@ -219,6 +278,31 @@ def training_step(function: Callable) -> None:
     """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
 
 
+@about(catalogue.preferences.sentence_length.EXERCISE)
+def gold_reward(function: Callable) -> None:
+    """Check `f(prompts, completions) -> list of floats`, minus the distance of words per sentence from six."""
+
+
+@about(catalogue.preferences.choices.EXERCISE)
+def prefers_first(function: Callable) -> None:
+    """Check `f(first, second, noise, uniform) -> (N,)` booleans, (N,) each but noise."""
+
+
+@about(catalogue.preferences.bradley_terry.EXERCISE)
+def bradley_terry_loss(function: Callable) -> None:
+    """Check `f(chosen (N,), rejected (N,)) -> loss` of rewards."""
+
+
+@about(catalogue.preferences.completion_kl.EXERCISE)
+def completion_kl(function: Callable) -> None:
+    """Check `f(logits (B, C, V), ref_logits (B, C, V), completion_mask (B, C)) -> (B,)`."""
+
+
+@about(catalogue.preferences.dpo.EXERCISE)
+def dpo_loss(function: Callable) -> None:
+    """Check `f(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
+
+
 @about(catalogue.accumulation.EXERCISE)
 def accumulate(function: Callable) -> None:
     """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""
@@ -234,17 +318,34 @@ def greedy_evaluation(function: Callable) -> None:
     """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
 
 
-def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]) -> None:
+def rows(function: Callable, splits: Sequence[str] = SPLITS) -> None:
+    """Check `f(split, n, seed) -> rows`, a data set of one's own: n dicts with a `prompt`, the same columns in all.
+
+    splits: the first is "train"; nothing of it is in the others.
+    """
+    show(verdict_on_rows(function, splits))
+
+
+def cases(function: Callable) -> None:
+    """Check `f() -> [(row, completion, reward), ...]`, good and bad cases of a task of one's own."""
+    show(verdict_on_cases(function))
+
+
+def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]] | Callable) -> None:
     """Check `f(prompts, completions, **columns) -> list of floats`, a reward of one's own.
 
-    cases: (row, completion, reward) that one is sure of, good ones and bad ones; the row is one of the data set.
+    cases: (row, completion, reward) that one is sure of, good ones and bad ones, or the function that lists them; the row
+        is one of the data set.
     """
-    show(own_task.verdict_on_reward(function, cases))
+    show(verdict_on_reward(function, cases))
 
 
-def task(train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor) -> None:
+def task(
+    train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor, validation_rows: Sequence[dict] = ()
+) -> None:
     """Check `train_rows` and `eval_rows` of a task of one's own, before training.
 
     base_rewards: (N, G), what G completions of each of N training prompts earn before training.
+    validation_rows: on which settings are chosen.
     """
-    show(own_task.verdict_on_task(train_rows, eval_rows, base_rewards))
+    show(verdict_on_task(train_rows, eval_rows, base_rewards, validation_rows))

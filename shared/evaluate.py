@@ -16,6 +16,7 @@ from shared.constrain import AnswerTrie
 from shared.engine.chance import EVALUATION
 from shared.engine.processes import ALONE, Processes
 from shared.engine.sampling import Sampling
+from shared.environment import Environment
 from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
 from shared.statistics import Interval, gain_interval, mean_interval
@@ -67,6 +68,7 @@ def evaluate(
     temperature: float = 0.0,
     num_generations: int = 1,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     reward_weights: Sequence[float] | None = None,
     batch_size: int = 64,
     seed: int = 0,
@@ -100,6 +102,7 @@ def evaluate(
             num_generations,
             sampling,
             constraint=constraint,
+            environment=environment,
             seed=seed,
             step=EVALUATION,
             places=batch,

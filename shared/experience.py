@@ -15,6 +15,7 @@ from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
+from shared.environment import Environment
 from shared.guard import verify
 from shared.kl import k1
 from shared.logps import completion_logps
@@ -95,7 +96,7 @@ class Experience:
 
     @property
     def num_tokens(self) -> int:
-        return int(self.rollout.lengths.sum())
+        return int(self.rollout.own_lengths.sum())
 
     @property
     def num_places(self) -> int:
@@ -200,6 +201,7 @@ def rewarded_rollout(
     constraint: AnswerTrie | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
+    environment: Environment | None = None,
 ) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
     """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
 
@@ -215,6 +217,7 @@ def rewarded_rollout(
         config.num_generations,
         config.sampling,
         constraint=constraint,
+        environment=environment,
         seed=config.seed,
         step=step,
         places=share.places,
@@ -223,7 +226,7 @@ def rewarded_rollout(
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
     lengths = share.whole(rollout.lengths)
     metrics = {"reward": share.whole(rewards).mean().item()} | length_metrics(lengths, share.whole(rollout.truncated))
-    metrics["entropy"] = (share.whole(rollout.entropy).sum() / lengths.sum()).item()
+    metrics["entropy"] = (share.whole(rollout.entropy).sum() / share.whole(rollout.own_lengths).sum()).item()
     for function, column in zip(functions_of(reward_funcs), share.whole(rewards_per_func).unbind(dim=1)):
         metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
         metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()

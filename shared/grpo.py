@@ -18,6 +18,7 @@ from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
+from shared.environment import Environment
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -29,7 +30,7 @@ from shared.experience import (
 )
 from shared.kl import ESTIMATORS, KLEstimator
 from shared.logps import completion_logps
-from shared.losses import LossType, grpo_loss
+from shared.losses import LossType, RatioLevel, grpo_loss
 from shared.rewards import RewardFunction
 
 
@@ -43,6 +44,8 @@ class GRPOConfig(RolloutConfig):
         its reward before the group is normalised.
     epsilon: how far below 1 the ratio may go before it is clipped.
     epsilon_high: the same above 1; None means the same.
+    importance_sampling_level: one ratio for each "token", or as in GSPO one for each "sequence", which wants a much
+        smaller epsilon.
     loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
     scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
     advantage_eps: added to that standard deviation.
@@ -52,6 +55,7 @@ class GRPOConfig(RolloutConfig):
     kl_estimator: KLEstimator = "k3"
     epsilon: float = 0.2
     epsilon_high: float | None = None
+    importance_sampling_level: RatioLevel = "token"
     loss_type: LossType = "grpo"
     scale_rewards: ScaleRewards = "group"
     advantage_eps: float = 1e-4
@@ -67,6 +71,7 @@ class GRPOConfig(RolloutConfig):
         require_choice(
             self,
             kl_estimator=tuple(ESTIMATORS),
+            importance_sampling_level=("token", "sequence"),
             loss_type=("grpo", "dapo", "dr_grpo"),
             scale_rewards=("group", "batch", "none"),
         )
@@ -78,6 +83,11 @@ class GRPO(RolloutAlgorithm):
     name = "GRPO"
     idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
 
+    def __init__(self, *arguments, environment: Environment | None = None, **options):
+        """environment: what writes into completions; the other arguments are those of every `RolloutAlgorithm`."""
+        super().__init__(*arguments, **options)
+        self.environment = environment
+
     def collect(self, rows: Sequence[dict], step: int) -> Experience:
         return collect(
             self.model,
@@ -87,6 +97,7 @@ class GRPO(RolloutAlgorithm):
             self.config,
             reference=self.reference,
             constraint=self.constraint,
+            environment=self.environment,
             step=step,
             share=self.share,
         )
@@ -119,6 +130,7 @@ def collect(
     *,
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
 ) -> Experience:
@@ -135,7 +147,7 @@ def collect(
     """
     refuse_the_policy_as_reference(model, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, constraint, step, share
+        model, tokenizer, rows, reward_funcs, config, constraint, step, share, environment
     )
     returns = rewards
     ref_logps = None
@@ -144,7 +156,7 @@ def collect(
     if config.beta and config.kl_in == "reward":
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
-        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.lengths).sum()).item()
+        metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.own_lengths).sum()).item()
     advantages, group_metrics = group_advantages(
         share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps
     )
@@ -169,7 +181,7 @@ def policy_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
-        rollout.completion_mask,
+        rollout.loss_mask,
         experience.ref_logps if beta else None,
         entropy,
         beta=beta,
@@ -179,6 +191,7 @@ def policy_loss(
         entropy_coef=config.entropy_coef,
         loss_type=config.loss_type,
         max_completion_length=config.max_new_tokens,
+        importance_sampling_level=config.importance_sampling_level,
     )
 
 
@@ -209,6 +222,7 @@ def train(
     *,
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place and return its history, one record of metrics for each step.
@@ -217,8 +231,17 @@ def train(
         rows: the training set.
         reference: `frozen_copy(model)` made before training; None with LoRA or with beta 0.
         constraint: restrict every completion to the answers of a trie.
+        environment: what writes into the completions, `shared.environment`; its tokens are in no loss.
         options: `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also
             says what is raised.
     """
-    algorithm = GRPO(model, tokenizer, reward_funcs, config, reference=reference, constraint=constraint)
+    algorithm = GRPO(
+        model,
+        tokenizer,
+        reward_funcs,
+        config,
+        reference=reference,
+        constraint=constraint,
+        environment=environment,
+    )
     return training.train(algorithm, rows, config, **options)

@@ -111,7 +111,7 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
     own, _ = completion_logps(RowByRow(model), pair)  # (2, C)
     ours, _ = completion_logps(model, pair)
     return GuardReport(
-        sampling=Gap.between(rollout.old_logps, scored, rollout.completion_mask.bool()),
+        sampling=Gap.between(rollout.old_logps, scored, rollout.loss_mask.bool()),
         scoring=Gap.between(ours, own, pair.completion_mask.bool()),
         limit=limit_for(model, rollout.sampling),
     )
@@ -188,6 +188,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         entropy=None,
         contexts=None,
         beginnings=None,
+        policy_mask=None,
     )
 
 

@@ -73,3 +73,15 @@ def exact_kl(logits: Float[Tensor, "*shape V"], ref_logits: Float[Tensor, "*shap
     forbidden = logps.isneginf()
     difference = (logps - ref_logps).masked_fill(forbidden, 0.0)
     return (logps.exp() * difference).sum(-1)
+
+
+def completion_kl(
+    logits: Float[Tensor, "B C V"], ref_logits: Float[Tensor, "B C V"], completion_mask: Tensor
+) -> Float[Tensor, "B"]:
+    """The exact KL of each token's distribution, summed over the completion's tokens, (B,), in nats.
+
+    Its mean over completions that the policy sampled is KL(pi || pi_ref) of whole completions, by the chain rule:
+    only the path is drawn, and at each of its tokens the expectation is exact (Rao and Blackwell), so it spreads
+    less than k1 and is never negative.
+    """
+    return exact_kl(logits, ref_logits).masked_fill(completion_mask == 0, 0.0).sum(dim=1)

@@ -24,14 +24,14 @@ from shared.rollout import Rollout
 def plain_logps(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"]:
     """The definition: B padded rows of prompt and completion, one pass, a full log-softmax, the sampled tokens' share.
 
-    Returns (B, C) log-probabilities under the distribution that was sampled, 0 in the padding.
+    Returns (B, C) log-probabilities under the distribution that was sampled, 0 where the policy drew nothing.
     """
     with eval_mode(model):
         logits = padded_logits(model, rollout)  # (B, C, V)
     choice = rollout.choices  # (B, C)
     logits = distribution(logits, rollout.sampling, rollout.constraint, rollout.states, always_keep=choice)
     logps = logits.log_softmax(dim=-1).gather(-1, choice[..., None])[..., 0]  # (B, C)
-    return logps.masked_fill(rollout.completion_mask == 0, 0.0)
+    return logps.masked_fill(rollout.loss_mask == 0, 0.0)
 
 
 def padded_logits(
@@ -76,7 +76,7 @@ def completion_logps(
         with_entropy: also return the entropy of each token's distribution.
 
     Returns:
-        (B, C) log-probabilities, 0 in the padding, and (B, C) entropies or None.
+        (B, C) log-probabilities and (B, C) entropies or None; 0 in the padding and where an environment spoke.
     """
     B, C = rollout.completion_ids.shape
     device = rollout.completion_ids.device
@@ -84,11 +84,16 @@ def completion_logps(
     choice = rollout.choices.flatten().index_select(0, real)  # (L,)
     logits, row = distributions(model, rollout, real, choice)  # (R, K), (L,)
 
-    logps = in_padding(token_logps(logits, choice, row), real, B, C)
+    logps = own_tokens(in_padding(token_logps(logits, choice, row), real, B, C), rollout)
     if not with_entropy:
         return logps, None
     entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
-    return logps, in_padding(entropy.index_select(0, row), real, B, C)
+    return logps, own_tokens(in_padding(entropy.index_select(0, row), real, B, C), rollout)
+
+
+def own_tokens(values: Float[Tensor, "B C"], rollout: Rollout) -> Float[Tensor, "B C"]:
+    """The values with 0 where an environment spoke, and no gradient there: what it said is no action of the policy."""
+    return values if rollout.policy_mask is None else values.masked_fill(rollout.policy_mask == 0, 0.0)
 
 
 def distributions(

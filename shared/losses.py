@@ -1,10 +1,11 @@
 """Policy losses: from log-probabilities and advantages to one number to minimise.
 
 The clipped surrogate is PPO's (Schulman et al. 2017, arXiv:1707.06347, equation 7) with GRPO's group advantages;
-aggregation follows GRPO (DeepSeekMath), DAPO (Yu et al. 2025, arXiv:2503.14476) or Dr. GRPO (arXiv:2503.20783).
+aggregation follows GRPO (DeepSeekMath), DAPO (Yu et al. 2025, arXiv:2503.14476) or Dr. GRPO (arXiv:2503.20783), and
+the ratio is one a token or, as in GSPO (Zheng et al. 2025, arXiv:2507.18071), one a completion.
 One departure from TRL 1.x: the KL penalty is the published one; TRL multiplies it by the importance ratio unless
 `use_bias_correction_kl=False`. Every function is pure: tensors in, `(value, metrics)` or a tensor out.
-`notebooks/dots.ipynb` derives `grpo_loss`.
+`notebooks/dots.ipynb` derives `grpo_loss`, `notebooks/off_policy.ipynb` what becomes of it over several updates.
 """
 
 from typing import Literal
@@ -16,6 +17,7 @@ from torch import Tensor
 from shared.kl import KLEstimator, per_token_kl
 
 LossType = Literal["grpo", "dapo", "dr_grpo"]
+RatioLevel = Literal["token", "sequence"]
 
 
 def masked_mean(values: Float[Tensor, "B C"], mask: Tensor) -> Float[Tensor, ""]:
@@ -80,6 +82,29 @@ def clipped_surrogate(
     return -torch.minimum(free, clipped), (clipped < free).float()
 
 
+def log_ratios(
+    logps: Float[Tensor, "B C"],
+    old_logps: Float[Tensor, "B C"],
+    completion_mask: Tensor,
+    level: RatioLevel = "token",
+) -> Float[Tensor, "B C"]:
+    """The logarithm of the ratio that each token's loss is weighted with.
+
+    token     log pi(y_t) - log pi_old(y_t), the token's own
+    sequence  its mean over the completion, the same for all its tokens (GSPO, equation 7): the logarithm of
+              (pi(y) / pi_old(y))^(1 / |y|), whose range does not grow with the length
+
+    Raises ValueError for another level. The padding must hold numbers.
+    """
+    log_ratio = logps - old_logps
+    if level == "token":
+        return log_ratio
+    if level == "sequence":
+        lengths = completion_mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, 1)
+        return ((log_ratio * completion_mask).sum(dim=1, keepdim=True) / lengths).expand_as(log_ratio)
+    raise ValueError(f'importance_sampling_level is {level!r}; choose "token" or "sequence".')
+
+
 def grpo_loss(
     logps: Float[Tensor, "B C"],
     old_logps: Float[Tensor, "B C"],
@@ -95,6 +120,7 @@ def grpo_loss(
     entropy_coef: float = 0.0,
     loss_type: LossType = "grpo",
     max_completion_length: int | None = None,
+    importance_sampling_level: RatioLevel = "token",
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The GRPO objective, to be minimised:
 
@@ -107,12 +133,14 @@ def grpo_loss(
         completion_mask: (B, C), 1 up to and including the first EOS.
         ref_logps: (B, C) of the frozen reference; needed when beta is not 0.
         entropy: (B, C) of the current policy; needed when entropy_coef is not 0.
+        importance_sampling_level: "token" gives each token its own ratio, "sequence" all tokens of a completion the
+            geometric mean of theirs; `clip_ratio` and `ratio` are means over tokens either way.
 
     Returns:
         the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given), `clip_ratio` and `ratio`.
 
     Raises:
-        ValueError: a term is weighted whose tensor is missing.
+        ValueError: a term is weighted whose tensor is missing, or an unknown `importance_sampling_level`.
     """
     if beta and ref_logps is None:
         raise ValueError(f"beta is {beta}, but no ref_logps were given: the KL penalty needs the reference.")
@@ -124,10 +152,13 @@ def grpo_loss(
     # Padding may hold any value, inf and nan included: exp of it must not reach the gradient.
     logps = logps.masked_fill(padding, 0.0)
     old_logps = old_logps.masked_fill(padding, 0.0)
-    per_token_loss, was_clipped = clipped_surrogate(logps, old_logps, token_advantages, epsilon, epsilon_high)
+    log_ratio = log_ratios(logps, old_logps, completion_mask, importance_sampling_level)  # (B, C)
+    per_token_loss, was_clipped = clipped_surrogate(
+        log_ratio, torch.zeros_like(log_ratio), token_advantages, epsilon, epsilon_high
+    )
     metrics = {
         "clip_ratio": masked_mean(was_clipped, completion_mask),
-        "ratio": masked_mean((logps - old_logps).detach().exp(), completion_mask),
+        "ratio": masked_mean(log_ratio.detach().exp(), completion_mask),
     }
     if ref_logps is not None:
         kl = per_token_kl(logps, ref_logps.masked_fill(padding, 0.0), kl_estimator)  # (B, C)
@@ -193,3 +224,21 @@ def clipped_value_loss(
     loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
     ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
     return loss, {"value_loss": loss.detach(), "value_clip_ratio": ratio}
+
+
+def preference_loss(
+    chosen: Float[Tensor, "N"], rejected: Float[Tensor, "N"]
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    """-mean log sigmoid(chosen - rejected), of the rewards of N pairs (Bradley and Terry 1952).
+
+    The probability of the choices under the model P(chosen over rejected) = sigmoid(r(chosen) - r(rejected)), as its
+    negative logarithm. Of a reward model's rewards it is what fits the model (Ouyang et al. 2022, arXiv:2203.02155,
+    equation 1), of a policy's implicit rewards it is DPO. A constant added to every reward changes nothing.
+
+    Returns the loss, and as metrics, under TRL's names, the share of pairs in the right order and the mean margin.
+    """
+    margin = chosen - rejected
+    loss = -torch.nn.functional.logsigmoid(margin).mean()
+    with torch.no_grad():
+        metrics = {"accuracy": (margin > 0).float().mean(), "margin": margin.mean()}
+    return loss, {"loss": loss.detach()} | metrics

@@ -22,6 +22,7 @@ from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.decoding import start
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, next_token, refuse_nan
+from shared.environment import Environment, Speech
 from shared.models import eos_token_ids, eval_mode
 
 
@@ -34,15 +35,17 @@ class Rollout:
     completion_ids: (B, C), padded on the right, C the longest completion.
     completion_mask: (B, C), 1 up to and including the first EOS.
     old_logps: (B, C), log-probabilities under the distribution that was sampled (temperature, top-k, top-p and
-        constraint included), 0 in the padding.
+        constraint included), 0 where `loss_mask` is.
     prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
     truncated: (B,), which completions were cut by max_new_tokens before an EOS; on the CPU.
-    entropy: (B, C), on the CPU, in nats, of the distribution that each token was drawn from, 0 in the padding. None when
-        it is not known.
+    entropy: (B, C), on the CPU, in nats, of the distribution that each token was drawn from, 0 where `loss_mask` is. None
+        when it is not known.
     contexts: (B, C), on the CPU, a number for each token's prompt and tokens before it: equal numbers were drawn from
         one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
         into a rollout makes it None.
     beginnings: (N, P), on the CPU, a number for each token of a prompt and those before it, or None, in the same way.
+    policy_mask: (B, C), 1 for the tokens that the policy drew itself, 0 in the padding and where an environment spoke;
+        None when the policy drew all of them. The model reads what `completion_mask` holds and learns from `loss_mask`.
     """
 
     prompts: list[str]
@@ -61,6 +64,7 @@ class Rollout:
     entropy: Float[Tensor, "B C"] | None = None
     contexts: Int[Tensor, "B C"] | None = None
     beginnings: Int[Tensor, "N P"] | None = None
+    policy_mask: Int[Tensor, "B C"] | None = None
 
     def __post_init__(self):
         if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
@@ -71,6 +75,16 @@ class Rollout:
 
     def __len__(self) -> int:
         return len(self.completion_ids)
+
+    @property
+    def loss_mask(self) -> Int[Tensor, "B C"]:
+        """1 for the tokens that a loss is about: the policy's own."""
+        return self.completion_mask if self.policy_mask is None else self.policy_mask
+
+    @cached_property
+    def own_lengths(self) -> Int[Tensor, "B"]:
+        """How many tokens of each completion the policy drew itself, on the CPU."""
+        return self.lengths if self.policy_mask is None else self.policy_mask.sum(dim=1).cpu()
 
     @cached_property
     def states(self) -> Int[Tensor, "B C"] | None:
@@ -118,6 +132,7 @@ class Rollout:
             entropy=None if self.entropy is None else self.entropy[rows, :width],
             contexts=None if self.contexts is None else self.contexts[rows, :width],
             beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
+            policy_mask=None if self.policy_mask is None else self.policy_mask[rows, :width],
         )
 
 
@@ -169,6 +184,7 @@ def sample(
     sampling: Sampling = Sampling(),
     *,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
     seed: int | None = None,
     step: int = 0,
     places: Sequence[int] | None = None,
@@ -179,14 +195,20 @@ def sample(
         model: any causal language model; dropout is off while it samples.
         prompts: N texts, duplicates welcome.
         constraint: restrict every completion to the answers of a trie.
+        environment: what puts tokens of its own into a completion (`shared.environment`); they count in
+            `max_new_tokens`, and only the policy ends a completion.
         seed, step, places: what is drawn depends on these alone (`shared.engine.chance`); a training loop gives its
             step, or every step would draw the same numbers. No seed takes one from torch's generator; `places` are
             the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
         ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
-            or a model whose logits are not finite.
+            a model whose logits are not finite, or an environment beside a constraint.
     """
+    if environment is not None and constraint is not None:
+        raise ValueError(
+            "A constraint allows only its own answers, so an environment cannot speak: give one of the two."
+        )
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
     device = next(model.parameters()).device
@@ -205,6 +227,7 @@ def sample(
 
     eos = set(eos_token_ids(model, tokenizer))
     completion_ids: list[list[int]] = [[] for _ in range(B)]
+    speech = None if environment is None else Speech(environment, tokenizer, B, eos)
     ended = [False] * B
 
     with eval_mode(model):
@@ -238,6 +261,8 @@ def sample(
             still_running = []
             next_node = []
             for row, parent, drawn in zip(running, node, token.tolist()):  # the one transfer to the host for each token
+                if speech is not None:
+                    drawn = speech.in_place_of(drawn, row, completion_ids[row])
                 completion_ids[row].append(drawn)
                 if drawn in eos:
                     ended[row] = True
@@ -262,6 +287,10 @@ def sample(
     pad = tokenizer.pad_token_id or 0
     contexts = number_contexts(prompt_of, completion_ids)
     completion_mask = length_mask(lengths, width).to(device)
+    policy_mask = None
+    if speech is not None:
+        policy_mask = torch.tensor([own + [0] * (width - len(own)) for own in speech.own]).to(device)
+    loss_mask = completion_mask if policy_mask is None else policy_mask
     return Rollout(
         prompts=list(prompts),
         completions=tokenizer.batch_decode(completion_ids, skip_special_tokens=True),
@@ -270,15 +299,16 @@ def sample(
         prompt_mask=prompt_mask.to(device),
         completion_ids=torch.tensor([ids + [pad] * (width - len(ids)) for ids in completion_ids]).to(device),
         completion_mask=completion_mask,
-        old_logps=old_logps[:, :width].masked_fill(completion_mask == 0, 0.0),
+        old_logps=old_logps[:, :width].masked_fill(loss_mask == 0, 0.0),
         prompt_lengths=prompt_lengths,
         lengths=lengths,
         truncated=~torch.tensor(ended),
         sampling=sampling,
         constraint=constraint,
-        entropy=on_host[1, :, :width],
+        entropy=on_host[1, :, :width].masked_fill(loss_mask.cpu() == 0, 0.0),
         contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
         beginnings=beginnings,
+        policy_mask=policy_mask,
     )
 
 

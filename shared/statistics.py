@@ -118,6 +118,18 @@ def cluster_sums(
     return sums, torch.bincount(belongs_to).float()
 
 
+def pass_at_k(count: int, right: int, k: int) -> float:
+    """The chance that k completions hold a right one, from `count` drawn, `right` of them right (Chen et al. 2021,
+    arXiv:2107.03374): 1 - C(count - right, k) / C(count, k), the share of all choices of k that are not all wrong.
+
+    Its mean is 1 - (1 - p)^k whatever p is; 1 - (1 - right / count)^k is too small on average.
+    Raises ValueError for k below 1 or above `count`: so many were not drawn.
+    """
+    if not 1 <= k <= count:
+        raise ValueError(f"pass@{k} cannot be told from {count} completions; k is at least 1 and at most {count}.")
+    return 1 - math.comb(count - right, k) / math.comb(count, k)
+
+
 def is_binary(values: Float[Tensor, "N"]) -> bool:
     """Whether all values are 0 or 1."""
     return bool(((values == 0) | (values == 1)).all())

@@ -75,14 +75,19 @@ class Supervised(Algorithm):
 
     def loss(self, experience: Batch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """-mean over the learned tokens of log pi(token). Padding stands behind what sees it, so it needs no mask."""
-        with scoring_mode(self.model):
-            logits = self.model(experience.ids, use_cache=False).logits[:, :-1]  # (N, L - 1, V): t predicts t + 1
+        logits = document_logits(self.model, experience)
         learned = experience.learned[:, 1:]
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         loss = -masked_mean(token_logps(logits, experience.ids[:, 1:]), learned)
         with torch.no_grad():
             entropy = masked_mean(entropy_of(logits), learned)
         return loss, {"loss": loss.detach(), "entropy": entropy}
+
+
+def document_logits(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "N T V"]:
+    """The logits of a batch of documents, in single precision at least; T = L - 1, and place t predicts token t + 1."""
+    with scoring_mode(model):
+        logits = model(documents.ids, use_cache=False).logits[:, :-1]
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], device: torch.device) -> Batch:

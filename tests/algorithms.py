@@ -2,16 +2,25 @@
 
 import torch
 
-from shared import grpo, ppo, rloo, supervised
+from shared import dpo, grpo, ppo, reward_model, rloo, supervised
 from shared.algorithm import TrainingConfig
+from shared.dpo import DPOConfig
 from shared.grpo import GRPOConfig
 from shared.ppo import ActorCritic, PPOConfig
+from shared.reward_model import RewardModel
 from shared.rloo import RLOOConfig
-from tests.conftest import tiny_llama
+from tests.conftest import letter_tokenizer, tiny_llama
 
 SAMPLING = ("GRPO", "RLOO", "PPO")  # those that sample completions and have a constraint and a reference
-ALL = (*SAMPLING, "supervised")
+ALL = (*SAMPLING, "supervised", "DPO", "reward model")
 TEXTS = [{"prompt": p, "completion": c} for p, c in [("abc", "de"), ("d", "b"), ("efg", "hhh"), ("hi", "j")]]
+
+CHOICES = [
+    {"prompt": "abc", "chosen": "de", "rejected": "jjjj"},
+    {"prompt": "d", "chosen": "", "rejected": "b"},
+    {"prompt": "efg", "chosen": "hhh", "rejected": "a"},
+    {"prompt": "hi", "chosen": "c", "rejected": "jj"},
+]
 
 
 def longer_is_better(prompts, completions, **columns):
@@ -36,6 +45,22 @@ def start(name: str, seed: int = 0):
     if name == "supervised":
         return model, lambda tokenizer, **options: supervised.train(
             model, tokenizer, TEXTS, TrainingConfig(**size | options.pop("settings")), progress=False, **options
+        )
+    if name == "DPO":
+        return model, lambda tokenizer, **options: dpo.train(
+            model,
+            tokenizer,
+            CHOICES,
+            DPOConfig(**size | options.pop("settings")),
+            reference=reference,
+            progress=False,
+            **options,
+        )
+    if name == "reward model":
+        judge = RewardModel(reference, letter_tokenizer())
+        torch.nn.init.normal_(judge.head.weight, generator=torch.Generator().manual_seed(seed))
+        return judge, lambda tokenizer, **options: reward_model.train(
+            judge, CHOICES, TrainingConfig(**size | options.pop("settings")), progress=False, **options
         )
     if name == "PPO":
         policy = ActorCritic(model)

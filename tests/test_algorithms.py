@@ -20,6 +20,7 @@ from tests.line import parameters
 from tests.second_device import DEVICE, second_device
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("name", ALL)
 def test_resuming_continues_the_same_trajectory_bit_for_bit(name, tokenizer, tmp_path):
     """Catches optimiser state, warm-up, sampling seed or order of prompts that start over, and a head that is not kept."""
@@ -123,6 +124,7 @@ def test_the_policy_as_its_own_reference_is_refused(kind, config, tokenizer):
         ppo.train(policy, model, tokenizer, TEXTS, longer_is_better, PPOConfig(steps=1))
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_run_that_cannot_learn_says_so(tokenizer, capsys):
     """A model that never earns a reward trained 80 steps at 0.000 and ended green."""
 

@@ -16,7 +16,12 @@ CHECKS = {
     for name, function in CHECKS.items()
     if function.__module__ == check.__name__ and name not in ("run", "about")
 }
-ANY_TASK = ("reward_function", "task")  # checks of no exercise, but of a reward and a task of one's own
+ANY_TASK = (
+    "cases",
+    "reward_function",
+    "rows",
+    "task",
+)  # checks of no exercise, but of a reward and a task of one's own
 
 
 def test_every_exercise_has_its_check():

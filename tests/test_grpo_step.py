@@ -86,6 +86,7 @@ def test_the_settings_reach_the_advantages(tokenizer, scale):
     [
         {"epsilon": 0.05},
         {"epsilon_high": 0.05},
+        {"importance_sampling_level": "sequence"},
         {"loss_type": "dapo"},
         {"loss_type": "dr_grpo", "max_new_tokens": 9},
         {"beta": 0.3, "kl_estimator": "k2"},

@@ -13,14 +13,14 @@ ROOT = Path(__file__).parents[1]
 # here; a folder's files have the folder's.
 LAYERS = [
     {"tasks", "constrain", "statistics", "interrupt"},
-    {"engine", "models", "prompts", "saving"},
+    {"engine", "models", "prompts", "saving", "environment"},
     {"rollout"},
     {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "training", "logs"},
-    {"grpo", "ppo", "rloo", "supervised"},
-    {"evaluate", "exact", "recorded"},
+    {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
+    {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},
     {"exercises", "check", "run", "pretrain"},
 ]

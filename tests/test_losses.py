@@ -6,7 +6,15 @@ from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
 from shared.kl import per_token_kl
-from shared.losses import aggregate, clipped_surrogate, clipped_value_loss, grpo_loss, reinforce_loss, sequence_loss
+from shared.losses import (
+    aggregate,
+    clipped_surrogate,
+    clipped_value_loss,
+    grpo_loss,
+    log_ratios,
+    reinforce_loss,
+    sequence_loss,
+)
 
 LENGTHS = (5, 2, 1, 4)
 MAX_LENGTH = 6
@@ -26,7 +34,7 @@ def batch(seed: int = 0) -> dict:
     }
 
 
-def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path) -> torch.Tensor:
+def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path, level: str = "token") -> torch.Tensor:
     """TRL's own `_compute_loss` on our tensors; only the model's forward pass is replaced by the given logps."""
     args = TRLConfig(output_dir=str(tmp_path), use_bias_correction_kl=False, report_to=[], use_cpu=True, bf16=False)
     trainer = SimpleNamespace(
@@ -37,7 +45,7 @@ def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path) -> torch.Tens
         epsilon_high=0.2,
         top_entropy_quantile=1.0,
         off_policy_mask_threshold=None,
-        importance_sampling_level="token",
+        importance_sampling_level=level,
         use_vllm=False,
         aux_loss_enabled=False,
         max_completion_length=MAX_LENGTH,
@@ -65,13 +73,18 @@ def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path) -> torch.Tens
     return GRPOTrainer._compute_loss(trainer, None, inputs)
 
 
+@pytest.mark.parametrize("level", ["token", "sequence"])
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
 @pytest.mark.parametrize("beta", [0.0, 0.04])
-def test_loss_and_gradient_are_trls(loss_type, beta, tmp_path):
-    """Outside oracle for clipping, KL, masking and all three aggregations, gradient included."""
+def test_loss_and_gradient_are_trls(loss_type, beta, level, tmp_path):
+    """Outside oracle for both ratios, clipping, KL, masking and all three aggregations, gradient included."""
     ours, theirs = batch(), batch()
-    loss, _ = grpo_loss(**ours, beta=beta, loss_type=loss_type, max_completion_length=MAX_LENGTH)
-    oracle = trl_loss(theirs, loss_type, beta, tmp_path)
+    for tensors in (ours, theirs):
+        tensors["old_logps"][:3] -= 0.5 * tensors["advantages"][:3, None].sign()  # some sequences leave 1 +- 0.2 too
+    settings = {"loss_type": loss_type, "max_completion_length": MAX_LENGTH, "importance_sampling_level": level}
+    loss, metrics = grpo_loss(**ours, beta=beta, **settings)
+    assert 0 < metrics["clip_ratio"] < 1
+    oracle = trl_loss(theirs, loss_type, beta, tmp_path, level)
     loss.backward()
     oracle.backward()
     torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
@@ -145,6 +158,28 @@ def test_the_settings_of_the_loss_reach_its_terms():
         loss, metrics = grpo_loss(*arguments, ref_logps, beta=0.5, kl_estimator=estimator)
         kl = per_token_kl(logps, ref_logps, estimator).item()
         assert loss.item() == pytest.approx(-1.2 + 0.5 * kl) and metrics["kl"].item() == pytest.approx(kl)
+
+
+def test_a_sequence_has_the_geometric_mean_of_its_tokens_ratios():
+    """Catches a ratio of whole completions (0.5 x 2 x 4 = 4), an arithmetic mean (2.17), and padding that counts."""
+    logps = torch.tensor([[0.5, 2.0, 4.0, 9.0]]).log()
+    mask = torch.tensor([[1, 1, 1, 0]])
+    ratio = log_ratios(logps, torch.zeros(1, 4), mask, "sequence").exp()
+    torch.testing.assert_close(ratio, torch.full((1, 4), 4 ** (1 / 3)))
+    assert torch.equal(log_ratios(logps, torch.zeros(1, 4), mask), logps)
+    with pytest.raises(ValueError, match="importance_sampling_level is 'completion'; choose"):
+        log_ratios(logps, logps, mask, "completion")
+
+
+def test_all_tokens_of_a_sequence_are_clipped_or_none():
+    """Catches clipping token by token under the sequence's ratio: 3 and 0.5 have the mean 1.22."""
+    logps = torch.tensor([[3.0, 0.5]]).log().requires_grad_()
+    arguments = (logps, torch.zeros(1, 2), torch.ones(1), torch.ones(1, 2))
+    for epsilon, clipped in ((0.2, 1.0), (0.25, 0.0)):
+        loss, metrics = grpo_loss(*arguments, epsilon=epsilon, importance_sampling_level="sequence")
+        assert metrics["clip_ratio"] == clipped and metrics["ratio"].item() == pytest.approx(1.5**0.5)
+        (gradient,) = torch.autograd.grad(loss, logps)
+        torch.testing.assert_close(gradient, torch.full((1, 2), -(1.5**0.5) / 2 * (1 - clipped)))
 
 
 def test_advantages_may_differ_from_token_to_token():

@@ -53,10 +53,7 @@ CUTS = {
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
             Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
             Cut("EARLY, early = 10,", "EARLY, early = 1,"),
-            Cut("with_three_numbers[40]", "with_three_numbers[1]"),
             Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
-            Cut("range(600)", "range(3)"),
-            Cut("draws: int = 48", "draws: int = 2"),
         ]
     ),
     "dots": Worked(
@@ -78,6 +75,20 @@ CUTS = {
             Cut("KEPT = (0, 2, 4, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
         ]
     ),
+    "own_task": Worked(
+        [
+            Cut('make_rows("train", 900, seed=0)', 'make_rows("train", 40, seed=0)'),
+            Cut("rows[:700], rows[700:]", "rows[:32], rows[32:]"),
+            Cut('make_rows("eval", 200, seed=0)', 'make_rows("eval", 32, seed=0)'),
+            Cut('make_rows("new", 200, seed=0)', 'make_rows("new", 12, seed=0)'),
+            Cut("train_rows[:100]", "train_rows[:16]"),
+            Cut("SEEDS = (0, 1, 2)", "SEEDS = (0,)"),
+            Cut("steps=20, prompts_per_step=8, log_every=5", "steps=1, prompts_per_step=2, log_every=1"),
+            Cut("steps=60, prompts_per_step=16, log_every=10", "steps=1, prompts_per_step=2, log_every=1"),
+            Cut("steps=20, log_every=0", "steps=1, log_every=0"),
+            Cut("range(0, 200, 50)", "range(0, 32, 16)"),
+        ]
+    ),
     "poker": Worked(),
     "ppo": Worked(
         [
@@ -85,6 +96,20 @@ CUTS = {
             Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
             Cut("for seed in (1, 2)", "for seed in (1,)"),
             Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+        ]
+    ),
+    "transfer": Worked(
+        [
+            Cut("EACH = 60", "EACH = 2"),
+            Cut('dataset("train", 40, operands=range(10))', 'dataset("train", 2, operands=range(10))'),
+            Cut("sum_rows[:8]", "sum_rows[:2]"),
+        ]
+    ),
+    "reward_model": Worked(
+        [
+            Cut("PAIRS = 200", "PAIRS = 30"),
+            Cut("i * 12", "i", times=4),
+            Cut("(1, 3, 5, 7, 10)", "(1,)"),
         ]
     ),
     "reasoning_format": Worked(
@@ -95,6 +120,16 @@ CUTS = {
             Cut("held_out[:40]", "held_out[:2]"),
             Cut("steps=15,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+        ]
+    ),
+    "what_rl_adds": Worked(
+        [
+            Cut(
+                "PER_ROUND, MOST, EPOCHS, BATCH, LEARNING_RATE = 8, 4, 160,",
+                "PER_ROUND, MOST, EPOCHS, BATCH, LEARNING_RATE = 8, 1, 32,",
+            ),
+            Cut("rows_of_step(train_rows, 48,", "rows_of_step(train_rows, 8,"),
+            Cut("range(0, len(held_out), 40)", "range(0, len(held_out), 8)"),
         ]
     ),
 }

@@ -140,7 +140,7 @@ def test_both_places_of_the_kl_hold_the_policy_back(tokenizer):
 
     def kl_at_the_end(kl_in, beta):
         policy = ActorCritic(frozen_copy(model).requires_grad_(True))
-        config = replace(CONFIG, steps=12, learning_rate=3e-3, kl_in=kl_in, beta=beta, num_generations=8)
+        config = replace(CONFIG, steps=8, learning_rate=5e-3, kl_in=kl_in, beta=beta, num_generations=8)
         return ppo.train(policy, frozen_copy(model), tokenizer, ROWS, count_a, config, progress=False)[-1]["kl"]
 
     free = kl_at_the_end("loss", 0.0)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from shared.algorithm import TrainingConfig
+from shared.dpo import DPOConfig
 from shared.engine.processes import ALONE
 from shared.ppo import PPOConfig
 from shared.rloo import RLOOConfig
@@ -42,6 +43,7 @@ MATRIX = {
     "reinforce": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "baseline": "none"})), {}),
     "ppo in reward": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "kl_in": "reward", "minibatches": 3})), {}),
     "ppo lora": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 5, "beta": 0.05})), {"lora": True}),
+    "dpo": (("dpo", DPOConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)), {}),
     "supervised": (
         ("supervised", TrainingConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)),
         {},
@@ -63,6 +65,15 @@ def test_a_process_without_a_row_takes_part():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", MATRIX)
+def test_every_setting_in_three_processes(name):
+    """Shares of three, two and two prompts: none is a power of two, and one is larger."""
+    (kind, config), build = MATRIX[name]
+    compare(kind, config, 3, torch.float64, **build)
+
+
+@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("name", SMALL | MATRIX)
@@ -72,6 +83,7 @@ def test_the_whole_matrix(name, count, dtype):
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", SMALL | MATRIX)
 def test_four_processes_and_three_prompts(name):
     (kind, config), build = (SMALL | MATRIX)[name]

@@ -6,10 +6,23 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients
+from benchmarks.sweeps import gradients, off_policy, reward_model, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients}
+CHAPTERS = {
+    "gradients": gradients,
+    "off_policy": off_policy,
+    "transfer": transfer,
+    "what_rl_adds": what_rl_adds,
+}
+
+
+def one_and_by_hand_the_rest(chapter):
+    """The conditions of a chapter's sweep: one for every run of the slow tests, the others as exhaustive ones."""
+    first, *others = chapter.CONDITIONS
+    return [first, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in others)]
+
+
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -61,7 +74,7 @@ def test_a_recorded_sweep_has_every_condition_and_three_seeds(chapter):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", gradients.CONDITIONS)
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients))
 def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
     """Catches figures that today's code no longer gives. Other machines round differently: hence the tolerance."""
     now = gradients.run(condition, seed=0)
@@ -70,6 +83,41 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
         assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(transfer))
+def test_one_seed_of_transfer_comes_out_as_recorded(condition):
+    """As above, for rows of dots by length and for sums with a calculator."""
+    now = transfer.run(condition, seed=0)
+    then = recorded("transfer").of(condition)[0]
+    if "held out" in then:
+        assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
+    else:
+        assert now["right"] == pytest.approx(then["right"], abs=0.2)
+
+
+def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
+    """One step of each part on a few rows: which figures come, and that validation rows are none of the training's."""
+    monkeypatch.setattr(transfer, "ROWS_OF_A_LENGTH", 2)
+    monkeypatch.setattr(transfer, "SUMS", 2)
+    assert {len(shares) for shares in transfer.run("rate 1e-4", seed=0, steps=1).values()} == {11}
+    assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {"in format", "right", "one too high", "copied"}
+    trained = [{"prompt": row["prompt"]} for row in transfer.rows_by_length("train", seed=1)[:3]]
+    assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
+
+
+def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
+    """Catches choices that ignore the gold reward, that have no noise, or that are the same for every seed."""
+    texts = (" went to the old church again.", " slept.")  # gold 0 and -5: the first is chosen in 0.993
+    near = (" went to the old church again.", " went to the old church.")  # gold 0 and -1: in 0.731
+    pool = [{"prompt": str(i), "completions": pair} for i in range(400) for pair in (texts, near)]
+    rows = reward_model.choices_of(pool, seed=0)
+    assert rows != reward_model.choices_of(pool, seed=1) and rows == reward_model.choices_of(pool, seed=0)
+    sure = [row["chosen"] == texts[0] for row in rows if texts[1] in row.values()]
+    noisy = [row["chosen"] == near[0] for row in rows if near[1] in row.values()]
+    assert len(sure) == len(noisy) == 400
+    assert sum(sure) / 400 > 0.97 and 0.65 < sum(noisy) / 400 < 0.81
 
 
 def test_a_run_measures_what_its_settings_say(monkeypatch):
@@ -81,3 +129,66 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
     measured = gradients.run("RLOO", seed=0, steps=1)
     assert set(measured) == {"reward at 1", "KL at 1"}
     assert 0 < measured["reward at 1"] < 1 and 0 <= measured["KL at 1"] < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(what_rl_adds))
+def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
+    """As above; greedy shares of 200 problems, which forty updates on another machine may move by a tenth."""
+    now = what_rl_adds.run(condition, seed=0)
+    then = recorded("what_rl_adds").of(condition)[0]
+    for measure in ("format", "solved", "key", "pass@8"):
+        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
+
+
+def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems():
+    """Catches a comparison at unequal samples, and a round that counts what it kept instead of what it drew."""
+    steps = what_rl_adds.AT_3E_4
+    rounds = what_rl_adds.REJECTION
+    assert steps.steps * steps.prompts_per_step == rounds.rounds * rounds.prompts_per_round
+    assert steps.num_generations == rounds.num_generations
+    for condition in what_rl_adds.CONDITIONS:
+        samples = [point["samples"] for run in recorded("what_rl_adds").of(condition) for point in run["curve"]]
+        assert samples == ([] if condition == "base model" else [1280, 2560, 3840, 5120] * 3), condition
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(off_policy))
+def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
+    """As above. The fast runs are rough and amplify rounding: of them only the beginning is compared."""
+    now = off_policy.run(condition, seed=0)
+    then = recorded("off_policy").of(condition)[0]
+    assert now["rewards"][0] == pytest.approx(then["rewards"][0], abs=0.02)
+    assert now["reward at 8"] == pytest.approx(then["reward at 8"], abs=0.15)
+    if "fast" not in condition:
+        assert now["reward at 32"] == pytest.approx(then["reward at 32"], abs=0.1)
+
+
+def test_every_condition_of_off_policy_spends_the_same_samples():
+    """Catches a condition that is ahead because it saw more: completions and updates are counted."""
+    for name, condition in off_policy.CONDITIONS.items():
+        config = off_policy.config_of(condition, seed=0)
+        assert config.steps * config.prompts_per_step * config.num_generations == 4096, name
+        updates = config.steps * config.num_iterations * config.minibatches
+        expected = {"4 updates": 128, "dynamic": 16}
+        assert updates == next((count for word, count in expected.items() if word in name), 32), name
+
+
+def test_dynamic_sampling_learns_from_groups_with_a_signal_alone(monkeypatch):
+    """Catches groups with equal rewards that are kept, and more groups than an update has room for."""
+    kept = []
+
+    class Watched(off_policy.Dynamic):
+        def collect(self, rows, step):
+            kept.append(super().collect(rows, step))
+            return kept[-1]
+
+    condition = replace(off_policy.CONDITIONS["dynamic sampling"], algorithm=Watched)
+    monkeypatch.setitem(off_policy.CONDITIONS, "dynamic sampling", condition)
+    monkeypatch.setattr(off_policy, "MEASURED_AT", ())
+    monkeypatch.setattr(off_policy, "PROMPTS", 3)
+    off_policy.run("dynamic sampling", seed=0, rollouts=2)
+    (experience,) = kept
+    assert 1 <= len(experience) <= 3
+    assert experience.rewards.view(len(experience), -1).std(dim=1).min() > 0

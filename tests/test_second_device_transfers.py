@@ -63,7 +63,7 @@ CASES = {
     "PPO": Case(tiny_llama, "ppo"),
     "PPO, transformers' pass": Case(tiny_gpt2, "ppo"),
 }
-FEW = ["GRPO", "GRPO, uneven completions", "PPO", "PPO, transformers' pass"]
+FEW = ["GRPO", "GRPO, uneven completions", "PPO, transformers' pass"]
 # With a pass that is not ours transformers looks into the padding mask itself, once or twice in each pass.
 GOALS_IN_TRANSFORMERS = {"a token": 2, "a step otherwise": 7, "an update": 3, "a piece of an update": 1}
 

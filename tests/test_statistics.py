@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from shared.statistics import bootstrap_interval, gain_interval, mean_interval, wilson_interval
+from shared.statistics import bootstrap_interval, gain_interval, mean_interval, pass_at_k, wilson_interval
 
 Z = 1.959964
 
@@ -122,3 +122,19 @@ def test_a_higher_confidence_is_wider_on_both_sides():
     assert wide[0] < narrow[0] < values.mean() < narrow[1] < wide[1]
     error = values.std(correction=0).item() / 10
     assert (narrow[1] - narrow[0]) / 2 == pytest.approx(0.6745 * error, rel=0.1)
+
+
+@pytest.mark.parametrize("count, k, share", [(8, 1, 0.1), (8, 4, 0.1), (6, 6, 0.3), (16, 8, 0.02), (5, 2, 1.0)])
+def test_pass_at_k_is_right_on_average(count, k, share):
+    """The obvious 1 - (1 - c/n)^k, which is too small on average. Enumerated over all counts of right ones."""
+    chances = [math.comb(count, c) * share**c * (1 - share) ** (count - c) for c in range(count + 1)]
+    mean = sum(chance * pass_at_k(count, c, k) for c, chance in enumerate(chances))
+    assert mean == pytest.approx(1 - (1 - share) ** k)
+
+
+def test_pass_at_k_at_its_ends():
+    assert pass_at_k(8, 0, 8) == 0.0 and pass_at_k(8, 8, 1) == 1.0 and pass_at_k(8, 1, 8) == 1.0
+    assert pass_at_k(8, 3, 1) == 3 / 8
+    for k in (0, 9):
+        with pytest.raises(ValueError, match="from 8 completions"):
+            pass_at_k(8, 3, k)

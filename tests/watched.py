@@ -8,6 +8,7 @@ import torch
 from shared import experience, training
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
+from shared.dpo import DPO
 from shared.engine.processes import ALONE
 from shared.grpo import GRPO, GRPOConfig
 from shared.models import add_lora
@@ -18,7 +19,10 @@ from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.several import in_processes
 
 PROMPTS = ("abc", "d", "efghijab", "ab", "hij", "dd", "cab", "f")
-ROWS = [{"prompt": prompt, "completion": prompt[::-1] + "a"} for prompt in PROMPTS]
+ROWS = [
+    {"prompt": prompt, "completion": prompt[::-1] + "a", "chosen": prompt[::-1], "rejected": "ba" + prompt}
+    for prompt in PROMPTS
+]
 SAMPLED = dict(steps=3, num_generations=3, max_new_tokens=5, log_every=0, learning_rate=1e-3, weight_decay=0.1)
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 # transformers computes Llama's norms in float32 whatever the model is, where a difference of 1e-16 may be rounded to one
@@ -41,6 +45,8 @@ def algorithm_of(kind, config, dtype, lora=False, constrained=False):
         model = add_lora(model, init_lora_weights=False, r=2, lora_alpha=2).to(dtype)
     if kind == "supervised":
         return Supervised(model, tokenizer)
+    if kind == "dpo":
+        return DPO(model, tokenizer, config, reference=make(1).eval().to(dtype))
     trained = model
     if kind == "ppo":
         trained = ActorCritic(model).to(dtype)
@@ -91,7 +97,7 @@ def compare(kind, config, count, dtype, **build):
     """Train in one process and in `count`; assert that nobody can tell which was which."""
     with_one = Watched(algorithm_of(kind, config, dtype, **build), config)
     history, gradients, parameters = with_one.train(ALONE)
-    rollouts = with_one.rollouts if kind != "supervised" else None
+    rollouts = with_one.rollouts or None
 
     def train_here(processes):
         return Watched(algorithm_of(kind, config, dtype, **build), config, rollouts).train(processes)

@@ -55,7 +55,13 @@ def definitions(notebook: Notebook) -> Definitions:
     return Definitions(nodes, frozenset(filled))
 
 
-def take(name: str, student: Definitions, edition: Definitions, replaced: frozenset[str] = frozenset()) -> Taken:
+def take(
+    name: str,
+    student: Definitions,
+    edition: Definitions,
+    replaced: frozenset[str] = frozenset(),
+    beside: tuple[str, ...] = (),
+) -> Taken:
     """The program that defines a function of the student's.
 
     Args:
@@ -63,9 +69,10 @@ def take(name: str, student: Definitions, edition: Definitions, replaced: frozen
         student, edition: what was handed in, and what was handed out. Of the latter are taken the functions that are no
             exercises and that only the edition's own functions use.
         replaced: exercises of which the edition's solution is taken.
+        beside: further functions that the program is to define.
     """
     chosen = {}
-    waiting = [(name, name not in edition.filled and name in edition.nodes)]
+    waiting = [(first, first not in edition.filled and first in edition.nodes) for first in (name, *beside)]
     while waiting:
         wanted, from_edition = waiting.pop()
         if wanted in chosen:

@@ -29,11 +29,15 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Asked:
-    """The cases of some checks: which have any, the pickle for the box, and the modules that it names."""
+    """The cases of some checks: which have any, the pickle for the box, and the modules that it names.
+
+    free: those without a reference, whose functions may import what they like of the project.
+    """
 
     known: tuple[str, ...]
     pickled: str
     modules: tuple[str, ...]
+    free: tuple[str, ...] = ()
 
 
 class Key:
@@ -51,7 +55,9 @@ class Key:
         names = tuple(sorted(set(checks)))
         if names not in self.asked:
             answer = self._ask({"cases": names})
-            self.asked[names] = Asked(tuple(answer["known"]), answer["pickled"], tuple(answer["modules"]))
+            self.asked[names] = Asked(
+                tuple(answer["known"]), answer["pickled"], tuple(answer["modules"]), tuple(answer["free"])
+            )
         return self.asked[names]
 
     def judge(self, check: str, outcomes: list) -> Verdict:
@@ -85,17 +91,15 @@ def verdicts(
     """
     known = key.cases(check.name for check in sheet.checks).known
     checks = [check for check in sheet.checks if check.name in known]
-    found = _tried(
-        {check: take(check.function, student, sheet.definitions) for check in checks}, sheet, key, isolation, limits
-    )
+    taken = {check: take(check.function, student, sheet.definitions, beside=check.beside) for check in checks}
+    found = _tried(taken, sheet, key, isolation, limits)
     wrong = frozenset(check.function for check, verdict in found.items() if not verdict.passed)
     again = {}
     for check in checks:
         others = wrong - {check.function}
         if not found[check].passed and not found[check].finding and others:
-            first = take(check.function, student, sheet.definitions)
-            mended = take(check.function, student, sheet.definitions, others)
-            if mended.source != first.source and not mended.problem:
+            mended = take(check.function, student, sheet.definitions, others, check.beside)
+            if mended.source != taken[check].source and not mended.problem:
                 again[check] = mended
     for check, verdict in _tried(again, sheet, key, isolation, limits).items():
         if verdict.passed:
@@ -109,8 +113,10 @@ def _tried(
     """The verdicts on programs, those that may import the same of the project in one box."""
     found = {}
     groups: dict[frozenset[str], dict[Check, Taken]] = {}
+    free = key.cases(check.name for check in programs).free
     for check, taken in programs.items():
-        allowed = modules.names(sheet.imports[check.function])
+        own = taken.imports if check.name in free else frozenset()
+        allowed = modules.names(sheet.imports[check.function] | own)
         if taken.problem:
             found[check] = Verdict(False, taken.problem)
         elif refused := modules.refused(taken.imports, allowed):

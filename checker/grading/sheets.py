@@ -23,10 +23,14 @@ from checker.rules.syntax.trees import Tree, read_trees
 
 @dataclass(frozen=True)
 class Check:
-    """A `check.` call: `check.kl(per_token_kl)` has the name "kl" and the function "per_token_kl"."""
+    """A `check.` call: `check.kl(per_token_kl)` has the name "kl" and the function "per_token_kl".
+
+    beside: further functions of the notebook that it is handed, as a reward's cases are.
+    """
 
     name: str
     function: str
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,11 @@ def read_sheet(path: Path) -> Sheet:
     known = definitions(notebook)
     handed_out = blank(content, f"{path.parent.name}/{path.name}")
     items = tuple(_items(notebook, content, known))
-    functions = {check.function for item in items for check in item.checks}
-    imports = {function: take(function, known, known).imports for function in sorted(functions)}
+    checks = {check.function: check for item in items for check in item.checks}
+    imports = {
+        function: take(function, known, known, beside=check.beside).imports
+        for function, check in sorted(checks.items())
+    }
     return Sheet(path.name, items, exercises(handed_out["cells"]), known, imports, handed_out, content)
 
 
@@ -158,10 +165,10 @@ def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozens
                 continue
             if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "check"):
                 continue
-            for argument in node.args:
-                if isinstance(argument, ast.Name) and argument.id in known.nodes:
-                    check = Check(node.func.attr, argument.id)
-                    found.append((check, _about(argument.id, known)))
+            handed = [part.id for part in node.args if isinstance(part, ast.Name) and part.id in known.nodes]
+            if handed:
+                check = Check(node.func.attr, handed[0], tuple(handed[1:]))
+                found.append((check, _about(check.function, known)))
     return found
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 
@@ -29,12 +30,35 @@ MOST_BYTES = 100_000  # of the pipe
 MEMORY = 4 << 30  # bytes that a function may ask for beyond what is there
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """Something to judge: what it is called, how, and in words what case number so and so is, where it may be stopped."""
+
+    name: str
+    judge: Callable[[Report], Verdict]
+    in_words: Callable[[int], str]
+
+
+def judgement_on(exercise: Exercise, function: Callable) -> Judgement:
+    """Of a student's function, on an exercise of the catalogue."""
+    return Judgement(
+        exercise.name,
+        lambda report: judge(exercise, function, report),
+        lambda number: arguments_in_words(exercise, exercise.cases()[number]),
+    )
+
+
 def verdict_on(exercise: Exercise, function: Callable) -> Verdict:
+    """The verdict on a function as an exercise of the catalogue; see `apart`."""
+    return apart(judgement_on(exercise, function))
+
+
+def apart(judgement: Judgement) -> Verdict:
     """The verdict, within TIME_LIMIT where a process can fork; whatever the function does, nothing is changed here."""
     try:
-        return in_a_child(exercise, function) if can_fork() else in_the_kernel(exercise, function)
+        return in_a_child(judgement) if can_fork() else in_the_kernel(judgement)
     except Exception as error:
-        return Verdict(exercise.name, False, f"it cannot be judged ({type(error).__name__} in the judge).")
+        return Verdict(judgement.name, False, f"it cannot be judged ({type(error).__name__} in the judge).")
 
 
 def can_fork() -> bool:
@@ -47,22 +71,22 @@ def can_fork() -> bool:
 # --- in a child
 
 
-def in_a_child(exercise: Exercise, function: Callable) -> Verdict:
+def in_a_child(judgement: Judgement) -> Verdict:
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that other threads are not in the child is known
         child = os.fork()
     if child == 0:
-        _child(exercise, function, read_end, write_end)
+        _child(judgement, read_end, write_end)
     os.close(write_end)
     try:
-        return _awaited(exercise, read_end, child)
+        return _awaited(judgement, read_end, child)
     finally:
         os.close(read_end)
         _kill(child)
 
 
-def _child(exercise: Exercise, function: Callable, read_end: int, write_end: int) -> None:
+def _child(judgement: Judgement, read_end: int, write_end: int) -> None:
     """Judge, send, and end the process, whatever happens."""
     try:
         torch.set_num_threads(1)  # first: the threads of the parent are not here, and torch would wait for them
@@ -80,7 +104,7 @@ def _child(exercise: Exercise, function: Callable, read_end: int, write_end: int
                 begun=lambda case: send({"case": case}),
                 found=lambda verdict: send({"verdict": vars(verdict), "final": False}),
             )
-            verdict = judge(exercise, function, report)
+            verdict = judgement.judge(report)
         send({"verdict": vars(verdict), "final": True})
     except BaseException as error:
         os.write(write_end, json.dumps({"failed": type(error).__name__[:100]}).encode() + b"\n")
@@ -107,7 +131,7 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
-def _awaited(exercise: Exercise, pipe: int, child: int) -> Verdict:
+def _awaited(judgement: Judgement, pipe: int, child: int) -> Verdict:
     """The child's verdict, or what its silence means."""
     end = time.monotonic() + TIME_LIMIT
     received = b""
@@ -125,13 +149,12 @@ def _awaited(exercise: Exercise, pipe: int, child: int) -> Verdict:
             if provisional is not None:
                 return provisional
             if waited < CASE_LIMIT / 2:
-                return Verdict(
-                    exercise.name, False, f"it is too slow: {case} cases take {TIME_LIMIT:.0f} seconds.", case
-                )
-            return _stopped(exercise, f"it does not return within {waited:.0f} seconds", case)
+                text = f"it is too slow: {case} cases take {TIME_LIMIT:.0f} seconds."
+                return Verdict(judgement.name, False, text, case)
+            return _stopped(judgement, f"it does not return within {waited:.0f} seconds", case)
         part = os.read(pipe, 65536)
         if not part:
-            return _stopped(exercise, "it ends the whole process, as `exit()`, `os._exit` or a crash would", case)
+            return _stopped(judgement, "it ends the whole process, as `exit()`, `os._exit` or a crash would", case)
         last_heard = time.monotonic()
         computed_before = _computed(child)
         received += part
@@ -139,7 +162,7 @@ def _awaited(exercise: Exercise, pipe: int, child: int) -> Verdict:
         for line in lines:
             message = json.loads(line)
             if "failed" in message:
-                return Verdict(exercise.name, False, f"it cannot be judged: {message['failed']} in the judge.")
+                return Verdict(judgement.name, False, f"it cannot be judged: {message['failed']} in the judge.")
             if "case" in message:
                 case = message["case"]
                 continue
@@ -147,7 +170,7 @@ def _awaited(exercise: Exercise, pipe: int, child: int) -> Verdict:
             provisional = Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
             if message["final"]:
                 return provisional
-    return Verdict(exercise.name, False, "it cannot be judged: it writes where only the judge writes.")
+    return Verdict(judgement.name, False, "it cannot be judged: it writes where only the judge writes.")
 
 
 def _computed(child: int) -> float:
@@ -160,9 +183,9 @@ def _computed(child: int) -> float:
     return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _stopped(exercise: Exercise, what: str, number: int) -> Verdict:
-    case = exercise.cases()[number]
-    return Verdict(exercise.name, False, f"{what}. This happens for {arguments_in_words(exercise, case)}.", number)
+def _stopped(judgement: Judgement, what: str, number: int) -> Verdict:
+    text = f"{what}. This happens for {judgement.in_words(number)}."
+    return Verdict(judgement.name, False, text, number)
 
 
 def _kill(child: int) -> None:
@@ -181,14 +204,14 @@ def _kill(child: int) -> None:
 # --- in the kernel
 
 
-def in_the_kernel(exercise: Exercise, function: Callable) -> Verdict:
+def in_the_kernel(judgement: Judgement) -> Verdict:
     """With a timer that interrupts Python code. It does not hold against an `except:` in a loop or a long call of C."""
     at = [0]
     found = []
     try:
         with kept(), interrupted_after(TIME_LIMIT):
-            return judge(exercise, function, Report(begun=at.append, found=found.append))
+            return judgement.judge(Report(begun=at.append, found=found.append))
     except TimeoutError:
         if found:
             return found[-1]
-        return _stopped(exercise, f"it does not return within {TIME_LIMIT:.0f} seconds", at[-1])
+        return _stopped(judgement, f"it does not return within {TIME_LIMIT:.0f} seconds", at[-1])

@@ -52,6 +52,25 @@ class TensorOf(Result):
 
 
 @dataclass(frozen=True)
+class ByName(TensorOf):
+    """A dict with a tensor for each of some names, all of one shape. The first of its axes is that of the names."""
+
+    names: tuple[str, ...] = ()
+
+    def read(self, result) -> tuple[Tensor, str]:
+        if not isinstance(result, dict):
+            raise NotAResult(f"it returns {named(result)}; return a dict with the keys {', '.join(self.names)}.")
+        if set(result) != set(self.names):
+            raise NotAResult(f"its dict has the keys {sorted(map(str, result))[:5]}; expected {list(self.names)}.")
+        parts = [as_numbers(result[name]) for name in self.names]
+        shapes = {name: tuple(part.shape) for name, part in zip(self.names, parts)}
+        if len(set(shapes.values())) > 1:
+            raise NotAResult(f"its tensors have different shapes, {shapes}. They have one.")
+        complaints = [super(ByName, self).read(result[name])[1] for name in self.names]
+        return torch.stack(parts), next(filter(None, complaints), "")
+
+
+@dataclass(frozen=True)
 class ArrayOf(Result):
     """A numpy array of floats."""
 

@@ -13,7 +13,7 @@ If you add 17 and 25, what is the result?
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.split import Split, check_request, distinct, endless, split_of
@@ -22,6 +22,8 @@ from shared.tasks.tags import parse, tagged
 SYSTEM_PROMPT = "Think in <think> tags, then answer in <answer> tags, each tag on its own line."
 OPERANDS = range(10, 100)
 MAX_NEW_TOKENS = 40
+# What a calculator answers: a sum at the very end of a completion.
+ASKED = re.compile(r"(?<![0-9])(?P<a>[0-9]{1,6}) \+ (?P<b>[0-9]{1,6}) =$")
 CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the number')}"
 # Two digits and a carry twice; the working is that of the documents (`working`).
 LONGEST_ANSWERS = (tagged("9 + 9 = 18\n99 + 99 = 198", "198"),)
@@ -45,23 +47,25 @@ def prompt_of(a: int, b: int) -> str:
     return row_of(question(a, b))["prompt"]
 
 
-def draw_pair(rng: random.Random, split: Split) -> tuple[int, int]:
+def draw_pair(rng: random.Random, split: Split, operands: Sequence[int] = OPERANDS) -> tuple[int, int]:
     while True:
-        a = rng.choice(OPERANDS)
-        b = rng.choice(OPERANDS)
+        a = rng.choice(operands)
+        b = rng.choice(operands)
         if pair_split(a, b) == split:
             return a, b
 
 
-def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
+def dataset(split: Split, n: int, seed: int = 0, operands: Sequence[int] = OPERANDS) -> list[dict]:
     """n different sums, each with `prompt`, `question` (without the system prompt) and `answer` (a string).
+
+    operands: what numbers to add; pretraining knows those of two digits alone.
 
     Raises:
         ValueError: an unknown split, fewer than 1 row, or more rows than exist.
     """
     check_request(split, n)
     rng = random.Random(f"addition {seed}")
-    pairs = distinct(endless(lambda: draw_pair(rng, split)), n, key=lambda pair: str(sorted(pair)))
+    pairs = distinct(endless(lambda: draw_pair(rng, split, operands)), n, key=lambda pair: str(sorted(pair)))
     return [row_of(question(a, b)) | {"answer": str(a + b)} for a, b in pairs]
 
 
@@ -88,6 +92,19 @@ def last_number(completion: str) -> str:
     """The last run of digits, "" when there is none: what was meant where the format is not kept."""
     numbers = re.findall(r"[0-9]+", completion)
     return numbers[-1] if numbers else ""
+
+
+def calculator(wrong_by: int = 0) -> Callable[[str], str]:
+    """An environment that fills in after "=": `17 + 25 =` is followed by ` 42` and the end of the line.
+
+    wrong_by: added to every sum, for a calculator that nobody should trust.
+    """
+
+    def speak(completion: str) -> str:
+        asked = ASKED.search(completion)
+        return f" {int(asked['a']) + int(asked['b']) + wrong_by}\n" if asked else ""
+
+    return speak
 
 
 def documents(rng: random.Random) -> Iterator[str]:

@@ -28,11 +28,11 @@ def prompt_of(row: str) -> str:
     return f"Count the dots: {row}\nDots:"
 
 
-def draw_row(rng: random.Random, split: Split) -> str:
+def draw_row(rng: random.Random, split: Split, lengths: Sequence[int] = LENGTHS) -> str:
     """A random row of the split. The number of dots is drawn first, so that no count is rare."""
     while True:
-        length = rng.choice(LENGTHS)
-        dots = rng.randint(0, length - 1)
+        length = rng.choice(lengths)
+        dots = rng.randint(0, min(length, max(LENGTHS)) - 1)  # a longer row has no count that a row of LENGTHS has not
         symbols = ["."] * dots + rng.choices(SYMBOLS.replace(".", ""), k=length - dots)
         rng.shuffle(symbols)
         row = " ".join(symbols)
@@ -40,15 +40,15 @@ def draw_row(rng: random.Random, split: Split) -> str:
             return row
 
 
-def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
-    """n different rows of a split, each with `prompt` and `answer` (a string).
+def dataset(split: Split, n: int, seed: int = 0, lengths: Sequence[int] = LENGTHS) -> list[dict]:
+    """n different rows of a split, each with `prompt` and `answer` (a string); rows of other `lengths` on request.
 
     Raises:
         ValueError: an unknown split, fewer than 1 row, or more rows than exist.
     """
     check_request(split, n)
     rng = random.Random(f"dots {seed}")
-    rows = distinct(endless(lambda: draw_row(rng, split)), n, key=str)
+    rows = distinct(endless(lambda: draw_row(rng, split, lengths)), n, key=str)
     return [{"prompt": prompt_of(row), "answer": str(count_dots(row))} for row in rows]
 
 

@@ -2,7 +2,8 @@
 
     the old sailor | walked to the harbour and watched a small boat. he was tired.
 
-The reward counts full stops in the completion: many very short sentences earn more than one long one.
+The reward counts full stops in the completion: many very short sentences earn more than one long one. Another one,
+for `notebooks/reward_model.ipynb`, wants sentences of six words.
 """
 
 import random
@@ -17,6 +18,7 @@ LONGEST_ANSWERS = (
 )
 CHAT_SYSTEM_PROMPT = "Continue the user's text in plain short English sentences. Write only what follows it."
 MOST_FULL_STOPS = 10
+WANTED_WORDS = 6  # in a sentence: few of the grammar's have so many
 
 ADJECTIVES = """old young small tall quiet happy sad tired hungry brave clever gentle lonely busy proud rich poor kind
 wise strange little grey cold warm careful""".split()
@@ -79,6 +81,18 @@ def count_reward(prompts: Sequence[str], completions: Sequence[str], **columns) 
 def reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
     """The number of full stops in the completion over `MOST_FULL_STOPS`, at most 1."""
     return [min(count, MOST_FULL_STOPS) / MOST_FULL_STOPS for count in count_reward(prompts, completions)]
+
+
+def length_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+    """Minus the distance of words per sentence from `WANTED_WORDS`: the hidden reward of `notebooks/reward_model.ipynb`.
+
+    Sentences are counted by their full stops; a completion without one counts as one sentence.
+    """
+    rewards = []
+    for completion in completions:
+        words = len(completion.replace(".", " ").split())
+        rewards.append(0.0 - abs(words / max(1, completion.count(".")) - WANTED_WORDS))
+    return rewards
 
 
 def share_of_known_words(text: str) -> float:

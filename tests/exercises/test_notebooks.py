@@ -26,6 +26,11 @@ def is_check(statement: ast.stmt) -> bool:
     return ast.unparse(statement).startswith("check.")
 
 
+def needs_training(statement: ast.stmt) -> bool:
+    """A check of what a model earned, which no definition of the notebook gives."""
+    return ast.unparse(statement).startswith("check.task(")
+
+
 def is_needed(statement: ast.stmt) -> bool:
     """Imports, definitions and written-down constants: no model is loaded, nothing is trained."""
     if isinstance(statement, ast.Assign):
@@ -45,7 +50,8 @@ def test_what_a_notebook_solves_passes_its_checks(path, monkeypatch):
     """Catches a check that asks for more than its notebook does, or for something else."""
     verdicts = []
     monkeypatch.setattr(check, "run", lambda exercise, function: verdicts.append(judge(exercise, function)))
-    statements = statements_of(path)
+    monkeypatch.setattr(check, "show", verdicts.append)  # of the checks that fit any task
+    statements = [statement for statement in statements_of(path) if not needs_training(statement)]
     variables = {"__name__": "__main__"}
     for statement in statements:
         code = compile(ast.Module([statement], []), path.name, "exec")

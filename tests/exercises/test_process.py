@@ -13,7 +13,7 @@ import torch
 
 from shared.exercises import process
 from shared.exercises.catalogue import hand_type, kl
-from shared.exercises.process import in_a_child, in_the_kernel, verdict_on
+from shared.exercises.process import in_a_child, in_the_kernel, judgement_on, verdict_on
 from shared.exercises.state import settings_now
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
@@ -211,7 +211,7 @@ def test_the_kernel_survives_what_leaves_the_interpreter_alone(function, passes,
     """The others hold it up or end it: a loop around a bare `except`, a crash, an exit, threads and processes."""
     if function is asleep:
         monkeypatch.setattr(process, "TIME_LIMIT", 1.0)
-    verdict = in_the_kernel(FEW, function)
+    verdict = in_the_kernel(judgement_on(FEW, function))
     assert verdict.passed == passes, verdict.text
     assert said in verdict.text
     assert capfd.readouterr() == ("", "")
@@ -226,7 +226,7 @@ def test_away_from_the_main_thread_a_loop_is_interrupted_too(monkeypatch):
             pass
 
     verdicts = []
-    thread = threading.Thread(target=lambda: verdicts.append(in_the_kernel(FEW, loop)))
+    thread = threading.Thread(target=lambda: verdicts.append(in_the_kernel(judgement_on(FEW, loop))))
     thread.start()
     thread.join(30)
     assert "does not return" in verdicts[0].text
@@ -239,7 +239,7 @@ def test_after_threads_of_torch_the_child_still_computes():
     torch.set_num_threads(2)
     try:
         (torch.rand(600, 600, requires_grad=True) @ torch.rand(600, 600)).sum().backward()
-        assert in_a_child(FEW, RIGHT).passed
+        assert in_a_child(judgement_on(FEW, RIGHT)).passed
     finally:
         torch.set_num_threads(before)
 

@@ -103,7 +103,8 @@ def run(name: str, only_survivors: bool) -> None:
             seconds, by_line = trace(file, test_file, RESULTS / "trace.json")
         for label in left:
             tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
-            caught[label] = bool(tests) and fails(file, mutants[label].source, tests)
+            usual = sum(seconds[test] for test in tests)
+            caught[label] = bool(tests) and fails(file, mutants[label].source, tests, usual)
     for label in mutants:
         if not caught[label]:
             print("survived:", label, flush=True)

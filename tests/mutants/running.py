@@ -31,8 +31,11 @@ PRELOAD = (
     "trl.trainer.grpo_trainer",
 )
 # Seconds of the CPU, seconds in all, and bytes of address space: a mutant that runs on, waits or collects for ever is
-# caught, and harms nobody else. A busy machine makes no mutant look caught.
+# caught, and harms nobody else. A busy machine makes no mutant look caught. It gets so many times what its tests take
+# without it, and the time in which any test file is collected.
 LONGEST = 60
+TIMES_LONGER = 5
+COLLECTING = 15
 LONGEST_WAIT = 900
 LARGEST = 8 * 2**30
 # Bare assertions, no plugins and so no checks of shapes: a mutant's tests shall take longer than pytest's own start, and
@@ -114,14 +117,17 @@ def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def fails(file: Path, source: str, tests: list[str]) -> bool:
-    """Whether one of the tests fails, or runs on for ever, with this source in place of the file's."""
+def fails(file: Path, source: str, tests: list[str], seconds: float) -> bool:
+    """Whether one of the tests fails, or runs on for ever, with this source in place of the file's.
+
+    `seconds`: what the tests take with the file as it is.
+    """
 
     def work() -> int:
         sys.meta_path.insert(0, Changed(file, source))
         return int(pytest.main([*QUIET, *files_of(tests)], plugins=[Chosen(tests)]))
 
-    return in_child(work) != PASSED
+    return in_child(work, longest=COLLECTING + TIMES_LONGER * seconds) != PASSED
 
 
 def files_of(tests: list[str]) -> list[str]:

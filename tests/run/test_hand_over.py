@@ -152,10 +152,13 @@ def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
     assert measured.prompts == [row["prompt"] for row in materials.eval_rows] and len(measured.completions) == 2
 
 
-@pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
-def test_the_two_losses_agree(loss_type, tiny, tmp_path):
+@pytest.mark.parametrize(
+    "loss_type, level", [("grpo", "token"), ("dapo", "token"), ("dr_grpo", "token"), ("grpo", "sequence")]
+)
+def test_the_two_losses_agree(loss_type, level, tiny, tmp_path):
     """One rollout, one policy that has moved since: TRL's trainer, its own forward pass included, against ours."""
     settings = dict(loss_type=loss_type, beta=0.1, temperature=0.8, num_generations=4, epsilon=0.1, epsilon_high=0.3)
+    settings["importance_sampling_level"] = level
     trainer, plan, materials, config = trainer_of("dots", tiny, tmp_path, num_iterations=2, **settings)
     model, tokenizer = load_policy(tiny, device="cpu")
     reference = frozen_copy(model)

@@ -46,10 +46,16 @@ def _answer(request: dict, seed: int) -> dict:
 
 
 def exercise(check: str):
-    """The exercise that a check of `shared/check.py` is about; None for one of another kind."""
+    """What a check of `shared/check.py` is about: an exercise, or any task; None for what grading does not ask."""
     from shared.check import EXERCISES
+    from shared.exercises.own_task.graded import BY_CHECK
 
-    return EXERCISES.get(check)
+    return EXERCISES.get(check) or BY_CHECK.get(check)
+
+
+def has_reference(check: str) -> bool:
+    """Whether it is known what is right; of a task of a student's own it is not."""
+    return hasattr(exercise(check), "reference")
 
 
 @cache
@@ -67,7 +73,10 @@ def asked_cases(check: str, seed: int) -> list[dict]:
 
 
 def cases(checks: list[str], seed: int) -> dict:
-    """What the box needs to call functions: {"known": those with cases, "pickled": base64, "modules": [...]}."""
+    """What the box needs to call functions: {"known": those with cases, "pickled": base64, "modules", "free"}.
+
+    "free" are those without a reference, which are about a student's own task.
+    """
     known = [check for check in checks if exercise(check) is not None]
     asked = {}
     for check in known:
@@ -81,7 +90,12 @@ def cases(checks: list[str], seed: int) -> dict:
             "relevant": of.relevant,
         }
     pickled = cloudpickle.dumps(asked)
-    return {"known": known, "pickled": base64.b64encode(pickled).decode(), "modules": sorted(modules(pickled))}
+    return {
+        "known": known,
+        "pickled": base64.b64encode(pickled).decode(),
+        "modules": sorted(modules(pickled)),
+        "free": [check for check in known if not has_reference(check)],
+    }
 
 
 def _by_value(function) -> None:
@@ -106,6 +120,8 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
 
     of = exercise(check)
     found = [None if record is None else exchange.decoded(record) for record in outcomes]
+    if not has_reference(check):
+        return judged_without_reference(found)
     place = 0
     failures = []
     seen = []
@@ -138,6 +154,16 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
         slips = recognised(of, [c for c, _ in wrong], [o for _, o in wrong], lambda: time.monotonic() < end)
     text = told(of, way, slips, case, one, expected_one)
     return {"passed": False, "text": text, "cases": total, "right": right}
+
+
+def judged_without_reference(found: list) -> dict:
+    """{"passed", "text", "cases", "right"} of a part of a student's own task: what was said of it, "" for nothing."""
+    outcome = found[0] if found else None
+    if outcome is None:
+        return {"passed": False, "text": "it gave no answer.", "cases": 1, "right": 0}
+    said = outcome.raised or outcome.harm or outcome.complaint or outcome.value
+    text = str(said) if said else "well made, as far as can be told of any task."
+    return {"passed": not said, "text": text, "cases": 1, "right": int(not said)}
 
 
 @cache

@@ -25,12 +25,16 @@ from shared.exercises.catalogue import (
     leakage,
     logps,
     loss,
+    off_policy,
+    preferences,
     reward,
     silent,
     soft_score,
     training_step,
+    transfer,
     value_loss,
     weighted,
+    what_rl_adds,
 )
 
 __all__ = [
@@ -53,12 +57,16 @@ __all__ = [
     "leakage",
     "logps",
     "loss",
+    "off_policy",
+    "preferences",
     "reward",
     "silent",
     "soft_score",
     "training_step",
+    "transfer",
     "value_loss",
     "weighted",
+    "what_rl_adds",
 ]
 
 

@@ -1,35 +1,15 @@
 """Slopes of the three estimators of the KL: `slopes(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, shaped like log_r."""
 
-from dataclasses import dataclass
-
 import torch
-from torch import Tensor
 
 from shared.exercises.arguments import Numbers
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import NotAResult, TensorOf, as_numbers, named
+from shared.exercises.results import ByName
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
 NAMES = ("k1", "k2", "k3")
-
-
-@dataclass(frozen=True)
-class ByName(TensorOf):
-    """A dict with a tensor for each of the three names, all of one shape."""
-
-    def read(self, result) -> tuple[Tensor, str]:
-        if not isinstance(result, dict):
-            raise NotAResult(f"it returns {named(result)}; return a dict with the keys {', '.join(NAMES)}.")
-        if set(result) != set(NAMES):
-            raise NotAResult(f"its dict has the keys {sorted(map(str, result))[:5]}; expected {list(NAMES)}.")
-        parts = [as_numbers(result[name]) for name in NAMES]
-        shapes = {name: tuple(part.shape) for name, part in zip(NAMES, parts)}
-        if len(set(shapes.values())) > 1:
-            raise NotAResult(f"its tensors have different shapes, {shapes}. Each has the shape of `log_r`.")
-        complaints = [super(ByName, self).read(result[name])[1] for name in NAMES]
-        return torch.stack(parts), next(filter(None, complaints), "")
 
 
 @STEPS.step
@@ -131,7 +111,7 @@ EXERCISE = Exercise(
     function="slopes",
     steps=STEPS,
     arguments={"log_r": Numbers("N B")},
-    result=ByName("E N B"),
+    result=ByName("E N B", names=NAMES),
     draw=draw,
     boundary=boundary,
 )

@@ -1,0 +1,152 @@
+"""The sweep of `notebooks/off_policy.ipynb`: one budget of samples on dots, learnt from in many ways.
+
+Every run has the same 4,096 completions to spend, 32 rollouts of 16 prompts with eight each, and begins at the same
+policy; conditions differ in what is done with a rollout. Rates, ranges and coefficients were fixed beforehand: the
+learning rate of dots' recipe and five times that, 0.2 and 0.28 as published, and for the ratio of sequences 0.2 rather
+than 0.05 after one run of each on training rows set aside.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import cache
+
+from shared import training
+from shared.evaluate import evaluate
+from shared.experience import Experience
+from shared.grpo import GRPO, GRPOConfig
+from shared.logps import completion_logps
+from shared.losses import reinforce_loss
+from shared.models import frozen_copy, load_policy
+from shared.tasks import dots
+
+ROLLOUTS = 32
+PROMPTS = 16
+MEASURED_AT = (8, ROLLOUTS)  # rollouts' worth of samples
+SLOW, FAST = 1e-4, 5e-4
+UNCLIPPED = 1e6  # a range that no ratio leaves
+DRAWS = 4
+
+
+class Plain(GRPO):
+    """-A log pi, without a ratio: the policy gradient as if the rollout were always the policy's own."""
+
+    def loss(self, experience: Experience):
+        logps, _ = completion_logps(self.model, experience.rollout)
+        return reinforce_loss(logps, experience.advantages, experience.rollout.completion_mask)
+
+
+class Dynamic(GRPO):
+    """DAPO's dynamic sampling in one pass: of the groups that were sampled, at most PROMPTS that have a signal."""
+
+    def collect(self, rows, step: int) -> Experience:
+        experience = super().collect(rows, step)
+        kept = experience.rows_with_advantages[:PROMPTS]
+        return experience.take(kept or [0])
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Settings that differ from `COMMON`, and the algorithm.
+
+    rollouts_at_once: how many rollouts are sampled before the first update on them; there is one update for each.
+    """
+
+    settings: dict
+    algorithm: type[GRPO] = GRPO
+    rollouts_at_once: int = 1
+
+
+FOUR = {"num_iterations": 4}
+STALE = {"learning_rate": FAST, "minibatches": 8}
+CONDITIONS = {
+    "1 update": Condition({}),
+    "4 updates, no ratio": Condition(FOUR, Plain),
+    "4 updates, ratio": Condition(FOUR | {"epsilon": UNCLIPPED}),
+    "4 updates, clipped": Condition(FOUR),
+    "fast, 1 update": Condition({"learning_rate": FAST}),
+    "fast, 4 updates, ratio": Condition(FOUR | {"learning_rate": FAST, "epsilon": UNCLIPPED}),
+    "fast, 4 updates, clipped": Condition(FOUR | {"learning_rate": FAST}),
+    "fast, 4 updates, clip-higher": Condition(FOUR | {"learning_rate": FAST, "epsilon_high": 0.28}),
+    "fast, 4 updates, GSPO": Condition(FOUR | {"learning_rate": FAST, "importance_sampling_level": "sequence"}),
+    "fast, stale, ratio": Condition(STALE | {"epsilon": UNCLIPPED}, rollouts_at_once=8),
+    "fast, stale, clipped": Condition(STALE, rollouts_at_once=8),
+    "1 update, dapo": Condition({"loss_type": "dapo"}),
+    "1 update, dr_grpo": Condition({"loss_type": "dr_grpo"}),
+    "dynamic sampling": Condition({}, Dynamic, rollouts_at_once=2),
+    "1 update, bonus 0.01": Condition({"entropy_coef": 0.01}),
+    "1 update, bonus 0.1": Condition({"entropy_coef": 0.1}),
+}
+
+
+def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPOConfig:
+    """The condition's settings for a number of rollouts' worth of samples."""
+    common = {
+        "steps": rollouts // condition.rollouts_at_once,
+        "prompts_per_step": PROMPTS * condition.rollouts_at_once,
+        "max_new_tokens": dots.MAX_NEW_TOKENS,
+        "learning_rate": SLOW,
+        "warmup_steps": 0,
+        "log_every": 0,
+        "seed": seed,
+    }
+    return GRPOConfig(**common | condition.settings)
+
+
+@cache
+def setting() -> dict:
+    """What all runs share: the model they begin with, its tokenizer, and the held-out rows."""
+    base, tokenizer = load_policy()
+    return {"base": frozen_copy(base), "tokenizer": tokenizer, "held_out": dots.dataset("eval", 200, seed=0)}
+
+
+def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
+    """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record."""
+    condition = CONDITIONS[name]
+    shared = setting()
+    model = frozen_copy(shared["base"]).requires_grad_(True)
+    config = config_of(condition, seed, rollouts)
+    algorithm = condition.algorithm(model, shared["tokenizer"], dots.reward, config)
+    measured = {}
+    measuring = 0.0
+
+    def after_step(record: dict) -> None:
+        nonlocal measuring
+        seen = record["step"] * condition.rollouts_at_once
+        if seen in MEASURED_AT:
+            started = time.process_time()
+            measured.update(measure(model, seen, shared))
+            measuring += time.process_time() - started
+
+    started = time.process_time()
+    rows = dots.dataset("train", 512, seed=0)
+    history = training.train(algorithm, rows, config, on_step=after_step, progress=False)
+    measured["training seconds"] = round(time.process_time() - started - measuring, 2)
+    measured["clipped"] = rounded(sum(record.get("clip_ratio", 0.0) for record in history) / len(history))
+    measured["entropy"] = rounded(history[-1]["entropy"])
+    measured["rewards"] = [rounded(record["reward"]) for record in history]
+    return measured
+
+
+def measure(model, seen: int, shared: dict) -> dict[str, float]:
+    """Sampled on the held-out rows: the reward, and how many tokens a wrong completion has, its EOS not counted."""
+    found = evaluate(
+        model,
+        shared["tokenizer"],
+        shared["held_out"],
+        dots.reward,
+        max_new_tokens=dots.MAX_NEW_TOKENS,
+        temperature=1.0,
+        num_generations=DRAWS,
+    )
+    wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
+    tokens = sum(len(shared["tokenizer"](text, add_special_tokens=False)["input_ids"]) for text in wrong)
+    return {f"reward at {seen}": rounded(found.mean), f"wrong length at {seen}": rounded(tokens / max(1, len(wrong)))}
+
+
+def rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def told(measured: dict) -> str:
+    """A run in a few words."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items() if name != "rewards")

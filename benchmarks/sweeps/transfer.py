@@ -1,0 +1,173 @@
+"""The sweep of `notebooks/transfer.ipynb`: what training on short rows does to long ones, and a calculator that is wrong.
+
+First part: dots, trained on rows of 4 to 6 symbols at several learning rates and KL penalties and measured at 4 to 14,
+once on rows for choosing a setting and once on held-out ones. Second part: addition with the reward of the format alone
+and a calculator whose sums are all one too large, with and without its tokens in the loss; then the policy adds alone.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import torch
+
+from shared import grpo, training
+from shared.evaluate import evaluate
+from shared.experience import Experience
+from shared.grpo import GRPO, GRPOConfig
+from shared.logps import completion_logps
+from shared.models import frozen_copy, load_policy
+from shared.tasks import addition, dots
+
+TRAINED_ON = range(4, 7)
+MEASURED_AT = range(4, 15)
+ROWS_OF_A_LENGTH = 60
+SUMS = 100
+ROW_STEPS = 30
+SUM_STEPS = 15
+SHORT = GRPOConfig(
+    steps=ROW_STEPS,
+    prompts_per_step=16,
+    num_generations=8,
+    max_new_tokens=dots.MAX_NEW_TOKENS,
+    learning_rate=1e-4,
+    log_every=0,
+)
+FORMAT = GRPOConfig(
+    steps=SUM_STEPS,
+    prompts_per_step=8,
+    num_generations=8,
+    max_new_tokens=addition.MAX_NEW_TOKENS,
+    learning_rate=3e-4,
+    log_every=0,
+)
+
+
+class LearnsWhatItHears(GRPO):
+    """GRPO that takes the environment's tokens for the policy's own: what the mask is there to prevent."""
+
+    def collect(self, rows, step) -> Experience:
+        experience = super().collect(rows, step)
+        rollout = replace(experience.rollout, policy_mask=None)
+        with torch.no_grad():
+            old_logps, _ = completion_logps(self.model, rollout)  # (B, C), of the environment's tokens as well
+        return replace(experience, rollout=replace(rollout, old_logps=old_logps))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A run on rows of dots."""
+
+    config: GRPOConfig
+    lengths: range = TRAINED_ON
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A run on sums, in the format alone, with a calculator that is one too high or without."""
+
+    algorithm: type[GRPO] = GRPO
+    with_calculator: bool = True
+
+
+CONDITIONS = {
+    "rate 3e-5": Rows(replace(SHORT, learning_rate=3e-5)),
+    "rate 1e-4": Rows(SHORT),
+    "rate 3e-4": Rows(replace(SHORT, learning_rate=3e-4)),
+    "rate 1e-4, beta 0.1": Rows(replace(SHORT, beta=0.1)),
+    "rate 1e-4, beta 0.5": Rows(replace(SHORT, beta=0.5)),
+    "rate 1e-4, rows of 4 to 10": Rows(SHORT, dots.LENGTHS),
+    "no calculator": Sums(with_calculator=False),
+    "its tokens masked": Sums(),
+    "its tokens learnt": Sums(LearnsWhatItHears),
+}
+
+
+@cache
+def models() -> tuple:
+    base, tokenizer = load_policy()
+    return frozen_copy(base), tokenizer
+
+
+def rows_by_length(split: str, seed: int) -> list[dict]:
+    """So many rows of each length that is measured, those of one length next to each other."""
+    return [
+        row | {"length": length}
+        for length in MEASURED_AT
+        for row in dots.dataset(split, ROWS_OF_A_LENGTH, seed=seed, lengths=[length])
+    ]
+
+
+def rows_for_choosing(trained: list[dict]) -> list[dict]:
+    """Rows of the training split, none of them among those that are trained on."""
+    seen = {row["prompt"] for row in trained}
+    return [row for row in rows_by_length("train", seed=1) if row["prompt"] not in seen]
+
+
+def run(name: str, seed: int, steps: int | None = None) -> dict:
+    """Train one condition with one seed and measure it."""
+    condition = CONDITIONS[name]
+    if isinstance(condition, Rows):
+        return run_rows(condition, seed, steps or ROW_STEPS)
+    return run_sums(condition, seed, steps or SUM_STEPS)
+
+
+def run_rows(condition: Rows, seed: int, steps: int) -> dict:
+    """`validation` and `held out`: the greedy accuracy at each length of MEASURED_AT."""
+    base, tokenizer = models()
+    model = frozen_copy(base).requires_grad_(True)
+    rows = dots.dataset("train", 512, seed=0, lengths=condition.lengths)
+    config = replace(condition.config, seed=seed, steps=steps)
+    grpo.train(model, tokenizer, rows, dots.reward, config, reference=base, progress=False)
+    return {
+        "validation": accuracies(model, rows_for_choosing(rows)),
+        "held out": accuracies(model, rows_by_length("eval", seed=0)),
+    }
+
+
+def accuracies(model, rows: list[dict]) -> list[float]:
+    _, tokenizer = models()
+    rewards = evaluate(model, tokenizer, rows, dots.reward, max_new_tokens=dots.MAX_NEW_TOKENS).rewards
+    of_length = {length: [] for length in MEASURED_AT}
+    for row, reward in zip(rows, rewards.tolist()):
+        of_length[row["length"]].append(reward)
+    return [round(sum(values) / len(values), 4) for values in of_length.values()]
+
+
+def run_sums(condition: Sums, seed: int, steps: int) -> dict:
+    """Of greedy held-out sums without the calculator: in the format, right, one too high; with it: its sum copied."""
+    base, tokenizer = models()
+    model = frozen_copy(base).requires_grad_(True)
+    config = replace(FORMAT, seed=seed, steps=steps)
+    wrong = addition.calculator(wrong_by=1)
+    algorithm = condition.algorithm(
+        model,
+        tokenizer,
+        addition.format_reward,
+        config,
+        environment=wrong if condition.with_calculator else None,
+    )
+    training.train(algorithm, addition.dataset("train", 512, seed=0), config, progress=False)
+    rows = addition.dataset("eval", SUMS, seed=0)
+    rewards = [addition.format_reward, addition.correctness_reward, one_too_high]
+    alone = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS)
+    helped = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS, environment=wrong)
+    in_format, right, too_high = alone.rewards_per_func.mean(dim=0).tolist()
+    copied = helped.rewards_per_func[:, 2].mean().item()
+    return {
+        "in format": round(in_format, 4),
+        "right": round(right, 4),
+        "one too high": round(too_high, 4),
+        "copied": round(copied, 4),
+    }
+
+
+def one_too_high(prompts, completions, answer, **columns) -> list[float]:
+    """1.0 where the format is kept and the answer is the right number plus 1, else 0.0."""
+    return addition.correctness_reward(prompts, completions, [str(int(a) + 1) for a in answer])
+
+
+def told(measured: dict) -> str:
+    """A run in a few words."""
+    if "held out" in measured:
+        return "held out " + " ".join(f"{share:.2f}" for share in measured["held out"])
+    return ", ".join(f"{name} {share:.2f}" for name, share in measured.items())

@@ -1,0 +1,180 @@
+"""The sweep of `notebooks/what_rl_adds.ipynb`: ways to spend the same 5,120 samples on countdown.
+
+All conditions draw 8 completions for each of the same 640 problems of a seed, 40 steps of 16 or 4 rounds of 160. What
+is measured is on held-out problems: what is solved, by whom it was known before (the base model under the header
+"answer key"), what is left of that, and what was paid for without being solved. No setting was chosen by these figures.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import torch
+
+from shared import grpo, rejection
+from shared.evaluate import Evaluation, evaluate
+from shared.grpo import GRPOConfig
+from shared.models import frozen_copy, load_policy
+from shared.rejection import RejectionConfig
+from shared.statistics import pass_at_k
+from shared.supervised import Supervised, encode_documents
+from shared.tasks import countdown
+from shared.tasks.documents import ANSWER_KEY
+from shared.tasks.shaping import near_miss_reward, sound_reward, uses_given_numbers
+
+HELD_OUT = 200
+PASS_ROWS = 100  # the first of them: the others would cost more seconds than they narrow
+DRAWN = 16
+K = (1, 2, 4, 8)
+REPORT_EVERY = 10  # steps of GRPO: as many samples as a round
+REWARDS = (countdown.format_reward, countdown.correctness_reward, near_miss_reward, sound_reward)
+SOLVED = 1  # the place of correctness among them
+AT_3E_4 = GRPOConfig(
+    steps=40,
+    prompts_per_step=16,
+    num_generations=8,
+    max_new_tokens=countdown.MAX_NEW_TOKENS,
+    learning_rate=3e-4,
+    reward_weights=(1.0, 1.0, 0.0, 0.0),
+    log_every=0,
+)
+REJECTION = RejectionConfig(max_new_tokens=countdown.MAX_NEW_TOKENS)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs share: the base model, and which held-out problems it knows, with its own right completions."""
+
+    base: torch.nn.Module
+    tokenizer: object
+    train_rows: list[dict]
+    held_out: list[dict]
+    known: torch.Tensor  # (N,), booleans
+    known_completions: list[str]
+
+
+@cache
+def setting() -> Setting:
+    base, tokenizer = load_policy()
+    base = frozen_copy(base)
+    held_out = countdown.dataset("eval", HELD_OUT, seed=0)
+    told = greedy(base, tokenizer, under_the_key(held_out))
+    known = told.rewards_per_func[:, SOLVED] == 1
+    return Setting(
+        base=base,
+        tokenizer=tokenizer,
+        train_rows=countdown.dataset("train", 1000, seed=0),
+        held_out=held_out,
+        known=known,
+        known_completions=[text for text, knows in zip(told.completions, known) if knows],
+    )
+
+
+def under_the_key(rows: Sequence[dict]) -> list[dict]:
+    return [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]
+
+
+def greedy(model, tokenizer, rows: Sequence[dict]) -> Evaluation:
+    return evaluate(model, tokenizer, rows, REWARDS, max_new_tokens=countdown.MAX_NEW_TOKENS)
+
+
+def untrained(model, seed: int) -> list[dict]:
+    return []
+
+
+def by_rejection(model, seed: int, config: RejectionConfig = REJECTION) -> list[dict]:
+    shared = setting()
+    return rejection.train(
+        model, shared.tokenizer, shared.train_rows, countdown.correctness_reward, replace(config, seed=seed)
+    )
+
+
+def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4) -> list[dict]:
+    """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
+    shared = setting()
+    history = grpo.train(
+        model,
+        shared.tokenizer,
+        shared.train_rows,
+        list(REWARDS),
+        replace(config, seed=seed),
+        progress=False,
+    )
+    name = f"rewards/{countdown.correctness_reward.__name__}/mean"
+    samples = config.prompts_per_step * config.num_generations
+    windows = [history[end - REPORT_EVERY : end] for end in range(REPORT_EVERY, len(history) + 1, REPORT_EVERY)]
+    return [
+        {"samples": window[-1]["step"] * samples, "right": sum(record[name] for record in window) / REPORT_EVERY}
+        for window in windows
+    ]
+
+
+CONDITIONS: dict[str, Callable] = {
+    "base model": untrained,
+    "GRPO, 3e-4": by_grpo,
+    "GRPO, 1e-4": partial(by_grpo, config=replace(AT_3E_4, learning_rate=1e-4)),
+    "rejection sampling": by_rejection,
+    "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
+}
+
+
+def run(name: str, seed: int) -> dict:
+    """Train one condition with one seed; what it can do on held-out problems, and the share right on the way."""
+    model = frozen_copy(setting().base).requires_grad_(True)
+    curve = [{key: rounded(value) for key, value in record.items()} for record in CONDITIONS[name](model, seed)]
+    return measure(model, seed) | {"curve": curve}
+
+
+def measure(model, seed: int) -> dict[str, float]:
+    shared = setting()
+    plain = greedy(model, shared.tokenizer, shared.held_out)
+    keyed = greedy(model, shared.tokenizer, under_the_key(shared.held_out))
+    in_format, solved, near, sound = plain.rewards_per_func.T  # (N,) each
+    legal = [uses_given_numbers(text, row["numbers"]) for text, row in zip(plain.completions, shared.held_out)]
+    found = {
+        "format": in_format.mean(),
+        "solved": solved.mean(),
+        "solved of known": solved[shared.known].mean(),
+        "solved of unknown": solved[~shared.known].mean(),
+        "key": keyed.rewards_per_func[:, SOLVED].mean(),
+        "key of known": keyed.rewards_per_func[shared.known, SOLVED].mean(),
+        "logp with key": known_logp(model, under_the_key(shared.held_out)),
+        "logp without key": known_logp(model, shared.held_out),
+        "near miss": near.mean(),
+        "given numbers": torch.tensor(legal).float().mean(),
+        "sound": sound.mean(),
+        "solved soundly": (solved * (sound == 1)).mean(),
+    }
+    drawn = evaluate(
+        model,
+        shared.tokenizer,
+        shared.held_out[:PASS_ROWS],
+        countdown.correctness_reward,
+        max_new_tokens=countdown.MAX_NEW_TOKENS,
+        temperature=1.0,
+        num_generations=DRAWN,
+        seed=seed,
+    )
+    right = drawn.rewards.view(-1, DRAWN).sum(dim=1).int().tolist()
+    found |= {f"pass@{k}": sum(pass_at_k(DRAWN, c, k) for c in right) / len(right) for k in K}
+    return {name: rounded(value) for name, value in found.items()}
+
+
+@torch.no_grad()
+def known_logp(model, rows: Sequence[dict]) -> torch.Tensor:
+    """The mean log-probability of a completion that the base model knew, in nats; `rows` are the held-out ones."""
+    shared = setting()
+    prompts = [row["prompt"] for row, knows in zip(rows, shared.known) if knows]
+    documents = [{"prompt": p, "completion": c} for p, c in zip(prompts, shared.known_completions, strict=True)]
+    batch = encode_documents(shared.tokenizer, documents, model.device)
+    per_token = -Supervised(model, shared.tokenizer).loss(batch)[0]
+    return per_token * batch.num_tokens / len(batch)
+
+
+def rounded(value: torch.Tensor | float) -> float:
+    return float(f"{float(value):.5g}")
+
+
+def told(measured: dict) -> str:
+    """A run in a few words."""
+    return ", ".join(f"{name} {measured[name]:.3f}" for name in ("solved", "key", "pass@1", "pass@8", "given numbers"))

@@ -1,0 +1,140 @@
+"""DPO: a policy fitted to preferences, without a reward model and without sampling (Rafailov et al. 2023, arXiv:2305.18290).
+
+The policy that is best for a reward r under a KL penalty is pi_ref exp(r / beta) / Z. Solved for the reward, every
+policy is the best one for its own *implicit reward* beta log(pi / pi_ref), up to a constant of the prompt that cancels
+in a pair; and that reward is fitted to the pairs like any other. Rows are TRL's preference format: `prompt`, `chosen`,
+`rejected`. Left out of TRL's DPOTrainer: its other losses and label smoothing. `notebooks/reward_model.ipynb`
+derives it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared import training
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_positive
+from shared.engine.logits import token_logps
+from shared.experience import refuse_the_policy_as_reference
+from shared.losses import preference_loss
+from shared.models import reference_model
+from shared.supervised import Batch, document_logits, encode_documents
+
+
+@dataclass(frozen=True)
+class DPOConfig(TrainingConfig):
+    """Settings of a DPO run: those of `TrainingConfig`, and this; `prompts_per_step` counts pairs.
+
+    beta: the KL coefficient of the problem that is solved; the smaller, the further the policy may go.
+    """
+
+    beta: float = 0.1
+
+    def __post_init__(self):
+        super().__post_init__()
+        require_positive(self, "beta")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """N pairs: 2N documents, each chosen one followed by its rejected one.
+
+    ref_logps: (2N,), the log-probability of each document's completion under the reference.
+    """
+
+    documents: Batch
+    ref_logps: Float[Tensor, "M"]
+    metrics: Metrics
+
+    def __len__(self) -> int:
+        return len(self.documents) // 2
+
+    @property
+    def row_tokens(self) -> Tensor:
+        return self.documents.row_tokens.view(-1, 2).amax(dim=1)
+
+    @property
+    def num_tokens(self) -> int:
+        """Loss and metrics are means over pairs: whatever its length, a pair counts once."""
+        return len(self)
+
+    @property
+    def num_places(self) -> int:
+        return self.documents.num_places
+
+    def take(self, rows: Sequence[int]) -> "Pairs":
+        """The part that belongs to these pairs."""
+        both = [document for row in rows for document in (2 * row, 2 * row + 1)]
+        return replace(self, documents=self.documents.take(both), ref_logps=self.ref_logps[both])
+
+
+class DPO(Algorithm):
+    """DPO as the training loop takes it."""
+
+    name = "DPO"
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        config: DPOConfig,
+        *,
+        reference: PreTrainedModel | None = None,
+    ):
+        """Raises ValueError when the reference is the policy itself."""
+        refuse_the_policy_as_reference(model, reference)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.config = config
+        self.reference = reference
+
+    def experience(self, rows: Sequence[dict], step: int) -> Pairs:
+        documents = encode_documents(self.tokenizer, both_of(rows), training.device_of(self.model))
+        with torch.no_grad(), reference_model(self.model, self.reference) as frozen:
+            ref_logps = document_logps(frozen, documents)
+        lengths = self.share.whole(documents.learned_tokens)
+        return Pairs(documents, ref_logps, {"completions/mean_length": lengths.float().mean().item()})
+
+    def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+        """-mean over pairs of log sigmoid(beta (log-ratio of the chosen - log-ratio of the rejected))."""
+        log_ratios = document_logps(self.model, experience.documents) - experience.ref_logps  # (2N,)
+        chosen, rejected = (self.config.beta * log_ratios).view(-1, 2).unbind(dim=1)
+        return preference_loss(chosen, rejected)
+
+
+def both_of(rows: Sequence[dict]) -> list[dict]:
+    """Preference rows as prompt-completion rows, each chosen completion followed by its rejected one.
+
+    Raises ValueError for a row that lacks one of the three columns.
+    """
+    documents = []
+    for i, row in enumerate(rows):
+        if missing := {"prompt", "chosen", "rejected"} - row.keys():
+            raise ValueError(f"Row {i} has no {sorted(missing)[0]!r}; a preference is prompt, chosen and rejected.")
+        documents += [{"prompt": row["prompt"], "completion": row[which]} for which in ("chosen", "rejected")]
+    return documents
+
+
+def document_logps(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "N"]:
+    """The log-probability of each document's completion and EOS: the sum over its tokens."""
+    logps = token_logps(document_logits(model, documents), documents.ids[:, 1:])
+    return (logps * documents.learned[:, 1:]).sum(dim=1)
+
+
+def train(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Sequence[dict],
+    config: DPOConfig = DPOConfig(),
+    *,
+    reference: PreTrainedModel | None = None,
+    **options,
+) -> list[Metrics]:
+    """Train `model` in place on rows with `prompt`, `chosen` and `rejected`; a record of metrics for each step.
+
+    reference: the frozen reference; None with LoRA adapters. `options` are those of `shared.training.train`.
+    """
+    return training.train(DPO(model, tokenizer, config, reference=reference), rows, config, **options)

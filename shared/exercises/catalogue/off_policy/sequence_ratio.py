@@ -1,0 +1,132 @@
+"""One ratio for each completion: `sequence_ratio(logps, old_logps, completion_mask) -> ratio (B,)`."""
+
+import torch
+
+from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def log_ratio(logps, old_logps):
+    return logps - old_logps
+
+
+@STEPS.step
+def counted(log_ratio, completion_mask):
+    return torch.where(completion_mask == 1, log_ratio, torch.zeros_like(log_ratio))
+
+
+@STEPS.step
+def lengths(completion_mask):
+    return completion_mask.sum(dim=1)
+
+
+@STEPS.step
+def mean(counted, lengths):
+    return counted.sum(dim=1) / lengths
+
+
+@STEPS.step
+def ratio(mean):
+    return torch.exp(mean)
+
+
+@STEPS.slip(
+    "log_ratio", "The ratio is upside down: exp(old_logps - logps) falls when the policy likes the completion more."
+)
+def upside_down(logps, old_logps):
+    return old_logps - logps
+
+
+@STEPS.slip(
+    "lengths",
+    "This is the ratio of the whole completions: the sum of the log-ratios is not divided by the length. It leaves any "
+    "range as completions get longer; take the mean over the tokens.",
+)
+def not_divided(logps):
+    return torch.ones(len(logps))
+
+
+@STEPS.slip(
+    "lengths",
+    "You divide by C, the width of the padded batch. Divide by the completion's own length, the sum of its mask.",
+)
+def divided_by_width(logps):
+    return torch.full((len(logps),), float(logps.size(1)))
+
+
+@STEPS.slip("counted", "The padding counts: multiply by the mask before you sum.")
+def padding_counts(log_ratio):
+    return log_ratio
+
+
+@STEPS.slip(
+    "ratio",
+    "You take the mean of the tokens' ratios. GSPO takes the exponential of the mean log-ratio, their geometric mean.",
+)
+def arithmetic_mean(log_ratio, completion_mask):
+    return torch.where(completion_mask == 1, log_ratio.exp(), 0.0).sum(dim=1) / completion_mask.sum(dim=1)
+
+
+@STEPS.slip("ratio", "The exponential is missing: this is the mean log-ratio, which is 0 where the ratio is 1.")
+def exponential_forgotten(mean):
+    return mean
+
+
+@STEPS.slip(
+    "logps", "The gradient is missing: `logps` is detached, or the computation stands inside `torch.no_grad()`."
+)
+def gradient_missing(logps):
+    return logps.detach()
+
+
+@STEPS.slip("ratio", "You return one number. Keep one ratio for each completion, (B,).")
+def averaged(ratio):
+    return ratio.mean()
+
+
+@STEPS.slip("ratio", "You return (B, 1). The completion's ratio is asked for as (B,): drop the axis of tokens.")
+def kept_the_axis(ratio):
+    return ratio[:, None]
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size()
+    C = draw.size()
+    mask = draw.mask(B, C)
+    old = draw.numbers(B, C, least=-4, most=-0.01)
+    far = draw.choice([0.2, 1.0])
+    logps = old + far * draw.numbers(B, C, least=-1, most=1)
+    return {
+        "logps": draw.garbage(logps, mask),
+        "old_logps": draw.garbage(old, mask),
+        "completion_mask": mask,
+    }
+
+
+def boundary() -> list[Case]:
+    old = torch.tensor([[-1.0, -2.0, -0.5], [-0.1, -3.0, -1.5]])
+    new = old + torch.tensor([[1.0, -0.5, 0.25], [0.5, 3.0, 2.0]])
+    mask = torch.tensor([[1, 1, 1], [1, 0, 0]])
+    return [
+        {"logps": old[:, :1], "old_logps": old[:, :1].clone(), "completion_mask": mask[:, :1]},
+        {"logps": new[:1], "old_logps": old[:1], "completion_mask": mask[:1]},
+        {"logps": new, "old_logps": old, "completion_mask": mask},
+    ]
+
+
+EXERCISE = Exercise(
+    name="ratio of sequences",
+    function="sequence_ratio",
+    steps=STEPS,
+    arguments={"logps": Numbers("B C"), "old_logps": Numbers("B C"), "completion_mask": Mask("B C")},
+    result=TensorOf("B"),
+    gradient="logps",
+    draw=draw,
+    boundary=boundary,
+)

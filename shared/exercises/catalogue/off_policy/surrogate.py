@@ -1,0 +1,157 @@
+"""The surrogate clipped at two bounds: `surrogate(ratio, advantages, epsilon, epsilon_high) -> objective (B, C)`."""
+
+import torch
+
+from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def lower(epsilon):
+    return 1 - epsilon
+
+
+@STEPS.step
+def upper(epsilon_high):
+    return 1 + epsilon_high
+
+
+@STEPS.step
+def column(advantages):
+    return advantages[:, None]
+
+
+@STEPS.step
+def clipped_ratio(ratio, lower, upper):
+    return ratio.clamp(lower, upper)
+
+
+@STEPS.step
+def free(ratio, column):
+    return ratio * column
+
+
+@STEPS.step
+def clipped(clipped_ratio, column):
+    return clipped_ratio * column
+
+
+@STEPS.step
+def objective(free, clipped):
+    return torch.minimum(free, clipped)
+
+
+@STEPS.slip("upper", "The upper bound is 1 + epsilon: `epsilon_high` is not used, so nothing is clipped higher.")
+def one_epsilon(epsilon):
+    return 1 + epsilon
+
+
+@STEPS.slip(
+    "lower",
+    "The lower bound is 1 - epsilon_high. Only the upper one is raised; the lower one stays 1 - epsilon, or tokens "
+    "would be pushed towards probability 0.",
+)
+def lower_moved_too(epsilon_high):
+    return 1 - epsilon_high
+
+
+@STEPS.slip("lower", "There is no lower bound: with a negative advantage a token is pushed down without end.")
+def no_lower_bound(ratio):
+    return ratio.min().item() - 1
+
+
+@STEPS.slip("upper", "There is no upper bound: with a positive advantage a token is pushed up without end.")
+def no_upper_bound(ratio):
+    return ratio.max().item() + 1
+
+
+@STEPS.slip(
+    "objective",
+    "You take the larger of the two terms. The objective is the smaller one: with the larger, clipping limits nothing.",
+)
+def maximum_of_the_two(free, clipped):
+    return torch.maximum(free, clipped)
+
+
+@STEPS.slip(
+    "objective",
+    "You use the clipped term alone, without the minimum. A token that has moved too far in the wrong direction then "
+    "gets no gradient to bring it back.",
+)
+def clipped_alone(clipped):
+    return clipped
+
+
+@STEPS.slip("clipped", "You clip the ratio times the advantage. Clip the ratio alone, then multiply.")
+def product_clipped(free, lower, upper):
+    return free.clamp(lower, upper)
+
+
+@STEPS.slip(
+    "objective",
+    "The sign is flipped: this is the loss. Asked for is the objective, which is larger for better; the minus comes "
+    "where it is minimised.",
+)
+def negative(objective):
+    return -objective
+
+
+@STEPS.slip(
+    "ratio", "The gradient is missing: the ratio is detached, or the computation stands inside `torch.no_grad()`."
+)
+def gradient_missing(ratio):
+    return ratio.detach()
+
+
+@STEPS.slip("objective", "You return one number. Keep one for each token, (B, C): the weights come after.")
+def averaged(objective):
+    return objective.mean()
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size()
+    C = draw.size()
+    return {
+        "ratio": draw.numbers(B, C, least=0.2, most=2.5),
+        "advantages": draw.numbers(B),
+        "epsilon": draw.number(0.05, 0.35),
+        "epsilon_high": draw.number(0.4, 0.9),
+    }
+
+
+def boundary() -> list[Case]:
+    ranges = {"epsilon": 0.2, "epsilon_high": 0.28}
+    around = torch.tensor([[0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5]])
+    return [
+        {"ratio": torch.ones(1, 1), "advantages": torch.ones(1), **ranges},
+        {"ratio": around, "advantages": torch.ones(1), **ranges},
+        {"ratio": around, "advantages": -torch.ones(1), **ranges},
+        {
+            "ratio": around.expand(2, 7).clone(),
+            "advantages": torch.tensor([0.0, 2.0]),
+            "epsilon": 0.4,
+            "epsilon_high": 0.1,
+        },
+    ]
+
+
+EXERCISE = Exercise(
+    name="clipped surrogate",
+    function="surrogate",
+    steps=STEPS,
+    arguments={
+        "ratio": Numbers("B C", least=0.0),
+        "advantages": Numbers("B"),
+        "epsilon": Scalar(usual=0.2),
+        "epsilon_high": Scalar(usual=0.28),
+    },
+    result=TensorOf("B C"),
+    gradient="ratio",
+    draw=draw,
+    boundary=boundary,
+)

@@ -1,0 +1,132 @@
+"""What a token weighs: `token_weights(completion_mask, max_length) -> {"grpo": ..., "dapo": ..., "dr_grpo": ...}`."""
+
+import torch
+
+from shared.exercises.arguments import Mask, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import ByName
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+NAMES = ("grpo", "dapo", "dr_grpo")
+
+
+@STEPS.step
+def lengths(completion_mask):
+    return completion_mask.sum(dim=1, keepdim=True)
+
+
+@STEPS.step
+def of_grpo(completion_mask, lengths):
+    return completion_mask / (len(completion_mask) * lengths)
+
+
+@STEPS.step
+def of_dapo(completion_mask):
+    return completion_mask / completion_mask.sum()
+
+
+@STEPS.step
+def of_dr_grpo(completion_mask, max_length):
+    return completion_mask / (len(completion_mask) * max_length)
+
+
+@STEPS.step
+def weights(of_grpo, of_dapo, of_dr_grpo):
+    return {"grpo": of_grpo, "dapo": of_dapo, "dr_grpo": of_dr_grpo}
+
+
+@STEPS.slip(
+    "of_grpo",
+    "In grpo the mean over the completions is missing: each completion's weights add up to 1 / B, all of them to 1.",
+)
+def grpo_not_averaged(completion_mask, lengths):
+    return completion_mask / lengths
+
+
+@STEPS.slip("of_grpo", "In grpo you divide by the padded width C. Each completion is divided by its own length.")
+def grpo_by_width(completion_mask):
+    return completion_mask / completion_mask.numel()
+
+
+@STEPS.slip(
+    "of_grpo",
+    "In grpo all tokens weigh the same in your answer: that is dapo. A token of a short completion weighs more.",
+)
+def grpo_as_dapo(completion_mask):
+    return completion_mask / completion_mask.sum()
+
+
+@STEPS.slip("of_dapo", "In dapo the padding is counted: divide by the number of real tokens, the sum of the mask.")
+def dapo_by_places(completion_mask):
+    return completion_mask / completion_mask.numel()
+
+
+@STEPS.slip(
+    "of_dapo", "In dapo each completion has the same share in your answer: that is grpo. Each token has the same."
+)
+def dapo_as_grpo(completion_mask, lengths):
+    return completion_mask / (len(completion_mask) * lengths)
+
+
+@STEPS.slip(
+    "of_dr_grpo", "In dr_grpo the mean over the completions is missing: divide by B as well as by the constant."
+)
+def dr_grpo_not_averaged(completion_mask, max_length):
+    return completion_mask / max_length
+
+
+@STEPS.slip("of_dr_grpo", "In dr_grpo nothing is divided by the length: the constant is missing.")
+def dr_grpo_without_constant(completion_mask):
+    return completion_mask / len(completion_mask)
+
+
+@STEPS.slip(
+    "of_dr_grpo",
+    "In dr_grpo you divide by the longest completion of the batch, which changes from step to step. The constant is the "
+    "room a completion has, `max_length`.",
+)
+def dr_grpo_by_longest(completion_mask, lengths):
+    return completion_mask / (len(completion_mask) * lengths.max())
+
+
+@STEPS.slip(
+    "weights", "The padding has a weight: multiply by the mask, so that what was never sampled counts for nothing."
+)
+def padding_weighs(completion_mask, max_length):
+    lengths = completion_mask.sum(dim=1, keepdim=True)
+    every = torch.ones_like(completion_mask)
+    B = len(completion_mask)
+    return {
+        "grpo": every / (B * lengths),
+        "dapo": every / completion_mask.sum(),
+        "dr_grpo": every / (B * max_length),
+    }
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size()
+    C = draw.size()
+    return {"completion_mask": draw.mask(B, C), "max_length": C + draw.size(3)}
+
+
+def boundary() -> list[Case]:
+    return [
+        {"completion_mask": torch.tensor([[1]]), "max_length": 1},
+        {"completion_mask": torch.tensor([[1]]), "max_length": 6},
+        {"completion_mask": torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0]]), "max_length": 6},
+        {"completion_mask": torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0]]), "max_length": 4},
+    ]
+
+
+EXERCISE = Exercise(
+    name="weights of the tokens",
+    function="token_weights",
+    steps=STEPS,
+    arguments={"completion_mask": Mask("B C"), "max_length": Scalar(usual=6, simple=(1, 2))},
+    result=ByName("E B C", names=NAMES),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: case["max_length"] >= case["completion_mask"].size(1),
+)

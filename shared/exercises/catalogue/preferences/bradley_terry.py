@@ -1,0 +1,117 @@
+"""The loss of a reward model: `bradley_terry_loss(chosen, rejected) -> loss`, one number from rewards (N,) each."""
+
+import torch
+
+from shared.exercises.arguments import Numbers
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def margin(chosen, rejected):
+    return chosen - rejected
+
+
+@STEPS.step
+def log_probability(margin):
+    return torch.nn.functional.logsigmoid(margin)
+
+
+@STEPS.step
+def averaged(log_probability):
+    return log_probability.mean()
+
+
+@STEPS.step
+def loss(averaged):
+    return -averaged
+
+
+@STEPS.slip(
+    "margin", "The margin is upside down, rejected minus chosen: the model would learn to pay for what was not wanted."
+)
+def margin_upside_down(chosen, rejected):
+    return rejected - chosen
+
+
+@STEPS.slip("margin", "You add the two rewards. A choice depends on their difference.")
+def rewards_added(chosen, rejected):
+    return chosen + rejected
+
+
+@STEPS.slip("margin", "Only the chosen reward counts in yours: a model that pays everything alike would be best.")
+def chosen_alone(chosen):
+    return chosen
+
+
+@STEPS.slip("log_probability", "The logarithm is missing: you average the probabilities of the choices themselves.")
+def logarithm_missing(margin):
+    return torch.sigmoid(margin)
+
+
+@STEPS.slip("log_probability", "The sigmoid is missing: the margin itself can be made as large as one likes.")
+def margin_itself(margin):
+    return margin
+
+
+@STEPS.slip("log_probability", "You square the distance of the margin from 1. Asked for is its log-sigmoid.")
+def squared(margin):
+    return -((margin - 1) ** 2)
+
+
+@STEPS.slip(
+    "log_probability", "This is the hinge, 1 minus the margin where that is positive. Asked for is log-sigmoid."
+)
+def hinge(margin):
+    return -(1 - margin).clamp(min=0)
+
+
+@STEPS.slip("averaged", "You sum over the pairs: the size of a step then depends on how many there are. Take the mean.")
+def summed(log_probability):
+    return log_probability.sum()
+
+
+@STEPS.slip("averaged", "You return one number for each pair. The loss is their mean, of which `backward` goes.")
+def not_averaged(log_probability):
+    return log_probability
+
+
+@STEPS.slip("loss", "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.")
+def sign_missing(averaged):
+    return averaged
+
+
+@STEPS.slip("chosen", "The chosen rewards are detached: half of the gradient is missing.")
+def chosen_detached(chosen):
+    return chosen.detach()
+
+
+def draw(draw: Draw) -> Case:
+    N = draw.size(5)
+    return {"chosen": draw.numbers(N), "rejected": draw.numbers(N)}
+
+
+def boundary() -> list[Case]:
+    """Equal rewards, and margins so large that a logarithm of a sigmoid is -inf."""
+    return [
+        {"chosen": torch.tensor([0.0]), "rejected": torch.tensor([0.0])},
+        {"chosen": torch.tensor([1.0]), "rejected": torch.tensor([0.0])},
+        {"chosen": torch.tensor([0.0, 2.0]), "rejected": torch.tensor([1.0, -1.0])},
+        {"chosen": torch.tensor([-150.0]), "rejected": torch.tensor([50.0])},
+    ]
+
+
+EXERCISE = Exercise(
+    name="Bradley-Terry loss",
+    function="bradley_terry_loss",
+    steps=STEPS,
+    arguments={"chosen": Numbers("N"), "rejected": Numbers("N")},
+    result=TensorOf(""),
+    draw=draw,
+    boundary=boundary,
+    gradient="chosen",
+)

@@ -1,0 +1,127 @@
+"""Noisy choices: `prefers_first(first, second, noise, uniform) -> booleans`, (N,) each but noise."""
+
+import torch
+
+from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+TIE = 1e-4  # so near to the probability a number from 0 to 1 may fall on either side by rounding
+
+
+@STEPS.step
+def difference(first, second):
+    return first - second
+
+
+@STEPS.step
+def scaled(difference, noise):
+    return difference / noise
+
+
+@STEPS.step
+def probability(scaled):
+    return torch.sigmoid(scaled)
+
+
+@STEPS.step
+def chosen(probability, uniform):
+    return uniform < probability
+
+
+@STEPS.slip("difference", "The difference is upside down: the worse completion would be chosen more often.")
+def upside_down(first, second):
+    return second - first
+
+
+@STEPS.slip("difference", "Only the first reward counts in yours. A choice depends on the difference of the two.")
+def first_alone(first):
+    return first
+
+
+@STEPS.slip("scaled", "The noise is missing: divide the difference by it.")
+def noise_missing(difference):
+    return difference
+
+
+@STEPS.slip("scaled", "You multiply by the noise: choices would become surer the noisier they are. Divide by it.")
+def noise_multiplies(difference, noise):
+    return difference * noise
+
+
+@STEPS.slip(
+    "probability", "The better completion always wins in yours: it is the sigmoid that the uniform numbers are below."
+)
+def no_noise(scaled):
+    return (scaled > 0).float()
+
+
+@STEPS.slip("probability", "The better one is chosen with probability one half: the rewards do not count.")
+def fair_coin(scaled):
+    return torch.full_like(scaled, 0.5)
+
+
+@STEPS.slip(
+    "chosen", "The comparison is upside down: a uniform number is below p with probability p, and above it with 1 - p."
+)
+def compared_upside_down(probability, uniform):
+    return uniform > probability
+
+
+@STEPS.slip("chosen", "One uniform number decides for all pairs. Each has its own.")
+def one_number_for_all(probability, uniform):
+    return uniform[:1] < probability
+
+
+def draw(draw: Draw) -> Case:
+    N = draw.size()
+    return {
+        "first": draw.numbers(N, least=-4, most=0),
+        "second": draw.numbers(N, least=-4, most=0),
+        "noise": draw.choice([0.5, 1.0, 1.5, 3.0]),
+        "uniform": draw.numbers(N, least=0.01, most=0.99),
+    }
+
+
+def boundary() -> list[Case]:
+    """Equal rewards with a number on either side of one half, and a better one that loses."""
+    cases = []
+    for first, second, uniform in [(-1, -1, 0.4), (-1, -1, 0.6), (0, -1, 0.7), (0, -1, 0.75), (-1, 0, 0.2)]:
+        cases.append(
+            {
+                "first": torch.tensor([float(first)]),
+                "second": torch.tensor([float(second)]),
+                "noise": 1.0,
+                "uniform": torch.tensor([uniform]),
+            }
+        )
+    return cases
+
+
+def valid(case: Case) -> bool:
+    """No uniform number so near to its probability that rounding decides, and none outside of 0 to 1."""
+    inside = bool(((case["uniform"] > 0) & (case["uniform"] < 1)).all())
+    if not inside or case["noise"] <= 0:
+        return False
+    probability = torch.sigmoid((case["first"] - case["second"]) / case["noise"])
+    return bool(((probability - case["uniform"]).abs() > TIE).all())
+
+
+EXERCISE = Exercise(
+    name="noisy choices",
+    function="prefers_first",
+    steps=STEPS,
+    arguments={
+        "first": Numbers("N"),
+        "second": Numbers("N"),
+        "noise": Scalar(usual=1.0, simple=(2.0,)),
+        "uniform": Numbers("N", least=0.0, most=1.0),
+    },
+    result=TensorOf("N", of="booleans"),
+    draw=draw,
+    boundary=boundary,
+    valid=valid,
+)

@@ -1,0 +1,160 @@
+"""DPO's loss: `dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
+
+import torch
+
+from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def of_chosen(chosen, ref_chosen):
+    """The log-ratio to the reference."""
+    return chosen - ref_chosen
+
+
+@STEPS.step
+def of_rejected(rejected, ref_rejected):
+    return rejected - ref_rejected
+
+
+@STEPS.step
+def margin(of_chosen, of_rejected, beta):
+    """Of the implicit rewards."""
+    return beta * (of_chosen - of_rejected)
+
+
+@STEPS.step
+def log_probability(margin):
+    return torch.nn.functional.logsigmoid(margin)
+
+
+@STEPS.step
+def averaged(log_probability):
+    return log_probability.mean()
+
+
+@STEPS.step
+def loss(averaged):
+    return -averaged
+
+
+@STEPS.slip("of_chosen", "The chosen completion is not compared with the reference: subtract ref_chosen.")
+def chosen_without_reference(chosen):
+    return chosen
+
+
+@STEPS.slip("of_rejected", "The rejected completion is not compared with the reference: subtract ref_rejected.")
+def rejected_without_reference(rejected):
+    return rejected
+
+
+@STEPS.slip("of_chosen", "The log-ratio of the chosen is upside down: it is the policy's minus the reference's.")
+def chosen_upside_down(chosen, ref_chosen):
+    return ref_chosen - chosen
+
+
+@STEPS.slip("of_rejected", "The log-ratio of the rejected is upside down: it is the policy's minus the reference's.")
+def rejected_upside_down(rejected, ref_rejected):
+    return ref_rejected - rejected
+
+
+@STEPS.slip("margin", "beta is missing: the implicit reward is beta times the log-ratio.")
+def beta_missing(of_chosen, of_rejected):
+    return of_chosen - of_rejected
+
+
+@STEPS.slip("margin", "You divide by beta. The implicit reward is beta times the log-ratio.")
+def beta_divides(of_chosen, of_rejected, beta):
+    return (of_chosen - of_rejected) / beta
+
+
+@STEPS.slip("margin", "The rejected completion does not occur: raising the chosen one alone is supervised training.")
+def rejected_forgotten(of_chosen, beta):
+    return beta * of_chosen
+
+
+@STEPS.slip("beta", "beta is written down as 0.1: the argument changes nothing. Use `beta`.")
+def beta_hard_coded():
+    return 0.1
+
+
+@STEPS.slip("log_probability", "The logarithm is missing: you average the probabilities of the choices themselves.")
+def logarithm_missing(margin):
+    return torch.sigmoid(margin)
+
+
+@STEPS.slip("log_probability", "The sigmoid is missing: the margin itself can be made as large as one likes.")
+def margin_itself(margin):
+    return margin
+
+
+@STEPS.slip("averaged", "You sum over the pairs. Take the mean.")
+def summed(log_probability):
+    return log_probability.sum()
+
+
+@STEPS.slip("averaged", "You return one number for each pair. The loss is their mean, of which `backward` goes.")
+def not_averaged(log_probability):
+    return log_probability
+
+
+@STEPS.slip("loss", "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.")
+def sign_missing(averaged):
+    return averaged
+
+
+@STEPS.slip("chosen", "The chosen log-probabilities are detached: nothing raises them.")
+def chosen_detached(chosen):
+    return chosen.detach()
+
+
+def draw(draw: Draw) -> Case:
+    N = draw.size()
+    ref_chosen = draw.numbers(N, least=-6, most=-1)
+    ref_rejected = draw.numbers(N, least=-6, most=-1)
+    return {
+        "chosen": ref_chosen + draw.numbers(N, least=-1, most=1),
+        "rejected": ref_rejected + draw.numbers(N, least=-1, most=1),
+        "ref_chosen": ref_chosen,
+        "ref_rejected": ref_rejected,
+        "beta": draw.choice([0.05, 0.1, 0.2, 0.5, 2.0]),
+    }
+
+
+def boundary() -> list[Case]:
+    """A policy that is the reference, one that has moved either way, and a margin whose sigmoid is 0."""
+    cases = []
+    for chosen, rejected in [(-2.0, -3.0), (-1.0, -3.5), (-3.0, -2.0), (-300.0, -1.0)]:
+        cases.append(
+            {
+                "chosen": torch.tensor([chosen]),
+                "rejected": torch.tensor([rejected]),
+                "ref_chosen": torch.tensor([-2.0]),
+                "ref_rejected": torch.tensor([-3.0]),
+                "beta": 0.5,
+            }
+        )
+    return cases
+
+
+EXERCISE = Exercise(
+    name="DPO loss",
+    function="dpo_loss",
+    steps=STEPS,
+    arguments={
+        "chosen": Numbers("N", most=0.0),
+        "rejected": Numbers("N", most=0.0),
+        "ref_chosen": Numbers("N", most=0.0),
+        "ref_rejected": Numbers("N", most=0.0),
+        "beta": Scalar(usual=0.1, simple=(0.5, 1.0)),
+    },
+    result=TensorOf(""),
+    draw=draw,
+    boundary=boundary,
+    gradient="chosen",
+)

@@ -1,0 +1,147 @@
+"""A reward to hide: `gold_reward(prompts, completions) -> list of floats`, minus |words per sentence - 6|."""
+
+from shared.exercises.arguments import Texts
+from shared.exercises.drawing import HOSTILE, Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(completions):
+    return completions
+
+
+@STEPS.step
+def sentences(texts):
+    """Full stops; a text without one is a sentence that goes on."""
+    return [max(1, text.count(".")) for text in texts]
+
+
+@STEPS.step
+def words(texts):
+    return [len(text.replace(".", " ").split()) for text in texts]
+
+
+@STEPS.step
+def per_sentence(words, sentences):
+    return [many / few for many, few in zip(words, sentences)]
+
+
+@STEPS.step
+def distances(per_sentence):
+    return [abs(length - 6) for length in per_sentence]
+
+
+@STEPS.step
+def rewards(distances):
+    return [float(-distance) for distance in distances]
+
+
+@STEPS.slip("texts", "Your reward reads the prompt as well. Look at the completion only.")
+def prompt_read_as_well(prompts, completions):
+    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+
+
+@STEPS.slip("texts", "Your reward reads the prompt instead of the completion.")
+def prompt_read_instead(prompts):
+    return prompts
+
+
+@STEPS.slip("sentences", "You count the pieces between full stops, which are one more than the full stops.")
+def pieces_counted(texts):
+    return [len(text.split(".")) for text in texts]
+
+
+@STEPS.slip("sentences", "The number of sentences does not count in yours: divide the words by it.")
+def one_sentence(texts):
+    return [1] * len(texts)
+
+
+@STEPS.slip("words", "You count letters. Asked for are words.")
+def letters_counted(texts):
+    return [len(text) for text in texts]
+
+
+@STEPS.slip("words", "Full stops glue words together in yours, or count as words: make them blanks before `split`.")
+def full_stops_kept(texts):
+    return [len(text.split()) for text in texts]
+
+
+@STEPS.slip("per_sentence", "You divide sentences by words. Asked for are words by sentence.")
+def upside_down(words, sentences):
+    return [few / max(1, many) for many, few in zip(words, sentences)]
+
+
+@STEPS.slip("per_sentence", "You round down: `//` in place of `/`.")
+def rounded_down(words, sentences):
+    return [many // few for many, few in zip(words, sentences)]
+
+
+@STEPS.slip("distances", "The absolute value is missing: sentences that are too long would be paid without bound.")
+def absolute_value_missing(per_sentence):
+    return [6 - length for length in per_sentence]
+
+
+@STEPS.slip("distances", "You square the distance. Asked for is the distance itself.")
+def squared(per_sentence):
+    return [(length - 6) ** 2 for length in per_sentence]
+
+
+@STEPS.slip("distances", "The six is missing: you pay for the shortest sentences.")
+def six_missing(per_sentence):
+    return [abs(length) for length in per_sentence]
+
+
+@STEPS.slip("rewards", "The sign is missing: the further from six, the lower the reward.")
+def sign_missing(distances):
+    return [float(distance) for distance in distances]
+
+
+@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+SAID = (
+    " was tired and walked to the harbour.",
+    " slept. he sang to the old dog. it was late.",
+    " walked",
+    "",
+    "." * 20,
+    " went to the church, but it",
+    " slept.he sang",
+    " opened a box because the wind was strong and the night was long.",
+)
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size()
+    said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]
+    return {"prompts": draw.some(["the old sailor", "the cat. it", "she"], B), "completions": said}
+
+
+def _text(draw: Draw) -> str:
+    return "".join(draw.some([".", " he", " word", " boat", ", and", " was late.", " the"], draw.choice([1, 4, 9, 16])))
+
+
+def boundary() -> list[Case]:
+    return [{"prompts": ["the old sailor"], "completions": [text]} for text in (*SAID, *HOSTILE)]
+
+
+EXERCISE = Exercise(
+    name="reward for sentences of six words",
+    function="gold_reward",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+)

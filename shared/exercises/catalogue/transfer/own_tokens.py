@@ -1,0 +1,131 @@
+"""Which tokens the policy drew: `own_tokens(lengths, spoken, width) -> mask (B, C)`, from the environment's places."""
+
+import torch
+
+from shared.exercises.arguments import Scalar, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf, as_numbers
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def real(lengths, width):
+    """1 for the tokens of each completion, 0 for its padding."""
+    return (torch.arange(width) < torch.tensor(lengths)[:, None]).long()
+
+
+@STEPS.step
+def places(spoken):
+    """Every place at which the environment spoke, for each completion."""
+    return [[place for start, stop in spans for place in range(start, stop)] for spans in spoken]
+
+
+@STEPS.step
+def heard(places, real):
+    """1 where the environment spoke."""
+    found = torch.zeros_like(real)
+    for row, of_row in enumerate(places):
+        found[row, of_row] = 1
+    return found
+
+
+@STEPS.step
+def mask(real, heard):
+    return real * (1 - heard)
+
+
+@STEPS.slip(
+    "places",
+    "`stop` is taken as the environment's last token. It is the first one behind, as in `range`: your mask takes a token "
+    "from the policy that it drew itself.",
+)
+def stop_included(spoken, width):
+    return [[p for start, stop in spans for p in range(start, min(stop + 1, width))] for spans in spoken]
+
+
+@STEPS.slip("places", "The environment's first token counts as the policy's own: it begins at `start`.")
+def start_left_out(spoken):
+    return [[place for start, stop in spans for place in range(start + 1, stop)] for spans in spoken]
+
+
+@STEPS.slip("places", "Only the first time that the environment speaks is masked. It may speak several times.")
+def first_span_only(spoken):
+    return [[place for start, stop in spans[:1] for place in range(start, stop)] for spans in spoken]
+
+
+@STEPS.slip("places", "Only the last time that the environment speaks is masked. It may speak several times.")
+def last_span_only(spoken):
+    return [[place for start, stop in spans[-1:] for place in range(start, stop)] for spans in spoken]
+
+
+@STEPS.slip(
+    "places",
+    "Everything from the environment's first word on is masked. What the policy says after it is the policy's own, and is "
+    "most of what there is to learn.",
+)
+def all_that_follows(spoken, width):
+    return [list(range(min(start for start, _ in spans), width)) if spans else [] for spans in spoken]
+
+
+@STEPS.slip("places", "The environment's tokens are not masked: this is the mask of the padding alone.")
+def padding_alone(spoken):
+    return [[] for _ in spoken]
+
+
+@STEPS.slip("real", "The padding counts as the policy's own. Places from `lengths` on are 0.")
+def padding_counted(lengths, width):
+    return torch.ones(len(lengths), width, dtype=torch.long)
+
+
+@STEPS.slip("real", "The last token, where the policy says EOS, is masked. The policy drew it: it is 1.")
+def last_token_masked(lengths, width):
+    return (torch.arange(width) < torch.tensor(lengths)[:, None] - 1).long()
+
+
+@STEPS.slip("mask", "The mask is upside down: 1 for the policy's own tokens, 0 for the environment's and the padding.")
+def upside_down(heard):
+    return heard
+
+
+def call(function, case: Case):
+    """The mask as floats: whole numbers and booleans are as good."""
+    return as_numbers(function(*case.values())).float()
+
+
+def draw(draw: Draw) -> Case:
+    lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
+    spoken = []
+    for length in lengths:
+        spans = []
+        place = draw.randrange(1, 4)
+        while place < length and draw.random() < 0.8:
+            stop = min(length, place + draw.randrange(1, 4))
+            spans.append((place, stop))
+            place = stop + draw.randrange(1, 3)
+        spoken.append(spans)
+    return {"lengths": lengths, "spoken": spoken, "width": max(lengths)}
+
+
+def boundary() -> list[Case]:
+    return [
+        {"lengths": [1], "spoken": [[]], "width": 1},
+        {"lengths": [4], "spoken": [[(1, 3)]], "width": 4},
+        {"lengths": [4, 2], "spoken": [[(1, 4)], []], "width": 4},
+        {"lengths": [7, 3], "spoken": [[(1, 3), (5, 6)], [(2, 3)]], "width": 7},
+    ]
+
+
+EXERCISE = Exercise(
+    name="the policy's own tokens",
+    function="own_tokens",
+    steps=STEPS,
+    arguments={"lengths": Things("B"), "spoken": Things("B"), "width": Scalar()},
+    result=TensorOf("B C"),
+    draw=draw,
+    boundary=boundary,
+    call=call,
+    valid=lambda case: len(case["lengths"]) > 0 and max(case["lengths"]) == case["width"],
+)

@@ -1,0 +1,189 @@
+"""What rejection sampling keeps: `keep_right(prompts, completions, rewards, most) -> documents`.
+
+Documents are dicts of `prompt` and `completion`; in which order the prompts come is left to the student.
+"""
+
+from dataclasses import dataclass
+
+from shared.exercises.arguments import Scalar, Texts, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import RETURN_MISSING, NotAResult, Text, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@dataclass(frozen=True)
+class Documents(Text):
+    """A list of dicts, read as a text of one line for each; those of one prompt in their order."""
+
+    def read(self, result) -> tuple[str, str]:
+        if result is None:
+            raise NotAResult(RETURN_MISSING)
+        if not isinstance(result, (list, tuple)):
+            raise NotAResult(f"it returns {named(result)}; return a list of documents.")
+        for document in result:
+            if not isinstance(document, dict) or set(document) != {"prompt", "completion"}:
+                raise NotAResult(
+                    "its list has an entry that is no document; each is a dict with the keys 'prompt' and 'completion'."
+                )
+        ordered = sorted(result, key=lambda document: str(document["prompt"]))
+        lines = [f"{document['prompt']!r} -> {document['completion']!r}" for document in ordered]
+        return "\n".join(lines) or "no documents", ""
+
+
+@STEPS.step
+def triples(prompts, completions, rewards):
+    return list(zip(prompts, completions, rewards))
+
+
+@STEPS.step
+def right(triples):
+    return [(prompt, completion) for prompt, completion, reward in triples if reward == 1]
+
+
+@STEPS.step
+def different(right):
+    return list(dict.fromkeys(right))
+
+
+@STEPS.step
+def capped(different, most):
+    found = {}
+    for prompt, completion in different:
+        found.setdefault(prompt, []).append(completion)
+    return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt[:most]]
+
+
+@STEPS.step
+def documents(capped):
+    return [{"prompt": prompt, "completion": completion} for prompt, completion in capped]
+
+
+@STEPS.slip("right", "Wrong completions are kept as well: keep those with reward 1.")
+def all_kept(triples):
+    return [(prompt, completion) for prompt, completion, _ in triples]
+
+
+@STEPS.slip("right", "A part of the reward is enough in yours. Right is what earns 1.")
+def partly_right(triples):
+    return [(prompt, completion) for prompt, completion, reward in triples if reward > 0]
+
+
+@STEPS.slip("right", "You keep the wrong ones and leave the right ones out.")
+def wrong_kept(triples):
+    return [(prompt, completion) for prompt, completion, reward in triples if reward != 1]
+
+
+@STEPS.slip(
+    "different",
+    "The same completion of the same prompt comes twice: what is said most often would then be learnt most often.",
+)
+def with_doubles(right):
+    return right
+
+
+@STEPS.slip(
+    "different",
+    "A completion is dropped because another prompt had the same one. Only of one prompt is it a double.",
+)
+def different_texts(right):
+    first = {}
+    for prompt, completion in right:
+        first.setdefault(completion, prompt)
+    return [(prompt, completion) for completion, prompt in first.items()]
+
+
+@STEPS.slip("capped", "There is no limit for a prompt: keep at most `most` of each, or easy ones fill the set.")
+def without_limit(different):
+    return different
+
+
+@STEPS.slip("capped", "`most` limits the whole list in yours. It is for each prompt.")
+def limited_in_all(different, most):
+    return different[:most]
+
+
+@STEPS.slip("capped", "You keep one of each prompt, whatever `most` says.")
+def one_each(different):
+    first = {}
+    for prompt, completion in different:
+        first.setdefault(prompt, completion)
+    return list(first.items())
+
+
+@STEPS.slip("capped", "You keep the last ones of a prompt. Keep the first ones.")
+def last_ones(different, most):
+    found = {}
+    for prompt, completion in different:
+        found.setdefault(prompt, []).append(completion)
+    return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt[-most:]]
+
+
+@STEPS.slip(
+    "triples", "The limit counts wrong completions too: sort out what is wrong first, then take the first ones."
+)
+def limited_before(prompts, completions, rewards, most):
+    seen = {}
+    found = []
+    for prompt, completion, reward in zip(prompts, completions, rewards):
+        seen[prompt] = seen.get(prompt, 0) + 1
+        if seen[prompt] <= most:
+            found.append((prompt, completion, reward))
+    return found
+
+
+@STEPS.slip("documents", "Every document has the first prompt. Each completion belongs to its own.")
+def first_prompt_for_all(capped):
+    return [{"prompt": capped[0][0], "completion": completion} for _, completion in capped]
+
+
+PROMPTS = ("2 3 to 5", "4 2 to 8", "7 1 to 6")
+COMPLETIONS = ("2 + 3", "3 + 2", "4 * 2", "7 - 1")
+
+
+def draw(draw: Draw) -> Case:
+    """Groups of one size, as they are sampled; now and then a prompt comes back in a later round."""
+    G = draw.size(5)
+    prompts = [draw.choice(PROMPTS) for _ in range(draw.size(3))]
+    count = G * len(prompts)
+    return {
+        "prompts": [prompt for prompt in prompts for _ in range(G)],
+        "completions": draw.some(COMPLETIONS, count),
+        "rewards": draw.some([0.0, 1.0, 1.0, 0.5], count),
+        "most": draw.size(3),
+    }
+
+
+def boundary() -> list[Case]:
+    a, b = PROMPTS[:2]
+    one, two, three, _ = COMPLETIONS
+    quadruples = [
+        ([a], [one], [1.0], 1),
+        ([a], [one], [0.0], 1),
+        ([a, a], [one, one], [1.0, 1.0], 2),
+        ([a, b], [one, one], [1.0, 1.0], 1),
+        ([a, a, a], [one, two, three], [1.0, 1.0, 1.0], 2),
+        ([a, a, a], [one, two, three], [0.0, 0.5, 1.0], 1),
+        ([a, a, a], [one, one, two], [1.0, 1.0, 1.0], 2),
+        ([a, b, a], [one, two, three], [1.0, 1.0, 1.0], 1),
+    ]
+    return [dict(zip(("prompts", "completions", "rewards", "most"), quadruple)) for quadruple in quadruples]
+
+
+EXERCISE = Exercise(
+    name="kept samples",
+    function="keep_right",
+    steps=STEPS,
+    arguments={
+        "prompts": Texts("B"),
+        "completions": Texts("B"),
+        "rewards": Things("B"),
+        "most": Scalar(usual=2, simple=(1, 2)),
+    },
+    result=Documents(),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: case["most"] >= 1,
+)

@@ -1,0 +1,147 @@
+"""A reward for near misses: `near_miss(prompts, completions, target) -> list of floats`.
+
+1 / (1 + distance) of the answer's value from the target, 0.0 where there is no expression in the format.
+"""
+
+from shared.exercises.arguments import Texts, Things
+from shared.exercises.catalogue.countdown.answers import TARGET, drawn, expression_in, expression_of, said
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+from shared.tasks.tags import tagged
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(completions):
+    return completions
+
+
+@STEPS.step
+def goals(target):
+    return target
+
+
+@STEPS.step
+def values(texts):
+    """The exact value of each answer, None where there is no expression in the format."""
+    found = [expression_in(text) for text in texts]
+    return [None if pair is None else pair[0] for pair in found]
+
+
+@STEPS.step
+def distances(values, goals):
+    return [None if value is None else abs(value - goal) for value, goal in zip(values, goals)]
+
+
+@STEPS.step
+def nearness(distances):
+    return [None if distance is None else 1 / (1 + distance) for distance in distances]
+
+
+@STEPS.step
+def rewards(nearness):
+    return [0.0 if near is None else float(near) for near in nearness]
+
+
+@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
+
+
+@STEPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
+def first_target_for_all(target):
+    return [target[0]] * len(target)
+
+
+@STEPS.slip("values", "An expression without the blocks is paid. Where `parse` gives None the reward is 0.0.")
+def blocks_not_asked_for(texts):
+    found = [expression_in(text) or expression_of(text) for text in texts]
+    return [None if pair is None else pair[0] for pair in found]
+
+
+@STEPS.slip("values", "The value is cut to an integer first: 22.5 is nearer to 22 than 23 is, and farther than 22.")
+def cut_to_integers(values):
+    return [None if value is None else int(value) for value in values]
+
+
+@STEPS.slip("distances", "Without `abs` a value above the target and one below it are paid differently.")
+def signed(values, goals):
+    return [None if value is None else max(0, value - goal) for value, goal in zip(values, goals)]
+
+
+@STEPS.slip("distances", "The distance is squared: at a distance of 2 the reward is 1/3.")
+def squared(distances):
+    return [None if distance is None else distance**2 for distance in distances]
+
+
+@STEPS.slip("distances", "The distance is divided by the target: the reward asks how many units are missing.")
+def relative(distances, goals):
+    return [None if d is None else d / max(1, abs(goal)) for d, goal in zip(distances, goals)]
+
+
+@STEPS.slip("nearness", "Only the target itself is paid: that is no reward for near misses.")
+def exact_only(distances):
+    return [None if distance is None else float(distance == 0) for distance in distances]
+
+
+@STEPS.slip("nearness", "The distance is the price, not the reward: the nearer, the more, up to 1.")
+def the_distance(distances):
+    return distances
+
+
+@STEPS.slip("nearness", "The reward falls without end: at a great distance it goes towards 0, never below.")
+def negative(distances):
+    return [None if distance is None else 1 - distance for distance in distances]
+
+
+@STEPS.slip("nearness", "The 1 under the fraction is missing, and at distance 1 a miss is paid like a hit.")
+def without_one(distances):
+    return [None if distance is None else 1 / max(1, distance) for distance in distances]
+
+
+@STEPS.slip("rewards", "What is no expression in the format is paid. It earns 0.0.")
+def paid_for_nothing(nearness):
+    return [1.0 if near is None else float(near) for near in nearness]
+
+
+@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
+def returned_too_early(rewards):
+    return rewards[:1]
+
+
+@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
+def same_for_all(rewards):
+    return [sum(rewards) / len(rewards)] * len(rewards)
+
+
+ANSWERS = ("3 * 8 - 2", "22", "20", "23", "5 / 2", "45 / 2", "2 - 9", "9 * 9 * 9", "1 + 1")
+
+
+def draw(draw: Draw) -> Case:
+    completions = [
+        tagged("so", draw.choice(ANSWERS)) if draw.random() < 0.6 else drawn(draw) for _ in range(draw.size())
+    ]
+    return {
+        "prompts": [""] * len(completions),
+        "completions": completions,
+        "target": [draw.choice([TARGET, 1, 2, 10, 60]) for _ in completions],
+    }
+
+
+def boundary() -> list[Case]:
+    texts = [*said(), *(tagged("so", answer) for answer in ANSWERS)]
+    return [{"prompts": [""], "completions": [text], "target": [TARGET]} for text in texts]
+
+
+EXERCISE = Exercise(
+    name="near-miss reward",
+    function="near_miss",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B"), "target": Things("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+)

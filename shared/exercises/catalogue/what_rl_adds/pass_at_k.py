@@ -1,0 +1,115 @@
+"""The unbiased estimate of pass@k: `pass_at_k(count, right, k) -> number`, from `count` completions, `right` of them right."""
+
+from math import comb
+
+from shared.exercises.arguments import Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Number
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def wrong(count, right):
+    return count - right
+
+
+@STEPS.step
+def choices(count, k):
+    return comb(count, k)
+
+
+@STEPS.step
+def all_wrong(wrong, choices, k):
+    """The share of the choices of k completions that hold no right one."""
+    return comb(wrong, k) / choices
+
+
+@STEPS.step
+def estimate(all_wrong):
+    return 1 - all_wrong
+
+
+@STEPS.slip(
+    "all_wrong",
+    "This is 1 - (1 - c/n)^k, as if each of the k were drawn anew from the n: on average it is too small. Choose k of "
+    "the n without putting any back.",
+)
+def with_replacement(count, right, k):
+    return (1 - right / count) ** k
+
+
+@STEPS.slip("all_wrong", "The chance that a choice is all wrong grows with k in yours: multiply, do not add.")
+def added_up(count, right, k):
+    return 1 - k * right / count
+
+
+@STEPS.slip("all_wrong", "k plays no part: this is pass@1, the share of the right ones.")
+def of_one(count, right):
+    return 1 - right / count
+
+
+@STEPS.slip("all_wrong", "You say 1 as soon as any completion was right. That is pass@n; only k of the n count.")
+def any_right(right):
+    return float(right == 0)
+
+
+@STEPS.slip("wrong", "Right and wrong are exchanged in the binomial: count the choices that are all *wrong*.")
+def exchanged(right):
+    return right
+
+
+@STEPS.slip("wrong", "The wrong ones are not counted: n - c of the n are.")
+def all_of_them(count):
+    return count
+
+
+@STEPS.slip("choices", "Divide by the number of all choices of k of the n, C(n, k).")
+def not_divided():
+    return 1
+
+
+@STEPS.slip("estimate", "You return the chance that all k are wrong. Take it from 1.")
+def complement(all_wrong):
+    return all_wrong
+
+
+@STEPS.slip("estimate", "You return a percentage. A chance lies between 0 and 1.")
+def in_per_cent(estimate):
+    return 100 * estimate
+
+
+def draw(draw: Draw) -> Case:
+    count = draw.randint(1, 40)
+    return {
+        "count": count,
+        "right": draw.choice([0, 1, count, draw.randint(0, count)]),
+        "k": draw.choice([1, count, draw.randint(1, count)]),
+    }
+
+
+def boundary() -> list[Case]:
+    triples = [(1, 0, 1), (1, 1, 1), (2, 1, 1), (2, 1, 2), (4, 1, 2), (8, 8, 4), (8, 0, 8), (8, 7, 2), (64, 3, 8)]
+    return [{"count": count, "right": right, "k": k} for count, right, k in triples]
+
+
+def valid(case: Case) -> bool:
+    return 1 <= case["k"] <= case["count"] and 0 <= case["right"] <= case["count"]
+
+
+EXERCISE = Exercise(
+    name="pass@k",
+    function="pass_at_k",
+    steps=STEPS,
+    arguments={
+        "count": Scalar(usual=16, simple=(1, 2, 3, 4)),
+        "right": Scalar(usual=2, simple=(0, 1, 2)),
+        "k": Scalar(usual=8, simple=(1, 2, 3)),
+    },
+    result=Number(),
+    draw=draw,
+    boundary=boundary,
+    valid=valid,
+)

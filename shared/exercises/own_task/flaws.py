@@ -1,0 +1,47 @@
+"""What is wrong with a part of a task, and the verdict that it makes."""
+
+from collections.abc import Callable
+
+from shared.exercises.judging import Verdict
+from shared.exercises.process import Judgement, apart
+from shared.exercises.results import clipped
+
+WIDTH = 80  # characters of a text that is shown
+
+
+class Flaw(Exception):
+    """What is wrong, as a sentence."""
+
+
+def quoted(text: object) -> str:
+    """A text as it is shown, on one line and not too long."""
+    return clipped(repr(text), WIDTH)
+
+
+def raised(error: BaseException) -> str:
+    """An exception in words, its own message among them."""
+    return clipped(f"{type(error).__name__}: {error}", 2 * WIDTH)
+
+
+def verdict(name: str, judge: Callable, in_words: Callable[[int], str]) -> Verdict:
+    """The verdict of `judge(begun)`, made in a child where a process can fork.
+
+    judge: calls `begun(number)` before what may never return; gives the text of a right one, and the names of what it
+        warns of, or raises Flaw.
+    in_words: what goes on under that number.
+    """
+
+    def judged(report) -> Verdict:
+        numbers = [0]
+
+        def begun(number: int) -> None:
+            numbers.append(number)
+            report.begun(number)
+
+        try:
+            text, warnings = judge(begun)
+        except Flaw as flaw:
+            return Verdict(name, False, str(flaw), len(numbers) - 1)
+        return Verdict(name, True, text, len(numbers) - 1, tuple(warnings))
+
+    return apart(Judgement(name, judged, in_words))

@@ -1,0 +1,49 @@
+"""How a policy might game a reward, tried on cheap completions before any policy tries.
+
+That such a completion is paid may be what the author wants, so it is no flaw: it is said, with the completion.
+"""
+
+from collections.abc import Callable, Sequence
+
+from shared.exercises.own_task.asking import rewards_of
+from shared.exercises.own_task.cases import Case
+from shared.exercises.own_task.flaws import quoted
+
+REPEATS = 10
+NEAR = 1e-6
+
+
+def warnings(function: Callable, cases: Sequence[Case]) -> dict[str, str]:
+    """What to beware of, each a name and a sentence."""
+    rows = list({row["prompt"]: row for row, _, _ in cases}.values())
+    highest = max(wanted for _, _, wanted in cases)
+    good = [case for case in cases if case[2] == highest]
+    distinct = list(dict.fromkeys(completion.strip() for _, completion, _ in good))
+    at_once = " ".join(["", *distinct])
+    thought_of = any(all(part in completion for part in distinct) for _, completion, _ in cases)
+    found = {}
+    if not thought_of and _earns_everywhere(function, rows, at_once, highest):
+        found["pays for all at once"] = (
+            f"Beware: {quoted(at_once)}, all your good completions at once, earns the most in every row. A policy may learn "
+            "to say everything; if that is wrong, add it to your bad cases."
+        )
+    always = next((c for c in distinct if len(rows) > 1 and _earns_everywhere(function, rows, f" {c}", highest)), None)
+    if always is not None:
+        found["one for all"] = (
+            f"Beware: {quoted(always)} earns the most in every row. A policy may learn to say this whatever the prompt; count "
+            "different completions when you evaluate."
+        )
+    row, completion, _ = good[0]
+    once = rewards_of(function, [row], [completion]).item()
+    often = rewards_of(function, [row], [completion * REPEATS]).item()
+    if often > once + NEAR:
+        found["pays for repeating"] = (
+            f"Beware: {quoted(completion)} said {REPEATS} times earns {often:g}, once {once:g}. A policy may learn to repeat "
+            "itself; give the reward a most, or pay for different things only."
+        )
+    return found
+
+
+def _earns_everywhere(function: Callable, rows: Sequence[dict], completion: str, highest: float) -> bool:
+    """Whether a completion earns the most in every row."""
+    return min(rewards_of(function, rows, [completion] * len(rows)).tolist()) >= highest - NEAR

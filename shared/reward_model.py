@@ -1,0 +1,125 @@
+"""A reward model: a linear head on a language model's frozen states, fitted to preferences (Ouyang et al. 2022).
+
+The reward of a completion is a linear function of the final hidden state at its EOS, which has read prompt and
+completion. The head is trained with the loss of Bradley and Terry; the transformer stays as it is, so the states are
+computed once for each batch and the updates on them cost next to nothing: give `num_iterations` many. What differs
+from the paper: it trains all weights, and several rankings of one prompt at once. Rows are TRL's preference format.
+`notebooks/reward_model.ipynb` uses it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from shared import training
+from shared.algorithm import Algorithm, Metrics, TrainingConfig
+from shared.dpo import both_of
+from shared.losses import preference_loss
+from shared.models import frozen_copy
+from shared.supervised import encode_documents
+
+DOCUMENTS_AT_ONCE = 64
+
+
+class RewardModel(nn.Module):
+    """One number for a prompt with its completion.
+
+    The head has no bias, which would cancel in every pair, and starts at 0: all rewards are equal before training.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
+        """The states are those of a frozen copy of `model`, so that training the policy does not move its judge."""
+        super().__init__()
+        self.model = frozen_copy(model)
+        self.tokenizer = tokenizer
+        self.head = nn.Linear(model.config.get_text_config().hidden_size, 1, bias=False)
+        nn.init.zeros_(self.head.weight)
+        self.head.to(training.device_of(model))
+
+    @torch.no_grad()
+    def states(self, rows: Sequence[dict]) -> Float[Tensor, "N D"]:
+        """The final hidden state at the EOS of each row with `prompt` and `completion`."""
+        found = []
+        for first in range(0, len(rows), DOCUMENTS_AT_ONCE):
+            documents = encode_documents(
+                self.tokenizer, rows[first : first + DOCUMENTS_AT_ONCE], training.device_of(self.model)
+            )
+            out = self.model(documents.ids, output_hidden_states=True, logits_to_keep=1, use_cache=False)
+            last = (documents.row_tokens - 1).to(documents.ids.device)
+            found.append(out.hidden_states[-1][torch.arange(len(last), device=last.device), last])
+        return torch.cat(found).float()
+
+    def forward(self, states: Float[Tensor, "*shape D"]) -> Float[Tensor, "*shape"]:
+        """The rewards of states."""
+        return self.head(states)[..., 0]
+
+    @torch.no_grad()
+    def reward(self, prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+        """A reward function as every training takes it. Unlike a rule's, it reads the prompt too."""
+        rows = [{"prompt": prompt, "completion": text} for prompt, text in zip(prompts, completions, strict=True)]
+        return self(self.states(rows)).tolist()
+
+
+@dataclass(frozen=True)
+class PairStates:
+    """N pairs as states (N, 2, D), the chosen completion's first."""
+
+    states: Float[Tensor, "N 2 D"]
+    metrics: Metrics
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def row_tokens(self) -> Tensor:
+        """A state stands for the whole of its document, so every row has two."""
+        return torch.full((len(self),), 2)
+
+    @property
+    def num_tokens(self) -> int:
+        """Loss and metrics are means over pairs."""
+        return len(self)
+
+    @property
+    def num_places(self) -> int:
+        return self.states.numel()
+
+    def take(self, rows: Sequence[int]) -> "PairStates":
+        """The part that belongs to these pairs."""
+        return replace(self, states=self.states[list(rows)])
+
+
+class RewardModelling(Algorithm):
+    """The fit of a reward model as the training loop takes it."""
+
+    name = "reward model"
+    vocab_size = 1  # of a reward; `num_places` counts the numbers of all states
+
+    def __init__(self, model: RewardModel):
+        self.model = model
+
+    def experience(self, rows: Sequence[dict], step: int) -> PairStates:
+        states = self.model.states(both_of(rows))  # (2N, D)
+        return PairStates(states.view(len(rows), 2, -1), {})
+
+    def loss(self, experience: PairStates) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+        chosen, rejected = self.model(experience.states).unbind(dim=1)  # (N,) each
+        return preference_loss(chosen, rejected)
+
+
+def train(model: RewardModel, rows: Sequence[dict], config: TrainingConfig, **options) -> list[Metrics]:
+    """Fit the head in place on rows with `prompt`, `chosen` and `rejected`; a record of metrics for each step.
+
+    `prompts_per_step` counts pairs. `options` are those of `shared.training.train`.
+    """
+    return training.train(RewardModelling(model), rows, config, **options)
+
+
+def accuracy(model: RewardModel, rows: Sequence[dict]) -> float:
+    """The share of preferences that the model orders as the row says."""
+    chosen, rejected = model(model.states(both_of(rows))).view(-1, 2).unbind(dim=1)
+    return (chosen > rejected).float().mean().item()

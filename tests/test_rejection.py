@@ -1,0 +1,80 @@
+"""Rejection sampling: what is kept, how much is trained on it, and that it learns."""
+
+import pytest
+import torch
+
+from shared import rejection
+from shared.rejection import RejectionConfig, keep_right, of_round
+from tests.conftest import tiny_llama
+
+ROWS = [{"prompt": "abc", "wanted": "d"}, {"prompt": "fg", "wanted": "h"}, {"prompt": "ija", "wanted": "d"}]
+CONFIG = RejectionConfig(
+    rounds=3, prompts_per_round=3, num_generations=16, max_new_tokens=2, batch_size=4, epochs=4, learning_rate=1e-2
+)
+
+
+def begins_right(prompts, completions, wanted):
+    return [float(completion.startswith(letter)) for completion, letter in zip(completions, wanted)]
+
+
+def test_what_is_kept_by_hand():
+    """Catches doubles, wrong and half-right completions, a cap over all prompts, and one that counts wrong ones."""
+    prompts = ["p", "p", "p", "p", "q", "p"]
+    completions = ["no", "a", "a", "b", "a", "c"]
+    rewards = [0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
+    kept = keep_right(prompts, completions, rewards, most=2)
+    assert [(d["prompt"], d["completion"]) for d in kept] == [("p", "a"), ("p", "b"), ("q", "a")]
+    with pytest.raises(ValueError):
+        keep_right(prompts, completions[:-1], rewards, most=2)
+
+
+def test_it_learns_from_its_own_right_samples(tokenizer):
+    """Catches training on what was wrong, and documents that lose their prompt."""
+    model = tiny_llama(initializer_range=0.02).eval()
+    history = rejection.train(model, tokenizer, ROWS, begins_right, CONFIG)
+    assert history[-1]["right"] > 2 * history[0]["right"]
+
+
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_the_record_counts_samples_and_what_was_kept(tokenizer):
+    """Catches a comparison at unequal samples: all drawn ones count, not the kept ones, and earlier rounds stay."""
+    history = rejection.train(tiny_llama(initializer_range=0.02).eval(), tokenizer, ROWS, begins_right, CONFIG)
+    assert [record["samples"] for record in history] == [48, 96, 144]
+    kept = [record["kept"] for record in history]
+    assert kept == sorted(kept) and kept[-1] <= 2 * len(ROWS)
+
+
+def test_the_rounds_draw_anew_and_a_seed_repeats_them(tokenizer, monkeypatch):
+    """Catches a step that is not handed on: every round would draw the same numbers."""
+    drawn = []
+    sample = rejection.sample
+
+    def watched(*args, **options):
+        drawn.append((options["seed"], options["step"]))
+        return sample(*args, **options)
+
+    monkeypatch.setattr(rejection, "sample", watched)
+    runs = []
+    for _ in range(2):
+        model = tiny_llama(initializer_range=0.02).eval()
+        rejection.train(model, tokenizer, ROWS, begins_right, CONFIG)
+        runs.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+    assert drawn == [(0, 0), (0, 1), (0, 2)] * 2
+    assert torch.equal(*runs)
+
+
+def test_nothing_right_is_said(tokenizer):
+    """Catches a division by zero documents, far from its cause."""
+    with pytest.raises(ValueError, match="None of 48 completions was right"):
+        rejection.train(tiny_llama().eval(), tokenizer, ROWS, lambda prompts, completions, **c: [0.0] * 48, CONFIG)
+
+
+@pytest.mark.parametrize(("documents", "steps"), [(1, 1), (8, 2), (9, 3), (160, 40)])
+def test_a_round_goes_through_its_documents_so_often(documents, steps):
+    assert of_round(RejectionConfig(epochs=2, batch_size=8, learning_rate=5e-4, seed=3), documents).steps == steps
+
+
+def test_settings_are_checked_when_they_are_made():
+    for wrong in ({"rounds": 0}, {"most_per_prompt": 0}, {"epochs": 0}, {"learning_rate": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            RejectionConfig(**wrong)
