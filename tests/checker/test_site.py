@@ -204,7 +204,7 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
 def test_the_api_reference_holds_what_notebooks_import(pages):
     """Catches a module that is left out, arguments and errors that are lost, private helpers that are shown."""
     text = next(page for page in pages if page.name == "api.html").read_text(encoding="utf-8")
-    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.advantages"):
+    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.gae"):
         assert f'id="{name}"' in text, name
     assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
     assert not re.search(r'id="shared[\w.]*\._', text)
