@@ -1,5 +1,6 @@
 """The course site without Quarto, read as text: its landing page, its pieces, its links."""
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -53,6 +54,7 @@ def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
     assert sorted(notebooks) == sorted(path.relative_to(PROJECT) for path in PROJECT.glob("notebooks/*.ipynb"))
     landing = next(iter(pages)).read_text(encoding="utf-8")
     listed = re.findall(r'<h3><a href="([^"]+)">\d+\. (.*?)</a>', landing)
+    listed = [(link, html.unescape(title)) for link, title in listed]
     assert listed == [(s.with_suffix(".html").as_posix(), title_of(read(PROJECT / s))) for s in notebooks]
 
 
