@@ -17,5 +17,12 @@ return {
       file:close()
       return pandoc.RawBlock("html", text)
     end,
+    -- A picture's words are its caption, and without this Quarto gives those who cannot see it none.
+    Image = function(image)
+      if #image.caption > 0 and not image.attributes["fig-alt"] then
+        image.attributes["fig-alt"] = pandoc.utils.stringify(image.caption)
+        return image
+      end
+    end,
   },
 }

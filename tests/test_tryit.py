@@ -75,7 +75,7 @@ def test_the_network_gives_the_models_own_logits(tmp_path):
         model.config._attn_implementation = "eager"
     write_networks(before, after, tmp_path)
     for name, model in (("before", before), ("after", after)):
-        network = reference.ReferenceEvaluator(tmp_path / f"{name}.onnx")
+        network = reference.ReferenceEvaluator(str(tmp_path / f"{name}.onnx"))
         for R, T in ((1, 2), (3, 13)):
             ids = torch.randint(0, model.config.vocab_size, (R, T))
             (logits,) = network.run(None, {"ids": ids.numpy()})

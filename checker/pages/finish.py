@@ -15,7 +15,7 @@ from checker.colab import for_colab
 from checker.files import write_beside
 from checker.layout import title_of
 from checker.notebook import read
-from checker.pages.linking import linked
+from checker.pages.linking import Entry, linked
 from checker.pages.pieces import trying
 from checker.pages.pieces.cards import card
 from checker.pages.templates import style, template
@@ -44,7 +44,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)
-        text = linked(text, _entries(project, source))
+        text = linked(text, _entries(project, source, site))
         write_beside(page, text)
     trying.put_beside(folder / TRY, project)
 
@@ -89,11 +89,14 @@ def _with_openings(page: str, opening: str) -> str:
     return page[:place] + opening + page[place:]
 
 
-def _entries(project: Path, source: Path) -> list:
-    papers = [] if source == REFERENCES else paper_entries(project, _from(source, REFERENCES.with_suffix(".html")))
-    if source in WITHOUT_TERMS:
-        return papers
-    return papers + glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")))
+def _entries(project: Path, source: Path, site: Website) -> list[Entry]:
+    """What is linked on a page: papers, where the site has references, and words, where it has a glossary."""
+    entries = []
+    if source != REFERENCES and REFERENCES in site.pages:
+        entries += paper_entries(project, _from(source, REFERENCES.with_suffix(".html")))
+    if source not in WITHOUT_TERMS and GLOSSARY in site.pages:
+        entries += glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")))
+    return entries
 
 
 def _from(page: Path, other: Path) -> str:

@@ -30,7 +30,7 @@ ARGUMENTS = (
     "--disable-sync",
     "--hide-scrollbars",
 )
-PATIENCE = 60  # seconds for one answer of the driver
+PATIENCE = 180  # seconds for one answer of the driver
 
 
 class Browser:
@@ -41,6 +41,7 @@ class Browser:
         options = {"binary": CHROMIUM, "args": [*ARGUMENTS, f"--user-data-dir={profile}"]}
         logs = {"browser": "ALL", "performance": "ALL"}
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs}
+        wanted["timeouts"] = {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE}
         session = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.address += f"/session/{session['sessionId']}"
 

@@ -1,5 +1,6 @@
 """The course site without Quarto, read as text: its landing page, its pieces, its links."""
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -53,6 +54,7 @@ def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
     assert sorted(notebooks) == sorted(path.relative_to(PROJECT) for path in PROJECT.glob("notebooks/*.ipynb"))
     landing = next(iter(pages)).read_text(encoding="utf-8")
     listed = re.findall(r'<h3><a href="([^"]+)">\d+\. (.*?)</a>', landing)
+    listed = [(link, html.unescape(title)) for link, title in listed]
     assert listed == [(s.with_suffix(".html").as_posix(), title_of(read(PROJECT / s))) for s in notebooks]
 
 
@@ -179,3 +181,32 @@ def test_words_and_papers_are_linked_once_and_where_they_stand_first(pages):
     assert "../docs/references.html#shao2024" in links
     for page in pages:
         assert not re.search(r"<(h\d|code|pre|a)\b[^>]*>[^<]*<a class=\"term", page.read_text(encoding="utf-8")), page
+
+
+def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
+    """Catches a map of a site that is public nowhere, and addresses of pages that are not there."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "index.qmd").write_text("---\ntitle: Course\ndescription: All of it.\n---\nText.\n", encoding="utf-8")
+    (project / "a.png").write_bytes(b"picture")
+    settings = {"title": "Course", "image": "a.png", "sidebar": {"contents": ["index.qmd"]}}
+    for address in ("", "https://example.org/course/"):
+        found = settings | ({"site-url": address} if address else {})
+        (project / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
+        (page,) = course.build(project, tmp_path / f"site{len(address)}")
+        text = page.read_text(encoding="utf-8")
+        assert '<meta property="og:description" content="All of it.">' in text
+        assert (page.parent / "sitemap.xml").is_file() == (page.parent / "a.png").is_file() == bool(address)
+        assert ("https://example.org/course/a.png" in text) == bool(address)
+    assert "<loc>https://example.org/course/index.html</loc>" in (page.parent / "sitemap.xml").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_api_reference_holds_what_notebooks_import(pages):
+    """Catches a module that is left out, arguments and errors that are lost, private helpers that are shown."""
+    text = next(page for page in pages if page.name == "api.html").read_text(encoding="utf-8")
+    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.gae"):
+        assert f'id="{name}"' in text, name
+    assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
+    assert not re.search(r'id="shared[\w.]*\._', text)
