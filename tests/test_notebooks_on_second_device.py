@@ -52,7 +52,6 @@ CUTS = {
         [
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
             Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
-            Cut("EARLY, early = 10,", "EARLY, early = 1,"),
             Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
         ]
     ),
