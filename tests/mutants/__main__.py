@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def run(name: str, only_survivors: bool) -> None:
-    """Every mutant of one file; the verdicts go to RESULTS when all are there.
+    """Every mutant of one file; the verdicts go to RESULTS after each test file, and into the table when all are there.
 
     Its test files take their turn: most mutants are caught by the first, and the others are not even imported for them.
     """
@@ -105,12 +105,18 @@ def run(name: str, only_survivors: bool) -> None:
             tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
             usual = sum(seconds[test] for test in tests)
             caught[label] = bool(tests) and fails(file, mutants[label].source, tests, usual)
+        keep(result, file, caught, finished=False)
     for label in mutants:
         if not caught[label]:
             print("survived:", label, flush=True)
     spent = time.perf_counter() - started
-    result.write_text(json.dumps({"version": version_of(file), "caught": caught}, indent=1))
+    keep(result, file, caught, finished=True)
     print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
+
+
+def keep(result: Path, file: Path, caught: dict[str, bool], finished: bool) -> None:
+    """Write what is known so far: `--survivors` goes on with it where a run was broken off."""
+    result.write_text(json.dumps({"version": version_of(file), "finished": finished, "caught": caught}, indent=1))
 
 
 def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[str]]) -> set[str]:

@@ -22,13 +22,15 @@ has another. A file without a row has not been tried yet.
 
 
 def write_report(results: Path, files: list[str], report: Path) -> None:
-    """Write the table and below it the survivors and the equivalent ones. Files without a result keep what is there."""
+    """Write the table and below it the survivors and the equivalent ones; files without a whole result keep theirs."""
     rows, sections = read_report(report.read_text()) if report.exists() else ({}, {})
     for name in files:
         result = results / result_name(name)
         if not result.exists():
             continue
         found = json.loads(result.read_text())
+        if not found["finished"]:
+            continue
         survived, equivalent = sorted_out(name, [label for label, caught in found["caught"].items() if not caught])
         rows[name] = row(name, found["version"], len(found["caught"]), len(equivalent), len(survived))
         sections[name] = section(name, survived, equivalent)

@@ -8,8 +8,8 @@ FILES = ["shared/kl.py", "shared/losses.py", "shared/ppo.py"]
 EQUIVALENT = "exact_kl: difference = x.masked_fill(forbidden, 0.0)  ->  difference = x.masked_fill(forbidden, 1.0)"
 
 
-def result(folder, name: str, version: str, caught: dict[str, bool]) -> None:
-    text = json.dumps({"version": version * 40, "caught": caught})
+def result(folder, name: str, version: str, caught: dict[str, bool], finished: bool = True) -> None:
+    text = json.dumps({"version": version * 40, "finished": finished, "caught": caught})
     (folder / f"shared-{name}.json").write_text(text)
 
 
@@ -37,3 +37,14 @@ def test_what_survived_is_named_and_lowers_the_share(tmp_path):
     text = (tmp_path / "report.md").read_text()
     assert "| shared/ppo.py | ddddddd | 4 | 2 | 0 | 2 | 50.0 % |" in text
     assert "## shared/ppo.py\n\n- survived: `lost`\n- survived: `also lost`\n" in text
+
+
+def test_a_run_that_was_broken_off_is_in_no_table(tmp_path):
+    """Catches mutants called survivors that most of the tests were never tried on."""
+    report = tmp_path / "report.md"
+    result(tmp_path, "kl.py", "a", {"one": True})
+    write_report(tmp_path, FILES, report)
+    before = report.read_text()
+    result(tmp_path, "kl.py", "b", {"one": False}, finished=False)
+    write_report(tmp_path, FILES, report)
+    assert report.read_text() == before

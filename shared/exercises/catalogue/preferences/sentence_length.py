@@ -1,6 +1,7 @@
 """A reward to hide: `gold_reward(prompts, completions) -> list of floats`, minus |words per sentence - 6|."""
 
 from shared.exercises.arguments import Texts
+from shared.exercises.catalogue.every_reward import RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -100,14 +101,8 @@ def sign_missing(distances):
     return [float(distance) for distance in distances]
 
 
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
-
-
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
+STEPS.add(SAME_FOR_ALL)
+STEPS.add(RETURNED_TOO_EARLY)
 
 
 SAID = (

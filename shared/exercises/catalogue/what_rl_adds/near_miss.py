@@ -5,6 +5,7 @@
 
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.countdown.answers import TARGET, drawn, expression_in, expression_of, said
+from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -46,9 +47,7 @@ def rewards(nearness):
     return [0.0 if near is None else float(near) for near in nearness]
 
 
-@STEPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
-def first_completion_for_all(completions):
-    return [completions[0]] * len(completions)
+STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
@@ -107,14 +106,8 @@ def paid_for_nothing(nearness):
     return [1.0 if near is None else float(near) for near in nearness]
 
 
-@STEPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
-def returned_too_early(rewards):
-    return rewards[:1]
-
-
-@STEPS.slip("rewards", "All completions share one average reward. Return one number for each.")
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
+STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL)
 
 
 ANSWERS = ("3 * 8 - 2", "22", "20", "23", "5 / 2", "45 / 2", "2 - 9", "9 * 9 * 9", "1 + 1")
