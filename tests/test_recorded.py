@@ -9,7 +9,7 @@ import pytest
 from benchmarks.sweeps import gradients, reward_model
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients, "reward_model": reward_model}
+CHAPTERS = {"gradients": gradients}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
