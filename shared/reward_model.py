@@ -4,7 +4,6 @@ The reward of a completion is a linear function of the final hidden state at its
 completion. The head is trained with the loss of Bradley and Terry; the transformer stays as it is, so the states are
 computed once for each batch and the updates on them cost next to nothing: give `num_iterations` many. What differs
 from the paper: it trains all weights, and several rankings of one prompt at once. Rows are TRL's preference format.
-`notebooks/reward_model.ipynb` uses it.
 """
 
 from collections.abc import Sequence

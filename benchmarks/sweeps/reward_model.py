@@ -1,4 +1,4 @@
-"""The sweep of `notebooks/reward_model.ipynb`: what a reward model, fitted to choices, is worth as a reward.
+"""What a reward model, fitted to choices, is worth as a reward.
 
 Pairs of the base model's completions are drawn once; each seed chooses among them anew, with noise, and fits a reward
 model. GRPO is trained against that, without and with a KL penalty, DPO on the choices themselves. Measured along the

@@ -2,8 +2,8 @@
 
     the old sailor | walked to the harbour and watched a small boat. he was tired.
 
-The reward counts full stops in the completion: many very short sentences earn more than one long one. Another one,
-for `notebooks/reward_model.ipynb`, wants sentences of six words.
+The reward counts full stops in the completion: many very short sentences earn more than one long one. Another one
+wants sentences of six words, and stays hidden from training.
 """
 
 import random
@@ -84,7 +84,7 @@ def reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> lis
 
 
 def length_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
-    """Minus the distance of words per sentence from `WANTED_WORDS`: the hidden reward of `notebooks/reward_model.ipynb`.
+    """Minus the distance of words per sentence from `WANTED_WORDS`: what a reward model is to find out from choices.
 
     Sentences are counted by their full stops; a completion without one counts as one sentence.
     """

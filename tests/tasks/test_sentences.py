@@ -1,6 +1,7 @@
 import random
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +39,20 @@ def test_text_that_drifts_is_noticed():
 @given(st.text())
 def test_reward_takes_any_text(text):
     assert 0 <= sentences.reward(["x"], [text])[0] <= 1
+
+
+@pytest.mark.parametrize(
+    ("completion", "reward"),
+    [
+        (" went to the old church again.", 0.0),
+        (" slept.", -5.0),
+        (" slept. she danced all day.", -3.5),
+        (" went to the old church again", 0.0),
+        ("", -6.0),
+        ("....", -6.0),
+        (" said 3.5", -3.0),
+    ],
+)
+def test_the_length_reward_by_hand(completion, reward):
+    """Catches pieces that are counted as sentences, a division by 0 full stops, and a prompt that is read."""
+    assert sentences.length_reward(["the. old. sailor."], [completion]) == [reward]
