@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, transfer
+from benchmarks.sweeps import gradients, poker, transfer
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {"gradients": gradients, "transfer": transfer}
+CHAPTERS = {"gradients": gradients, "poker": poker, "transfer": transfer}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
