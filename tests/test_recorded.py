@@ -6,12 +6,13 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, off_policy, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import gradients, off_policy, poker, reward_model, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
 CHAPTERS = {
     "gradients": gradients,
     "off_policy": off_policy,
+    "poker": poker,
     "transfer": transfer,
     "what_rl_adds": what_rl_adds,
 }
