@@ -4,6 +4,7 @@ The policy that is best for a reward r under a KL penalty is pi_ref exp(r / beta
 policy is the best one for its own *implicit reward* beta log(pi / pi_ref), up to a constant of the prompt that cancels
 in a pair; and that reward is fitted to the pairs like any other. Rows are TRL's preference format: `prompt`, `chosen`,
 `rejected`. Left out of TRL's DPOTrainer: its other losses and label smoothing.
+`notebooks/reward_model.ipynb` derives it.
 """
 
 from collections.abc import Sequence

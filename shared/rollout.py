@@ -286,11 +286,11 @@ def sample(
     refuse_nan(on_host[0], lengths, prompts, num_generations)
     pad = tokenizer.pad_token_id or 0
     contexts = number_contexts(prompt_of, completion_ids)
-    completion_mask = length_mask(lengths, width).to(device)
+    completion_mask = length_mask(lengths, width)  # on the host, as the lengths are
     policy_mask = None
     if speech is not None:
-        policy_mask = torch.tensor([own + [0] * (width - len(own)) for own in speech.own]).to(device)
-    loss_mask = completion_mask if policy_mask is None else policy_mask
+        policy_mask = torch.tensor([own + [0] * (width - len(own)) for own in speech.own])
+    not_drawn = (completion_mask if policy_mask is None else policy_mask) == 0
     return Rollout(
         prompts=list(prompts),
         completions=tokenizer.batch_decode(completion_ids, skip_special_tokens=True),
@@ -298,17 +298,17 @@ def sample(
         prompt_ids=prompt_ids.to(device),
         prompt_mask=prompt_mask.to(device),
         completion_ids=torch.tensor([ids + [pad] * (width - len(ids)) for ids in completion_ids]).to(device),
-        completion_mask=completion_mask,
-        old_logps=old_logps[:, :width].masked_fill(loss_mask == 0, 0.0),
+        completion_mask=completion_mask.to(device),
+        old_logps=old_logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
         prompt_lengths=prompt_lengths,
         lengths=lengths,
         truncated=~torch.tensor(ended),
         sampling=sampling,
         constraint=constraint,
-        entropy=on_host[1, :, :width].masked_fill(loss_mask.cpu() == 0, 0.0),
+        entropy=on_host[1, :, :width].masked_fill(not_drawn, 0.0),
         contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
         beginnings=beginnings,
-        policy_mask=policy_mask,
+        policy_mask=None if policy_mask is None else policy_mask.to(device),
     )
 
 

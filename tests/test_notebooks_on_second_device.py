@@ -112,6 +112,13 @@ CUTS = {
             Cut("sum_rows[:8]", "sum_rows[:2]"),
         ]
     ),
+    "reward_model": Worked(
+        [
+            Cut("PAIRS = 200", "PAIRS = 30"),
+            Cut("i * 12", "i", times=4),
+            Cut("(1, 3, 6, 9, 12)", "(1,)"),
+        ]
+    ),
     "reasoning_format": Worked(
         [
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),

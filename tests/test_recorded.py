@@ -13,6 +13,7 @@ CHAPTERS = {
     "gradients": gradients,
     "off_policy": off_policy,
     "poker": poker,
+    "reward_model": reward_model,
     "transfer": transfer,
     "what_rl_adds": what_rl_adds,
 }

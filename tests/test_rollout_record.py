@@ -71,7 +71,7 @@ def test_a_part_is_no_wider_than_it_must_be():
 
 
 def test_what_is_not_known_stays_unknown_in_a_part():
-    unknown = ("entropy", "contexts", "beginnings")
+    unknown = ("entropy", "contexts", "beginnings", "policy_mask")
     part = record(**dict.fromkeys(unknown)).take([1])
     assert all(getattr(part, name) is None for name in unknown)
     assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", *unknown}

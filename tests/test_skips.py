@@ -74,5 +74,5 @@ def test_every_entry_of_the_list_is_of_a_skip_that_stands_in_its_file(allowed):
     texts = [file.read_text() for file in ROOT.glob(allowed.tests.split("::")[0]) if file.suffix == ".py"]
     said = allowed.says.strip("*")
     package = said.removeprefix("could not import ").strip("'")
-    assert any(said in text or f'importorskip("{package}")' in text for text in texts)
+    assert any(said in text or f'importorskip("{package}' in text for text in texts)  # a part of it may be imported
     assert allowed.why

@@ -1,6 +1,8 @@
 """The course site without Quarto, read as text: its landing page, its pieces, its links."""
 
+import base64
 import html
+import io
 import json
 import re
 from html.parser import HTMLParser
@@ -9,11 +11,12 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
+from PIL import Image
 
 from checker.layout import title_of
 from checker.notebook import read
 from checker.pages import course, pieces, terms
-from checker.pages.pieces import cards, recorded
+from checker.pages.pieces import cards, recorded, thumbnails
 from checker.pages.website import website
 from tests.checker.conftest import markdown
 
@@ -107,6 +110,18 @@ def test_a_card_copes_with_a_header_that_says_nothing(good, save, header):
     good["cells"][0] = markdown(header)
     card = cards.card(Path("a.ipynb"), read(save(good)), {})
     assert (card.description, card.minutes, card.needs, card.goals) == ("", "", [], [])
+
+
+def test_a_picture_is_made_small_for_the_gallery():
+    """Catches a landing page that carries every figure at its full size, and a picture that is not one any more."""
+    out = io.BytesIO()
+    Image.effect_noise((1600, 800), 64).save(out, "PNG")
+    address = thumbnails.PNG + base64.b64encode(out.getvalue()).decode()
+    small = thumbnails.thumbnail(address)
+    with Image.open(io.BytesIO(base64.b64decode(small.removeprefix(thumbnails.PNG)))) as picture:
+        assert (picture.size, picture.format) == ((thumbnails.WIDTH, thumbnails.WIDTH // 2), "PNG")
+    assert len(small) < len(address) / 2
+    assert thumbnails.thumbnail("data:image/svg+xml;base64,PHN2Zy8+") == "data:image/svg+xml;base64,PHN2Zy8+"
 
 
 def test_watching_needs_no_script_to_show_a_step(pages):

@@ -8,6 +8,7 @@ from checker.layout import title_of
 from checker.notebook import Notebook, read
 from checker.pages import cells
 from checker.pages.builtin import picture_of
+from checker.pages.pieces.thumbnails import thumbnail
 from checker.pages.templates import style, template
 from checker.results import rewards
 
@@ -58,7 +59,7 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
         goals=_texts(course.get("goals")),
         reaches=None if before is None or after is None else (before, after),
-        picture=picture,
+        picture=thumbnail(picture),
         alternative=alternative,
     )
 

@@ -1,0 +1,27 @@
+"""Pictures made small for the gallery: a card is a few hundred pixels wide, a notebook's figure more than a thousand."""
+
+import base64
+import io
+
+WIDTH = 640  # pixels: twice a card, for sharp screens
+COLOURS = 64  # of a drawing; it has few
+PNG = "data:image/png;base64,"
+
+
+def thumbnail(address: str) -> str:
+    """A PNG in a `data:` address, made small; any other address as it is, and all where Pillow is not installed."""
+    try:
+        from PIL import Image
+    except ImportError:  # it comes with matplotlib, which the checker alone does not need
+        return address
+    if not address.startswith(PNG):
+        return address
+    with Image.open(io.BytesIO(base64.b64decode(address.removeprefix(PNG)))) as picture:
+        height = round(picture.height * WIDTH / picture.width)
+        small = picture.convert("RGB")
+        if picture.width > WIDTH:
+            small = small.resize((WIDTH, height), Image.Resampling.LANCZOS)
+        out = io.BytesIO()
+        small.quantize(COLOURS).save(out, "PNG", optimize=True)
+    made = PNG + base64.b64encode(out.getvalue()).decode()
+    return min(address, made, key=len)
