@@ -100,9 +100,8 @@ CUTS = {
     "ppo": Worked(
         [
             Cut("train_rows[:48]", "train_rows[:8]", times=2),
-            Cut("for beta in (0.0, 0.3, 1.0)", "for beta in (0.0,)"),
-            Cut("for seed in (1, 2)", "for seed in (1,)"),
-            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+            Cut("steps=10, prompts_per_step=48", "steps=2, prompts_per_step=4"),
+            Cut("steps=20, prompts_per_step=32", "steps=1, prompts_per_step=4"),
         ]
     ),
     "transfer": Worked(

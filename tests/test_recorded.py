@@ -6,13 +6,14 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, off_policy, poker, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import gradients, off_policy, poker, ppo, reward_model, transfer, what_rl_adds
 from shared.recorded import SWEEPS, Recorded, recorded
 
 CHAPTERS = {
     "gradients": gradients,
     "off_policy": off_policy,
     "poker": poker,
+    "ppo": ppo,
     "reward_model": reward_model,
     "transfer": transfer,
     "what_rl_adds": what_rl_adds,
@@ -107,6 +108,33 @@ def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
     assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {"in format", "right", "one too high", "copied"}
     trained = [{"prompt": row["prompt"]} for row in transfer.rows_by_length("train", seed=1)[:3]]
     assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo))
+def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
+    """As above, for full stops; without a penalty a run amplifies rounding most."""
+    now = ppo.run(condition, seed=0)
+    then = recorded("ppo").of(condition)[0]
+    assert now["full stops"] == pytest.approx(then["full stops"], abs=1.0 if condition == "PPO, beta 0" else 0.5)
+
+
+def test_every_condition_of_ppo_spends_the_same_completions_and_updates():
+    """Catches a condition that is ahead because it saw more."""
+    for name, config in ppo.CONDITIONS.items():
+        assert config.prompts_per_step * config.num_generations == 48, name
+        assert config.steps * config.num_iterations * config.minibatches == 20, name
+        assert config.learning_rate == ppo.PPO.learning_rate, name
+
+
+@pytest.mark.parametrize("condition", ["PPO, beta 0.1", "GRPO, 6 openings x 8"])
+def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeypatch):
+    """One step on a few openings: catches a measurement of the base model in place of the trained one."""
+    config = replace(ppo.CONDITIONS[condition], prompts_per_step=2, max_new_tokens=4, warmup_steps=0)
+    monkeypatch.setitem(ppo.CONDITIONS, condition, config)
+    monkeypatch.setitem(ppo.setting(), "held_out", ["the old sailor", "the small dog"])
+    measured = ppo.run(condition, seed=0, steps=1)
+    assert measured.keys() == {"full stops", "KL"} and measured["KL"] > 0
 
 
 def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
