@@ -137,6 +137,20 @@ def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeyp
     assert measured.keys() == {"full stops", "KL"} and measured["KL"] > 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(reward_model))
+def test_one_seed_of_each_reward_learnt_from_choices_comes_out_as_recorded(condition):
+    """As above. Runs against a reward model amplify rounding: of them only the beginning is compared."""
+    now = reward_model.run(condition, seed=0)
+    then = recorded("reward_model").of(condition)[0]
+    assert now["accuracy"] == pytest.approx(then["accuracy"], abs=0.02)
+    compared = len(now["curve"]) if condition.startswith("DPO") else 2
+    for point, as_recorded in list(zip(now["curve"], then["curve"], strict=True))[:compared]:
+        assert point["step"] == as_recorded["step"]
+        assert point["gold"] == pytest.approx(as_recorded["gold"], abs=0.5)
+        assert point["KL"] == pytest.approx(as_recorded["KL"], rel=0.2, abs=0.1)
+
+
 def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
     """Catches choices that ignore the gold reward, that have no noise, or that are the same for every seed."""
     texts = (" went to the old church again.", " slept.")  # gold 0 and -5: the first is chosen in 0.993
