@@ -169,7 +169,7 @@ def picture(found: dict[tuple[str, str], list[list[dict]]], path: Path) -> None:
             axis.set_xticklabels(["1 x 1", "1 x 2", "2 x 1"])
             axis.set_xlabel("processes x threads")
         axes[0][0].set_ylabel("a step")
-        axes[0][0].legend(fontsize=7)
+        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
         figure.savefig(path, dpi=130)
         plt.close(figure)
 
