@@ -29,3 +29,7 @@ def looped(ratio, adv, low, high):
 
 
 RIGHT = [by_sign, stacked, looped]
+
+EQUIVALENT = {
+    "objective: return torch.minimum(clipped, free)": "the smaller of two is the same in any order",
+}
