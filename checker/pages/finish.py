@@ -19,7 +19,7 @@ from checker.pages.linking import Entry, linked
 from checker.pages.pieces import trying
 from checker.pages.pieces.cards import card
 from checker.pages.templates import style, template
-from checker.pages.terms import GLOSSARY, glossary_entries, paper_entries
+from checker.pages.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 from checker.pages.website import NOTEBOOK, Website
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
@@ -36,6 +36,7 @@ BELOW = "</header>"  # of the title, on a page of either engine
 
 def finish(project: Path, folder: Path, site: Website) -> None:
     """Finish the pages of a site that an engine wrote into a folder."""
+    listed = papers(project) if REFERENCES in site.pages else []
     for source in site.pages:
         page = folder / source.with_suffix(".html")
         if not page.is_file():
@@ -44,17 +45,17 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)
-        text = linked(text, _entries(project, source, site))
+        text = linked(text, _entries(project, source, site, listed))
         write_beside(page, text)
     trying.put_beside(folder / TRY, project)
 
 
 def opening(project: Path, source: Path, site: Website) -> str:
     """What stands below a notebook's title: its prerequisites and goals, and how to open it."""
-    titles = {other.stem: title_of(read(project / other)) for other in site.notebooks}
-    pages = {other.stem: _from(source, other.with_suffix(".html")) for other in site.notebooks}
     told = card(source, read(project / source), {})
-    before = [(pages[name], titles[name]) for name in told.needs if name in titles]
+    others = {other.stem: other for other in site.notebooks}
+    needed = [others[name] for name in told.needs if name in others]
+    before = [(_from(source, other.with_suffix(".html")), title_of(read(project / other))) for other in needed]
     files = [(_from(source, FILES / name), words) for name, words, _ in editions(project, source)]
     return template("open.html.j2").render(
         card=told, before=before, files=files, css=style("open.css"), source=site.source(source),
@@ -89,11 +90,11 @@ def _with_openings(page: str, opening: str) -> str:
     return page[:place] + opening + page[place:]
 
 
-def _entries(project: Path, source: Path, site: Website) -> list[Entry]:
-    """What is linked on a page: papers, where the site has references, and words, where it has a glossary."""
+def _entries(project: Path, source: Path, site: Website, listed: list[Paper]) -> list[Entry]:
+    """What is linked on a page: the papers that the site lists, and words, where it has a glossary."""
     entries = []
-    if source != REFERENCES and REFERENCES in site.pages:
-        entries += paper_entries(project, _from(source, REFERENCES.with_suffix(".html")))
+    if source != REFERENCES:
+        entries += paper_entries(listed, _from(source, REFERENCES.with_suffix(".html")))
     if source not in WITHOUT_TERMS and GLOSSARY in site.pages:
         entries += glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")))
     return entries

@@ -95,9 +95,9 @@ def glossary_entries(project: Path, glossary: str) -> list[Entry]:
     return [entry for _, entry in sorted(entries, key=lambda pair: -pair[0])]
 
 
-def paper_entries(project: Path, references: str) -> list[Entry]:
+def paper_entries(listed: list[Paper], references: str) -> list[Entry]:
     """An entry for each paper. references: the address of the list of papers from the page."""
-    return [Entry(paper.words, f"{references}#{paper.key}", "cited") for paper in papers(project)]
+    return [Entry(paper.words, f"{references}#{paper.key}", "cited") for paper in listed]
 
 
 def _pattern(name: str) -> str:

@@ -1,6 +1,6 @@
 """The gallery: a card for each notebook, in reading order, with what its own header and outputs say."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checker.claims import header_of
@@ -37,7 +37,8 @@ def gallery(project: Path, sources: list[Path]) -> str:
     notebooks = {source: read(project / source) for source in sources if source.suffix == ".ipynb"}
     titles = {source.stem: title_of(notebook) for source, notebook in notebooks.items()}
     cards = [card(source, notebook, titles) for source, notebook in notebooks.items()]
-    return template("gallery.html.j2").render(cards=cards, css=style("gallery.css"))
+    small = [replace(one, picture=thumbnail(one.picture)) for one in cards]
+    return template("gallery.html.j2").render(cards=small, css=style("gallery.css"))
 
 
 def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
@@ -59,7 +60,7 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
         goals=_texts(course.get("goals")),
         reaches=None if before is None or after is None else (before, after),
-        picture=thumbnail(picture),
+        picture=picture,
         alternative=alternative,
     )
 

@@ -21,8 +21,9 @@ class Listed:
 
 def references(project: Path, sources: list[Path]) -> str:
     """The list of papers. It is shown by a page in `docs/`, from which its links lead."""
-    texts = {source: _text(project / source) for source in sources if source.suffix == NOTEBOOK}
-    titles = {source: title_of(read(project / source)) for source in texts}
+    notebooks = {source: read(project / source) for source in sources if source.suffix == NOTEBOOK}
+    titles = {source: title_of(notebook) for source, notebook in notebooks.items()}
+    texts = {source: _text(notebook) for source, notebook in notebooks.items()}
     listed = []
     for paper in papers(project):
         named = [source for source, text in texts.items() if re.search(paper.words, text)]
@@ -32,7 +33,6 @@ def references(project: Path, sources: list[Path]) -> str:
     return template("references.html.j2").render(listed=listed)
 
 
-def _text(path: Path) -> str:
+def _text(notebook: Notebook) -> str:
     """What a notebook says, in its texts and its code."""
-    notebook: Notebook = read(path)
     return "\n".join(cell.source for cell in notebook.cells)
