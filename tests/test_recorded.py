@@ -1,23 +1,17 @@
 """Sweeps that were run beforehand: read by notebooks, made again by a command."""
 
+import importlib
 import json
 import re
 from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, off_policy, poker, ppo, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import gradients, off_policy, ppo, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from shared.recorded import SWEEPS, Recorded, recorded
 
-CHAPTERS = {
-    "gradients": gradients,
-    "off_policy": off_policy,
-    "poker": poker,
-    "ppo": ppo,
-    "reward_model": reward_model,
-    "transfer": transfer,
-    "what_rl_adds": what_rl_adds,
-}
+CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
 
 
 def one_and_by_hand_the_rest(chapter):

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from benchmarks.sweeps.measuring import rounded
 from shared import grpo, rloo
 from shared.constrain import answer_trie
 from shared.exact import Enumeration, enumerate_policy, enumerated_logps
@@ -150,10 +151,6 @@ def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str
     found["cosine"] = rounded(now.cosine(k3_gradient, kl_gradient))
     found["size"] = rounded(now.norm(k3_gradient) / now.norm(kl_gradient))
     return found
-
-
-def rounded(value: Tensor) -> float:
-    return float(f"{value.item():.5g}")
 
 
 def told(measured: dict) -> str:

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from functools import cache
 
+from benchmarks.sweeps.measuring import rounded
 from shared import training
 from shared.evaluate import evaluate
 from shared.experience import Experience
@@ -141,10 +142,6 @@ def measure(model, seen: int, shared: dict) -> dict[str, float]:
     wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
     tokens = sum(len(shared["tokenizer"](text, add_special_tokens=False)["input_ids"]) for text in wrong)
     return {f"reward at {seen}": rounded(found.mean), f"wrong length at {seen}": rounded(tokens / max(1, len(wrong)))}
-
-
-def rounded(value: float) -> float:
-    return float(f"{value:.5g}")
 
 
 def told(measured: dict) -> str:

@@ -6,7 +6,8 @@ share of right labels, the KL divergence to the base model and the entropy are s
 
 from dataclasses import dataclass, replace
 
-from benchmarks.sweeps.gradients import logps_of, measure, rounded, setting
+from benchmarks.sweeps.gradients import logps_of, measure, setting
+from benchmarks.sweeps.measuring import rounded
 from shared import grpo
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy

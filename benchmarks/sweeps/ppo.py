@@ -10,15 +10,12 @@ from functools import cache
 
 import torch
 
+from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from shared import grpo, ppo
-from shared.critic import ActorCritic, logits_and_hidden
-from shared.engine.chance import EVALUATION
-from shared.engine.sampling import Sampling
+from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig
-from shared.kl import completion_kl
 from shared.models import frozen_copy, load_policy
 from shared.ppo import PPOConfig
-from shared.rollout import sample
 from shared.tasks import sentences
 
 PPO = PPOConfig(
@@ -86,16 +83,13 @@ def trained(config: PPOConfig | GRPOConfig):
     return model
 
 
-@torch.no_grad()
 def measure(model) -> dict[str, float]:
     """Full stops in one sampled completion of each held-out opening, and the exact KL per token."""
     shared = setting()
-    sampling = Sampling(sentences.MAX_NEW_TOKENS)
-    rollout = sample(model, shared["tokenizer"], shared["held_out"], 1, sampling, seed=0, step=EVALUATION)
-    logits, ref_logits = (logits_and_hidden(policy, rollout)[0] for policy in (model, shared["base"]))
-    kl = completion_kl(logits, ref_logits, rollout.completion_mask).sum() / rollout.lengths.sum()
-    stops = sentences.count_reward(shared["held_out"], rollout.completions)
-    return {"full stops": sum(stops) / len(stops), "KL": float(f"{kl.item():.4g}")}
+    tokenizer, held_out = shared["tokenizer"], shared["held_out"]
+    rollout, kl = sampled_with_kl(model, shared["base"], tokenizer, held_out, sentences.MAX_NEW_TOKENS)
+    stops = sentences.count_reward(held_out, rollout.completions)
+    return {"full stops": sum(stops) / len(stops), "KL": rounded(kl.sum() / rollout.lengths.sum(), 4)}
 
 
 def told(measured: dict[str, float]) -> str:

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
-from torch import Tensor
 
+from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from shared import dpo, grpo, reward_model
 from shared.algorithm import TrainingConfig
-from shared.critic import logits_and_hidden
 from shared.dpo import DPOConfig
-from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.grpo import GRPOConfig
-from shared.kl import completion_kl
 from shared.models import frozen_copy, load_policy
 from shared.reward_model import RewardModel
 from shared.rollout import sample
@@ -140,27 +137,18 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
     return {"accuracy": accuracy, "curve": curve}
 
 
-@torch.no_grad()
 def measure(policy, judge: RewardModel) -> dict[str, float | str]:
     """Of a completion of each held-out opening: gold and proxy reward, KL, and the text of the first one."""
     shared = setting()
-    rollout = sample(
-        policy, shared["tokenizer"], shared["held_out"], 1, Sampling(MAX_NEW_TOKENS), seed=0, step=EVALUATION
-    )
-    logits = logits_and_hidden(policy, rollout)[0]
-    kl = completion_kl(logits, logits_and_hidden(shared["base"], rollout)[0], rollout.completion_mask)
+    rollout, kl = sampled_with_kl(policy, shared["base"], shared["tokenizer"], shared["held_out"], MAX_NEW_TOKENS)
     gold = torch.tensor(sentences.length_reward(shared["held_out"], rollout.completions))
     proxy = torch.tensor(judge.reward(shared["held_out"], rollout.completions))
     return {
-        "gold": rounded(gold.mean()),
-        "proxy": rounded(proxy.mean()),
-        "KL": rounded(kl.mean()),
+        "gold": rounded(gold.mean(), 4),
+        "proxy": rounded(proxy.mean(), 4),
+        "KL": rounded(kl.mean(), 4),
         "text": rollout.completions[0],
     }
-
-
-def rounded(value: Tensor) -> float:
-    return float(f"{value.item():.4g}")
 
 
 def told(measured: dict) -> str:

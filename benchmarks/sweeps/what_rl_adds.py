@@ -11,6 +11,7 @@ from functools import cache, partial
 
 import torch
 
+from benchmarks.sweeps.measuring import rounded
 from shared import grpo, rejection
 from shared.evaluate import Evaluation, evaluate
 from shared.grpo import GRPOConfig
@@ -169,10 +170,6 @@ def known_logp(model, rows: Sequence[dict]) -> torch.Tensor:
     batch = encode_documents(shared.tokenizer, documents, model.device)
     per_token = -Supervised(model, shared.tokenizer).loss(batch)[0]
     return per_token * batch.num_tokens / len(batch)
-
-
-def rounded(value: torch.Tensor | float) -> float:
-    return float(f"{float(value):.5g}")
 
 
 def told(measured: dict) -> str:
