@@ -3,6 +3,13 @@
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.preferences.likelihood import (
+    LOGARITHM_MISSING,
+    MARGIN_ITSELF,
+    NOT_AVERAGED,
+    SIGN_MISSING,
+    add_likelihood,
+)
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -16,19 +23,7 @@ def margin(chosen, rejected):
     return chosen - rejected
 
 
-@STEPS.step
-def log_probability(margin):
-    return torch.nn.functional.logsigmoid(margin)
-
-
-@STEPS.step
-def averaged(log_probability):
-    return log_probability.mean()
-
-
-@STEPS.step
-def loss(averaged):
-    return -averaged
+add_likelihood(STEPS)
 
 
 @STEPS.slip(
@@ -48,14 +43,8 @@ def chosen_alone(chosen):
     return chosen
 
 
-@STEPS.slip("log_probability", "The logarithm is missing: you average the probabilities of the choices themselves.")
-def logarithm_missing(margin):
-    return torch.sigmoid(margin)
-
-
-@STEPS.slip("log_probability", "The sigmoid is missing: the margin itself can be made as large as one likes.")
-def margin_itself(margin):
-    return margin
+STEPS.add(LOGARITHM_MISSING)
+STEPS.add(MARGIN_ITSELF)
 
 
 @STEPS.slip("log_probability", "You square the distance of the margin from 1. Asked for is its log-sigmoid.")
@@ -75,14 +64,8 @@ def summed(log_probability):
     return log_probability.sum()
 
 
-@STEPS.slip("averaged", "You return one number for each pair. The loss is their mean, of which `backward` goes.")
-def not_averaged(log_probability):
-    return log_probability
-
-
-@STEPS.slip("loss", "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.")
-def sign_missing(averaged):
-    return averaged
+STEPS.add(NOT_AVERAGED)
+STEPS.add(SIGN_MISSING)
 
 
 @STEPS.slip("chosen", "The chosen rewards are detached: half of the gradient is missing.")

@@ -3,6 +3,13 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.preferences.likelihood import (
+    LOGARITHM_MISSING,
+    MARGIN_ITSELF,
+    NOT_AVERAGED,
+    SIGN_MISSING,
+    add_likelihood,
+)
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -28,19 +35,7 @@ def margin(of_chosen, of_rejected, beta):
     return beta * (of_chosen - of_rejected)
 
 
-@STEPS.step
-def log_probability(margin):
-    return torch.nn.functional.logsigmoid(margin)
-
-
-@STEPS.step
-def averaged(log_probability):
-    return log_probability.mean()
-
-
-@STEPS.step
-def loss(averaged):
-    return -averaged
+add_likelihood(STEPS)
 
 
 @STEPS.slip("of_chosen", "The chosen completion is not compared with the reference: subtract ref_chosen.")
@@ -83,14 +78,8 @@ def beta_hard_coded():
     return 0.1
 
 
-@STEPS.slip("log_probability", "The logarithm is missing: you average the probabilities of the choices themselves.")
-def logarithm_missing(margin):
-    return torch.sigmoid(margin)
-
-
-@STEPS.slip("log_probability", "The sigmoid is missing: the margin itself can be made as large as one likes.")
-def margin_itself(margin):
-    return margin
+STEPS.add(LOGARITHM_MISSING)
+STEPS.add(MARGIN_ITSELF)
 
 
 @STEPS.slip("averaged", "You sum over the pairs. Take the mean.")
@@ -98,14 +87,8 @@ def summed(log_probability):
     return log_probability.sum()
 
 
-@STEPS.slip("averaged", "You return one number for each pair. The loss is their mean, of which `backward` goes.")
-def not_averaged(log_probability):
-    return log_probability
-
-
-@STEPS.slip("loss", "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.")
-def sign_missing(averaged):
-    return averaged
+STEPS.add(NOT_AVERAGED)
+STEPS.add(SIGN_MISSING)
 
 
 @STEPS.slip("chosen", "The chosen log-probabilities are detached: nothing raises them.")

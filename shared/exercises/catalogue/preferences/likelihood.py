@@ -1,0 +1,61 @@
+"""Minus the mean log-probability of choices, with which the Bradley-Terry loss and DPO's end, and its slips."""
+
+import torch
+
+from shared.exercises.steps import Slip, Steps
+
+
+def log_probability(margin):
+    return torch.nn.functional.logsigmoid(margin)
+
+
+def averaged(log_probability):
+    return log_probability.mean()
+
+
+def loss(averaged):
+    return -averaged
+
+
+def add_likelihood(steps: Steps) -> None:
+    """The last three steps: from a step `margin`, shape (N,), to the loss, one number."""
+    for step in (log_probability, averaged, loss):
+        steps.step(step)
+
+
+def logarithm_missing(margin):
+    return torch.sigmoid(margin)
+
+
+def margin_itself(margin):
+    return margin
+
+
+def not_averaged(log_probability):
+    return log_probability
+
+
+def sign_missing(averaged):
+    return averaged
+
+
+LOGARITHM_MISSING = Slip.of(
+    "log_probability",
+    "The logarithm is missing: you average the probabilities of the choices themselves.",
+    logarithm_missing,
+)
+MARGIN_ITSELF = Slip.of(
+    "log_probability",
+    "The sigmoid is missing: the margin itself can be made as large as one likes.",
+    margin_itself,
+)
+NOT_AVERAGED = Slip.of(
+    "averaged",
+    "You return one number for each pair. The loss is their mean, of which `backward` goes.",
+    not_averaged,
+)
+SIGN_MISSING = Slip.of(
+    "loss",
+    "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.",
+    sign_missing,
+)
