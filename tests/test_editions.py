@@ -62,7 +62,7 @@ def one_case(monkeypatch):
 
 
 @pytest.mark.usefixtures("shapes_unchecked", "one_case")
-@pytest.mark.parametrize("name", few_of([path.stem for path in NOTEBOOKS], ["dots", "maxent_irl"]))
+@pytest.mark.parametrize("name", few_of([path.stem for path in NOTEBOOKS], ["dots"]))
 def test_imports_run_and_each_exercise_fails_with_its_own_todo(name, monkeypatch):
     """Catches a cell that needs what a blank exercise above it did not make, and fails with somebody else's error."""
     monkeypatch.chdir(FOLDER)

@@ -96,6 +96,7 @@ def test_the_loss_of_a_batch_does_not_depend_on_its_parts(tokenizer):
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.slow
 def test_a_resumed_run_ends_where_an_uninterrupted_one_ends(tmp_path, monkeypatch):
     """Catches optimiser, learning rate, losses or pools that start over; on few documents and two batches, so quickly."""
     monkeypatch.setattr(pretrain, "DOCUMENTS_OF_THE_TOKENIZER", 300)

@@ -15,6 +15,7 @@ from shared.dpo import DPOConfig
 from shared.engine.processes import ALONE
 from shared.ppo import PPOConfig
 from shared.rloo import RLOOConfig
+from tests.conftest import few_of
 from tests.several import in_processes
 from tests.watched import KINDS, SAMPLED, TOLERANCE, Watched, algorithm_of, compare, grpo
 
@@ -91,7 +92,7 @@ def test_four_processes_and_three_prompts(name):
     compare(kind, replace(config, prompts_per_step=3, minibatches=minibatches), 4, torch.float64, **build)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few_of(KINDS, ["grpo"]))
 def test_processes_draw_what_one_would(kind):
     """The tokens themselves: catches places that are counted within a share, and seeds of a process."""
     config = KINDS[kind][1](**SAMPLED | {"prompts_per_step": 5})

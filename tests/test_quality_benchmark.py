@@ -8,6 +8,7 @@ from benchmarks import quality, quality_report
 from benchmarks.contestants import Reading
 from benchmarks.quality import CONTESTANTS, GOALS, Reached, Watch
 from shared.recipes import RECIPES
+from tests.conftest import few_of
 
 
 def test_the_seconds_of_evaluation_are_not_counted(monkeypatch):
@@ -29,7 +30,7 @@ def test_the_seconds_of_evaluation_are_not_counted(monkeypatch):
     assert watch.curve == [(0.0, 0.0, 0.1), (2.0, 1.0, 0.5), (5.0, 2.5, 0.95)]
 
 
-@pytest.mark.parametrize("contestant", ["ours", "plain loop, one call", "plain loop, G calls"])
+@pytest.mark.parametrize("contestant", few_of(["ours", "plain loop, one call", "plain loop, G calls"], ["ours"]))
 def test_a_run_with_tiny_numbers(contestant, monkeypatch):
     """Catches a contestant that is not told the task's reward or stops elsewhere than after its last step."""
     small = RECIPES["dots"].settings | {"prompts_per_step": 2, "num_generations": 2}

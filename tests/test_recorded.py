@@ -158,6 +158,7 @@ def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
     assert sum(sure) / 400 > 0.97 and 0.65 < sum(noisy) / 400 < 0.81
 
 
+@pytest.mark.slow
 def test_a_run_measures_what_its_settings_say(monkeypatch):
     """One step of one condition on a few hands: the settings, and that the reference is the untrained model."""
     monkeypatch.setattr(gradients, "MEASURED_AT", (1,))

@@ -2,10 +2,14 @@
 
 import copy
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+PROJECT = Path(__file__).parents[2]
 # As `checker.__main__` does, and before anything imports jsonschema: its grammar takes a second.
 sys.modules.setdefault("rfc3987_syntax", None)
 
@@ -74,3 +78,19 @@ def save(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def course_pages(tmp_path_factory) -> list[Path]:
+    """The pages of the course's own site as it is without Quarto, made once for every file and every worker."""
+    from checker.pages import course
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    listed = folder / "course.json"
+    with FileLock(folder / "course.lock"):
+        if not listed.exists():
+            pages = course.build(PROJECT, folder / "course")
+            listed.write_text(json.dumps([str(page) for page in pages]), encoding="utf-8")
+    return [Path(page) for page in json.loads(listed.read_text(encoding="utf-8"))]

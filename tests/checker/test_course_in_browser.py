@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from checker.pages import course
 from checker.pages.pieces import trying
 from checker.pages.site import render
 from tests.checker.browser import CHROMIUM, DRIVER, browser
@@ -55,10 +54,10 @@ def shown(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> list[Path]:
+def pages(course_pages, tmp_path_factory) -> list[Path]:
     """The course site without Quarto, a report, and the report on a blank edition."""
     folder = tmp_path_factory.mktemp("pages")
-    made = course.build(PROJECT, folder / "site")
+    made = list(course_pages)
     made.append(render(PROJECT / "notebooks" / "dots.ipynb", folder, "builtin"))
     made.append(render(PROJECT / "notebooks" / "student" / "dots.ipynb", folder / "blank", "builtin"))
     return made

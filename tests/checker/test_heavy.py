@@ -11,6 +11,7 @@ from checker.check import check
 from checker.pages.site import render
 from tests.checker.conftest import code, markdown
 from tests.checker.hostile import everything, notebook_of, showing
+from tests.conftest import few_of
 
 MERGES = "a: &x0 {k: 1}\n" + "".join(f"b{i}: &x{i + 1} {{<<: [*x{i}, *x{i}]}}\n" for i in range(60))
 SLOW = {
@@ -33,9 +34,16 @@ SLOW = {
     "colours that do not end": code("x", "\x1b[" * 100_000),
     "a line that is redrawn for ever": code("x", "\r" * 200_000),
 }
+FEW_SLOW = [
+    "blank lines, for patterns that begin with white space",
+    "a run of ticks, for code spans",
+    "a header whose merge keys double sixty times",
+    "nested expressions",
+    "formulas inside formulas",
+]
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", few_of(SLOW, FEW_SLOW))
 def test_no_text_takes_the_checker_minutes(save, name):
     start = time.process_time()
     assert everything(save(notebook_of(SLOW[name]))).status == "fail"
@@ -59,9 +67,10 @@ HEAVY = {
     "as many formulas as fit": markdown(times("$x$ ")),
     "tables": markdown(times("|a|b|\n|-|-|\n")),
 }
+FEW_HEAVY = ["formulas that name each other's places", "a title that is white space", "empty tags"]
 
 
-@pytest.mark.parametrize("name", HEAVY)
+@pytest.mark.parametrize("name", few_of(HEAVY, FEW_HEAVY))
 def test_a_page_is_bounded(save, tmp_path, name):
     """Catches text that grows at each replacement, work that takes the square of its input, and pages without a limit.
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from checker.__main__ import app
 from checker.notebook import Unreadable
-from checker.pages import course, quarto
+from checker.pages import quarto
 from checker.pages.finish import finish
 from checker.pages.site import render
 from checker.pages.website import website
@@ -220,6 +220,7 @@ def test_a_quarto_that_pip_installed_is_found(tmp_path, monkeypatch):
     assert quarto.program() == str(beside)
 
 
+@pytest.mark.slow
 def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path, stand_in):
     """Catches `make site` looking on the PATH alone, and so never seeing what the README says to install."""
     stand_in(f'#!/bin/sh\necho "quarto $*" > "{tmp_path}/called"\n')
@@ -242,22 +243,6 @@ def test_no_theme_of_the_site_asks_for_a_font():
     for layers in settings["format"]["html"]["theme"].values():
         styles = "".join((project / layer).read_text() for layer in layers if layer.endswith(".scss"))
         assert "$web-font-path: false;" in styles
-
-
-def test_the_course_site_needs_no_quarto(tmp_path):
-    """Catches a table of verdicts in place of a course: pages in the sidebar's order, titled, without a form."""
-    project = Path(__file__).parents[2]
-    pages = course.build(project, tmp_path)
-    texts = [page.read_text(encoding="utf-8") for page in pages]
-    titles = [re.search("<h1>(.*?)</h1>", text)[1] for text in texts]
-    assert pages[0] == tmp_path / "index.html"
-    assert {page.stem for page in pages} >= {path.stem for path in (project / "notebooks").glob("*.ipynb")}
-    for number, text in enumerate(texts):
-        turns = dict(re.findall(r'<a rel="(prev|next)" href="[^"]+">(?:← )?([^<]*?)(?: →)?</a>', text))
-        around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
-        assert turns == {name: title for name, title in around.items() if title}
-        assert "Save grades" not in text and 'class="pass"' not in text
-        assert not re.findall(r'href="(?!\.\./files/)[^"]*\.(?:ipynb|qmd)', text)
 
 
 def test_a_page_of_quartos_site_is_finished_as_ours_are(tmp_path):

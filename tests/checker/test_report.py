@@ -142,6 +142,7 @@ def test_no_kernel_is_left_when_it_was_never_talked_to(tmp_path):
         os.kill(process, 0)
 
 
+@pytest.mark.slow
 def test_what_is_required_is_what_the_header_claims(notebook, tmp_path):
     """Catches a measuring notebook that fails for want of a rising reward, and one that passes without measuring."""
     table = "print('held-out reward\\n  RLOO   0.8\\n  GRPO   0.7')"

@@ -45,9 +45,22 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[Path, Elements]:
-    made = course.build(PROJECT, tmp_path_factory.mktemp("site"))
-    return {page: Elements(page.read_text(encoding="utf-8")) for page in made}
+def pages(course_pages) -> dict[Path, Elements]:
+    return {page: Elements(page.read_text(encoding="utf-8")) for page in course_pages}
+
+
+def test_the_course_site_needs_no_quarto(course_pages):
+    """Catches a table of verdicts in place of a course: pages in the sidebar's order, titled, without a form."""
+    texts = [page.read_text(encoding="utf-8") for page in course_pages]
+    titles = [re.search("<h1>(.*?)</h1>", text)[1] for text in texts]
+    assert course_pages[0].name == "index.html"
+    assert {page.stem for page in course_pages} >= {path.stem for path in (PROJECT / "notebooks").glob("*.ipynb")}
+    for number, text in enumerate(texts):
+        turns = dict(re.findall(r'<a rel="(prev|next)" href="[^"]+">(?:← )?([^<]*?)(?: →)?</a>', text))
+        around = {"prev": titles[number - 1] if number else None, "next": (titles + [None])[number + 1]}
+        assert turns == {name: title for name, title in around.items() if title}
+        assert "Save grades" not in text and 'class="pass"' not in text
+        assert not re.findall(r'href="(?!\.\./files/)[^"]*\.(?:ipynb|qmd)', text)
 
 
 def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):

@@ -15,6 +15,7 @@ from checker.files import write_beside
 from checker.inventory import take
 from tests.checker.command_line import checker, process
 from tests.checker.conftest import GOOD, code, markdown
+from tests.conftest import few_of
 
 SCREEN = 40
 
@@ -199,7 +200,7 @@ def own_rule(submission):
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", few_of(["fork", "spawn", "forkserver"], ["spawn"]))
 def test_a_courses_own_rule_works_in_every_process(good, save, tmp_path, method):
     """Catches a rule that is lost where processes begin afresh, as on macOS and Windows."""
     for number in range(26):

@@ -26,6 +26,7 @@ print(plain, faults())
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked")
+@pytest.mark.slow
 def test_a_tensor_made_again_takes_no_new_pages():
     """Catches settings that the C library takes without a word and does not follow."""
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)

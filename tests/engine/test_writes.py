@@ -138,6 +138,7 @@ def test_kill_9_at_every_moment_of_a_save(path):
 
 
 @posix
+@pytest.mark.slow
 def test_kill_9_at_any_moment_of_a_run(path):
     """Twenty runs are killed one after the other, each holding the checkpoint and writing it again and again."""
     moment = random.Random(0)

@@ -5,6 +5,7 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -164,6 +165,14 @@ HOSTILE = [
 ]
 
 
+def of_hostile(rows: list[tuple], few: list[Callable]) -> list:
+    """The rows for `parametrize`, all but those of `few` slow."""
+    return [
+        pytest.param(function, passes, said, id=function.__name__, marks=() if function in few else pytest.mark.slow)
+        for function, passes, said, _ in rows
+    ]
+
+
 def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
@@ -188,8 +197,10 @@ def short(monkeypatch):
 
 
 @FORKS
-@pytest.mark.parametrize(("function", "passes", "said", "_"), HOSTILE, ids=lambda v: getattr(v, "__name__", ""))
-def test_a_child_survives_everything(function, passes, said, _, as_before, short, capfd, monkeypatch):
+@pytest.mark.parametrize(
+    ("function", "passes", "said"), of_hostile(HOSTILE, [endless, evil, leaves, leaves_a_process, in_place])
+)
+def test_a_child_survives_everything(function, passes, said, as_before, short, capfd, monkeypatch):
     if function is asleep:
         monkeypatch.setattr(process, "TIME_LIMIT", 1.0)
     verdict = verdict_on(FEW, function)
@@ -199,14 +210,7 @@ def test_a_child_survives_everything(function, passes, said, _, as_before, short
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("function", "passes", "said"),
-    [
-        pytest.param(f, passes, said, id=f.__name__, marks=() if f in (asleep, evil, exits) else pytest.mark.slow)
-        for f, passes, said, survives in HOSTILE
-        if survives
-    ],
-)
+@pytest.mark.parametrize(("function", "passes", "said"), of_hostile([row for row in HOSTILE if row[-1]], [evil, exits]))
 def test_the_kernel_survives_what_leaves_the_interpreter_alone(function, passes, said, as_before, monkeypatch, capfd):
     """The others hold it up or end it: a loop around a bare `except`, a crash, an exit, threads and processes."""
     if function is asleep:

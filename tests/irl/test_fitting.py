@@ -71,6 +71,7 @@ def test_causal_entropy_closes_the_gap_and_finds_the_two_rewards(handout):
     assert all(later["loss"] < earlier["loss"] for earlier, later in zip(records, records[1:]))
 
 
+@pytest.mark.slow
 def test_what_limits_the_handouts_form_is_the_ice():
     """Weights of either sign close the gap where moves are certain: luck taken for choice keeps it open."""
     gaps = {}
@@ -128,6 +129,7 @@ def test_the_causal_gradient_is_that_of_its_loss():
     np.testing.assert_allclose(numeric, -gap, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_large_world_takes_seconds():
     """2,500 states as a dense table would be 25 million numbers in every sweep."""
     world = irl.grid_world(50, slip=0.2)
