@@ -93,10 +93,10 @@ class Numbers(Kind):
         for place in range(len(flat)):
             before = float(flat[place])
             for number in (*simple, round(before), round(before, 1)):
-                if number == before or not self.least <= number <= self.most:
-                    break  # what follows is less simple than what stands there
                 changed = flat.clone() if isinstance(flat, Tensor) else flat.copy()
-                changed[place] = number
+                changed[place] = number  # now as exact as its type, in which 0.3 may be what stands there already
+                if changed[place] == before or not self.least <= number <= self.most:
+                    break  # what follows is less simple than what stands there
                 yield changed.reshape(value.shape)
 
     def is_plain(self, value) -> bool:

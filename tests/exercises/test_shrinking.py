@@ -1,5 +1,6 @@
 """The search for the smallest case gets somewhere, and ends."""
 
+import pytest
 import torch
 
 from shared.exercises.arguments import Numbers
@@ -19,6 +20,13 @@ def test_the_search_ends():
     found = shrunk(kl.EXERCISE, case, fails, time_left=lambda: len(asked) < 500)
     assert len(asked) < 500
     assert found["logps"].tolist() == [[0.0, 0.5]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nothing_is_taken_for_simpler_than_itself(dtype):
+    """Catches 0.3 that is not what float32 holds of it, so that a search puts it there again and again."""
+    value = torch.tensor([0.3, -1.7, 2.25], dtype=dtype)
+    assert not any(torch.equal(smaller, value) for smaller in Numbers("N").simpler(value))
 
 
 def test_what_is_not_allowed_is_not_tried():
