@@ -1,8 +1,8 @@
 """What every finished page of the site gets, whichever engine made it.
 
 Links from the first place of a word to the glossary and of a paper to the references; below a notebook's title what it
-needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, what
-"Try it" loads, and the style sheets without what no page uses.
+needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, and
+what "Try it" loads.
 """
 
 import json
@@ -18,7 +18,6 @@ from checker.notebook import read
 from checker.pages.linking import Entry, linked
 from checker.pages.pieces import trying
 from checker.pages.pieces.cards import card
-from checker.pages.pruned import prune
 from checker.pages.templates import style, template
 from checker.pages.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 from checker.pages.website import NOTEBOOK, Website
@@ -49,7 +48,6 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         text = linked(text, _entries(project, source, site, listed))
         write_beside(page, text)
     trying.put_beside(folder / TRY, project)
-    prune(folder)
 
 
 def opening(project: Path, source: Path, site: Website) -> str:
