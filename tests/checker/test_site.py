@@ -76,6 +76,11 @@ def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
 
 def test_no_link_between_pages_is_dead(pages):
     """Catches a page that was renamed, and a word of the glossary that has no entry."""
+    assert_no_link_is_dead(pages)
+
+
+def assert_no_link_is_dead(pages: dict[Path, Elements]) -> None:
+    """Every link of a site's pages leads to one of them, to a place that is there, or to a notebook beside them."""
     ids = {page.resolve(): set(found.ids) for page, found in pages.items()}
     for page, found in pages.items():
         for link in found.links:
@@ -83,6 +88,7 @@ def test_no_link_between_pages_is_dead(pages):
                 continue
             address, _, place = link.partition("#")
             target = (page.parent / unquote(address)).resolve() if address else page.resolve()
+            target = target / "index.html" if target.is_dir() else target
             assert target in ids or target.suffix == ".ipynb" and target.is_file(), (page.name, link)
             assert not place or unquote(place) in ids[target], (page.name, link)
 
