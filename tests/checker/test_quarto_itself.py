@@ -59,10 +59,27 @@ def cloned(folder: Path) -> Path:
     return project
 
 
+ADDRESS = "https://example.org/course"
+REPOSITORY = "https://github.com/owner/name"
+
+
+def made_public(project: Path) -> None:
+    """Set the lines of `_quarto.yml` that say where the course is public, as a comment there shows them."""
+    settings = project / "_quarto.yml"
+    text = settings.read_text(encoding="utf-8")
+    lines = (f"site-url: {ADDRESS}", f"repo-url: {REPOSITORY}", "repo-actions: [source, edit]")
+    for line in lines:
+        assert f"  # {line}\n" in text, line
+        text = text.replace(f"  # {line}\n", f"  {line}\n")
+    settings.write_text(text, encoding="utf-8")
+    git(project, "add", "-A")
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> list[Path]:
-    """The pages of the site that `checker site` makes by Quarto, which are all that its sidebar lists."""
+    """The pages of the site, with a public address, that `checker site` makes by Quarto: all that its sidebar lists."""
     project = cloned(tmp_path_factory.mktemp("quarto"))
+    made_public(project)
     before = status(project)
     subprocess.run([sys.executable, "-m", "checker", "site"], cwd=project, check=True, capture_output=True)
     assert status(project) == before, "checker site changed a tracked file"
@@ -126,6 +143,25 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
 def test_no_link_of_the_site_is_dead(pages):
     """Catches a place whose name Quarto makes in another way than the built-in pages, and a link into `site_libs`."""
     assert_no_link_is_dead({page: Elements(page.read_text(encoding="utf-8")) for page in pages})
+
+
+def test_a_public_address_brings_what_depends_on_it(pages):
+    """Catches a course that moved to its home without a map, without a picture for who links to it, without Colab."""
+    site = pages[0].parent
+    names = {page.relative_to(site).as_posix() for page in pages}
+    mapped = re.findall(r"<loc>(.*?)</loc>", (site / "sitemap.xml").read_text(encoding="utf-8"))
+    assert set(mapped) == {f"{ADDRESS}/{name}" for name in names}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        source = page.relative_to(site).with_suffix(".ipynb" if page.parent.name == "notebooks" else ".qmd").as_posix()
+        (picture,) = re.findall(rf'<meta property="og:image" content="{ADDRESS}/([^"]+)"', text)
+        assert (site / picture).is_file(), page
+        assert f'href="{REPOSITORY}/blob/main/{source}"' in text and f'href="{REPOSITORY}/edit/main/{source}"' in text
+        if page.parent.name == "notebooks":
+            (opened,) = re.findall(
+                r'href="https://colab.research.google.com/github/owner/name/blob/gh-pages/(.*?)"', text
+            )
+            assert REPOSITORY in (site / opened).read_text(encoding="utf-8")
 
 
 def test_a_report_by_quarto_is_the_built_in_one_in_all_but_the_cells(tmp_path):

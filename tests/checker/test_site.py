@@ -111,6 +111,21 @@ def test_all_pages_stand_in_the_sidebar():
     assert {path.relative_to(PROJECT) for path in PROJECT.glob("docs/*.qmd")} <= set(sources)
 
 
+def test_a_page_says_in_which_section_it_stands(course_pages):
+    """Catches a sidebar that is one long list, a section named before each of its pages, a page without a way home."""
+    site = website(PROJECT)
+    names = list(dict.fromkeys(site.sections.values()))
+    assert len(names) > 1
+    for page, source in zip(course_pages, site.pages, strict=True):
+        text = page.read_text(encoding="utf-8")
+        assert re.findall('<li class="section">(.*?)</li>', text) == names
+        crumbs = re.findall(r'<nav class="crumbs"[^>]*><a href="([^"]+)">.*?</a>(?: › (.*?))?</nav>', text)
+        assert [section for _, section in crumbs] == (
+            [site.sections.get(source, "")] if page != course_pages[0] else []
+        )
+        assert all((page.parent / link).resolve() == course_pages[0].resolve() for link, _ in crumbs)
+
+
 def test_a_card_says_what_the_header_says(good, save):
     """Catches a course's words that the gallery drops, and the names of files in place of titles."""
     header = {
@@ -224,14 +239,17 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
     (project / "index.qmd").write_text("---\ntitle: Course\ndescription: All of it.\n---\nText.\n", encoding="utf-8")
     (project / "a.png").write_bytes(b"picture")
     settings = {"title": "Course", "image": "a.png", "sidebar": {"contents": ["index.qmd"]}}
-    for address in ("", "https://example.org/course/"):
-        found = settings | ({"site-url": address} if address else {})
+    public = {"site-url": "https://example.org/course/", "repo-url": "https://github.com/owner/name/"}
+    for address in ("", public["site-url"]):
+        found = settings | (public if address else {})
         (project / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
         (page,) = course.build(project, tmp_path / f"site{len(address)}")
         text = page.read_text(encoding="utf-8")
         assert '<meta property="og:description" content="All of it.">' in text
         assert (page.parent / "sitemap.xml").is_file() == (page.parent / "a.png").is_file() == bool(address)
         assert ("https://example.org/course/a.png" in text) == bool(address)
+        for action in ("blob", "edit"):
+            assert (f'href="https://github.com/owner/name/{action}/main/index.qmd"' in text) == bool(address)
     assert "<loc>https://example.org/course/index.html</loc>" in (page.parent / "sitemap.xml").read_text(
         encoding="utf-8"
     )
