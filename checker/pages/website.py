@@ -67,7 +67,7 @@ def website(project: Path) -> Website:
             address=str(found.get("site-url") or "").rstrip("/"),
             repository=str(found.get("repo-url") or "").rstrip("/"),
             branch=str(found.get("repo-branch", "main")),
-            picture=str(found.get("image", "")),
+            picture=str(found.get("image", "")).lstrip("/"),
         )
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error

@@ -238,7 +238,7 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
     project.mkdir()
     (project / "index.qmd").write_text("---\ntitle: Course\ndescription: All of it.\n---\nText.\n", encoding="utf-8")
     (project / "a.png").write_bytes(b"picture")
-    settings = {"title": "Course", "image": "a.png", "sidebar": {"contents": ["index.qmd"]}}
+    settings = {"title": "Course", "image": "/a.png", "sidebar": {"contents": ["index.qmd"]}}
     public = {"site-url": "https://example.org/course/", "repo-url": "https://github.com/owner/name/"}
     for address in ("", public["site-url"]):
         found = settings | (public if address else {})
