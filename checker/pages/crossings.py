@@ -30,7 +30,7 @@ def _numbered(name: str, numbers: dict[str, int]) -> int:
 
 def _equation(match: re.Match, numbers: dict[str, int]) -> str:
     formula, name = match.groups()
-    return f'<div class="equation" id="{name}">{formula}<span>({_numbered(name, numbers)})</span></div>'
+    return f'<p class="equation" id="{name}">{formula}<span>({_numbered(name, numbers)})</span></p>'
 
 
 def _figure(match: re.Match, numbers: dict[str, int]) -> str:

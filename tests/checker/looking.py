@@ -26,7 +26,8 @@ return [...document.querySelectorAll("html, main pre, main table, main p, main .
   .map((one) => one.tagName + " " + one.scrollWidth + " > " + one.clientWidth + ": " + one.textContent.slice(0, 60));
 """
 LISTED = """
-return [...document.querySelectorAll("nav a[href*='#section-']")].filter((link) => link.pathname === location.pathname)
+return [...document.querySelectorAll("nav a[href*='#section-']:not(.found a)")]
+  .filter((link) => link.pathname === location.pathname)
   .map((link) => [link.textContent.trim().slice(0, 6), document.querySelectorAll(link.hash).length]);
 """
 OPENED = "for (const fold of document.querySelectorAll('main details')) fold.open = true;"
