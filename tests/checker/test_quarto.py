@@ -236,6 +236,14 @@ def test_quarto_finds_nothing_to_add_to_what_git_ignores():
     assert {"/.quarto/", "**/*.quarto_ipynb"} <= set(ignored)
 
 
+def test_notebooks_of_the_site_keep_their_lines_apart():
+    """Catches a source saved as one string: Quarto drops its line breaks, and prints the header on the page."""
+    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        whole = [number for number, cell in enumerate(cells) if isinstance(cell["source"], str)]
+        assert not whole, f"{path.name}, cells {whole}: save it from JupyterLab, or by `checker report --in-place`"
+
+
 def test_no_theme_of_the_site_asks_for_a_font():
     """Catches a theme without the line that keeps it from importing fonts from elsewhere."""
     project = Path(__file__).parents[2]

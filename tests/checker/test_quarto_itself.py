@@ -1,5 +1,6 @@
 """The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
+import html
 import os
 import re
 import shutil
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.pages import quarto
+from checker.notebook import read
+from checker.pages import builtin, quarto
 from checker.pages.site import render
 from checker.pages.website import website
 from tests.checker.browser import CHROMIUM, DRIVER, browser
@@ -143,6 +145,23 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
 def test_no_link_of_the_site_is_dead(pages):
     """Catches a place whose name Quarto makes in another way than the built-in pages, and a link into `site_libs`."""
     assert_no_link_is_dead({page: Elements(page.read_text(encoding="utf-8")) for page in pages})
+
+
+def test_headings_of_notebooks_are_those_of_the_built_in_pages(pages):
+    """Catches a cell whose lines Quarto runs together, and a heading that it reads in another way."""
+    for page in pages:
+        if page.parent.name == "notebooks":
+            text = page.read_text(encoding="utf-8")
+            found = re.findall(r'<li><a href="#(section-\d)"[^>]*>(.*?)</a>', text)
+            told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).contents
+            wanted = [(anchor, heading) for anchor, heading in told if anchor.startswith("section-")]
+            assert [(anchor, as_text(heading)) for anchor, heading in found] == wanted, page
+
+
+def as_text(fragment: str) -> str:
+    """What a piece of HTML says, with straight quotation marks."""
+    said = html.unescape(re.sub("<[^>]*>", "", fragment))
+    return re.sub("[‘’]", "'", re.sub("[“”]", '"', said))
 
 
 def test_a_public_address_brings_what_depends_on_it(pages):
