@@ -10,7 +10,7 @@ KINDS = {"eq": "Equation", "fig": "Figure"}
 EQUATION = re.compile(r"<p>(<math\b(?:(?!</p>).)*</math>)\s*\{#(eq-[\w-]+)\}</p>", re.DOTALL)
 FIGURE = re.compile(r'<p>(<img\b[^>]*?\balt="([^"]*)"[^>]*>)\{#(fig-[\w-]+)\}</p>')
 # Code is left alone: in it the sign has other meanings.
-REFERENCE = re.compile(r"(<(?:code|pre)\b.*?</(?:code|pre)>)|(?<![\w@])@((eq|fig)-[\w-]*\w)", re.DOTALL)
+REFERENCE = re.compile(r"<(?:code|pre)\b.*?</(?:code|pre)>|(?<![\w@])@((eq|fig)-[\w-]*\w)", re.DOTALL)
 
 
 def crossed(html: str) -> str:
@@ -40,7 +40,7 @@ def _figure(match: re.Match, numbers: dict[str, int]) -> str:
 
 
 def _link(match: re.Match, numbers: dict[str, int]) -> str:
-    code, name, kind = match.groups()
-    if code or name not in numbers:
+    name, kind = match.groups()
+    if name not in numbers:  # code has no name at all
         return match[0]
     return f'<a href="#{name}">{KINDS[kind]} {numbers[name]}</a>'
