@@ -26,14 +26,19 @@ SMALL = {
     ),
     "ppo": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "beta": 0.05, "target_kl": 0.0})), {}),
 }
+PENALTIES = {
+    "KL in the loss": {"kl_in": "loss", "beta": 0.1},
+    "KL in the reward": {"kl_in": "reward", "beta": 0.1},
+    "no KL": {"beta": 0.0},
+}
 MATRIX = {
-    f"grpo {loss_type} {scale} {kl} {parts}": (
-        grpo(loss_type=loss_type, scale_rewards=scale, beta=beta, kl_in=kl, num_iterations=parts, minibatches=parts),
+    f"grpo {loss_type} {scale} {penalty} {parts}": (
+        grpo(loss_type=loss_type, scale_rewards=scale, num_iterations=parts, minibatches=parts, **kl),
         {},
     )
     for loss_type in ("grpo", "dapo", "dr_grpo")
     for scale in ("group", "batch", "none")
-    for kl, beta in (("loss", 0.1), ("reward", 0.1), ("loss", 0.0))
+    for penalty, kl in PENALTIES.items()
     for parts in (1, 2)
 } | {
     "grpo entropy": (grpo(entropy_coef=0.01, minibatches=3), {}),

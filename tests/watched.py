@@ -33,7 +33,7 @@ KINDS = {"grpo": (GRPO, GRPOConfig), "rloo": (RLOO, RLOOConfig), "ppo": (PPO, PP
 
 def uneven(prompts, completions, **columns):
     """Rewards that differ between and within groups; of one prompt all are equal."""
-    return [1.0 if p == "d" else float(len(c) + 2 * c.count("a")) for p, c in zip(prompts, completions)]
+    return [1.0 if p == "d" else len(c) + 2.0 * c.count("a") + 0.5 * c.count("d") for p, c in zip(prompts, completions)]
 
 
 def algorithm_of(kind, config, dtype, lora=False, constrained=False):
