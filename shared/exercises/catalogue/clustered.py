@@ -53,7 +53,8 @@ def each_alone(deviations):
 )
 def means_of_pairs(deviations, pairs):
     return [
-        sum(d for d, other in zip(deviations, pairs) if other == pair) / pairs.count(pair) for pair in sorted(set(pairs))
+        sum(d for d, other in zip(deviations, pairs) if other == pair) / pairs.count(pair)
+        for pair in sorted(set(pairs))
     ]
 
 
@@ -89,7 +90,9 @@ def not_squared(sums):
     return abs(sum(sums))
 
 
-@STEPS.slip("error", "You divide by the number of pairs. It is the mean over all rows: divide by how many rows there are.")
+@STEPS.slip(
+    "error", "You divide by the number of pairs. It is the mean over all rows: divide by how many rows there are."
+)
 def divided_by_pairs(squares, pairs):
     return math.sqrt(squares) / len(set(pairs))
 
