@@ -97,8 +97,9 @@ def test_four_processes_and_three_prompts(name):
     compare(kind, replace(config, prompts_per_step=3, minibatches=minibatches), 4, torch.float64, **build)
 
 
+@pytest.mark.parametrize("count", few_of([2, 3, 4], [2]))
 @pytest.mark.parametrize("kind", few_of(KINDS, ["grpo"]))
-def test_processes_draw_what_one_would(kind):
+def test_processes_draw_what_one_would(kind, count):
     """The tokens themselves: catches places that are counted within a share, and seeds of a process."""
     config = KINDS[kind][1](**SAMPLED | {"prompts_per_step": 5})
 
@@ -110,9 +111,10 @@ def test_processes_draw_what_one_would(kind):
         texts = dict(zip(watched.rollouts[0].prompts, _groups(watched.rollouts[0])))
         return texts, share.places
 
-    drawn = in_processes(2, train_here)
+    drawn = [groups for groups, _ in in_processes(count, train_here)]
     alone, _ = train_here(ALONE)
-    assert drawn[0][0] | drawn[1][0] == alone and len(drawn[0][0]) + len(drawn[1][0]) == len(alone)
+    assert {prompt: group for groups in drawn for prompt, group in groups.items()} == alone
+    assert sum(map(len, drawn)) == len(alone)
 
 
 def _groups(rollout):
