@@ -52,7 +52,7 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
     for name, part in exercise.steps.steps.items():
         for change, function in _mutated(part.function):
             steps = copy.copy(exercise.steps.steps) | {name: replace(part, function=function)}
-            mutated = replace(exercise, steps=Steps(steps, []))
+            mutated = replace(exercise, steps=Steps(steps))
             yield Mutant(f"{name}: {change}", mutated.reference())
     yield from _of_arguments(exercise)
 
