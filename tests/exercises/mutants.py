@@ -17,6 +17,7 @@ from itertools import combinations
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar, Size
+from shared.exercises.comparing import judged
 from shared.exercises.exercise import Exercise
 from shared.exercises.steps import Part, Slip, Steps
 
@@ -55,6 +56,12 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
             mutated = replace(exercise, steps=Steps(steps))
             yield Mutant(f"{name}: {change}", mutated.reference())
     yield from _of_arguments(exercise)
+
+
+def accepted(exercise: Exercise, mutants: list[Mutant], seed: int) -> list[Mutant]:
+    """The mutants that no case of this seed tells from the reference."""
+    cases = exercise.cases(seed)
+    return [m for m in mutants if not any(judged(exercise, m.function, case)[0] for case in cases)]
 
 
 def _of_arguments(exercise: Exercise) -> Iterator[Mutant]:
