@@ -3,7 +3,7 @@
 Four things are measured of each exercise (`--only` chooses some of them):
 
 - verdicts: the time of a verdict on the reference and on each of its slips, in the process that asks (a child costs about
-  0.1 s more); which slips are not named; how many numbers and characters the smallest cases have;
+  0.1 s more); which slips are not named; how many numbers and texts a verdict shows of the smallest case;
 - right: whether right functions in other styles pass;
 - pairs: which pairs of slips are neither named nor told apart;
 - mutants: which wrong versions of the reference the cases of each of `--seeds` seeds accept.
@@ -16,7 +16,7 @@ import argparse
 import importlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -24,8 +24,8 @@ import torch
 
 from benchmarks.checks_report import report
 from shared.exercises import catalogue
-from shared.exercises.exercise import Exercise
-from shared.exercises.judging import Verdict, judge, smallest_case
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.judging import Explanation, explanation
 from shared.exercises.process import verdict_on
 from tests.exercises.mutants import accepted, mutants_of
 from tests.exercises.pairs import pairs_not_told, pairs_of
@@ -34,30 +34,53 @@ MEASURED = Path(__file__).with_suffix(".json")
 REPORT = Path(__file__).with_suffix(".md")
 
 
-def timed(exercise: Exercise, function: Callable) -> tuple[float, Verdict]:
-    """A verdict, and the seconds of the processor that it took."""
+def timed(exercise: Exercise, function: Callable) -> tuple[float, Explanation | None]:
+    """The seconds of the processor that a verdict takes, and what it tells."""
     start = time.process_time()
-    verdict = judge(exercise, function)
-    return time.process_time() - start, verdict
+    told = explanation(exercise, function)
+    return time.process_time() - start, told
+
+
+def leaves(value) -> Iterator:
+    """What stands in lists and dicts within each other."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for item in value:
+        yield from leaves(item)
+
+
+def to_read(exercise: Exercise, case: Case) -> tuple[int, int]:
+    """How many numbers and texts a verdict shows of a case, and how many characters these texts have."""
+    things = 0
+    characters = 0
+    for name, kind in exercise.arguments.items():
+        for leaf in leaves(case[name]) if not kind.is_plain(case[name]) else ():
+            is_text = isinstance(leaf, str)
+            things += 1 if is_text else kind.amount(leaf)
+            characters += len(leaf) if is_text else 0
+    return things, characters
 
 
 def of_verdicts(exercise: Exercise, about: ModuleType, seeds: int) -> dict:
     timed(exercise, exercise.reference())  # what is only done once
     right, _ = timed(exercise, exercise.reference())
     wrong = {}
-    sizes = {}
+    things = {}
+    characters = {}
     not_named = []
     for slip in exercise.steps.slips:
-        function = exercise.reference((slip,))
-        wrong[slip.name], verdict = timed(exercise, function)
-        sizes[slip.name] = exercise.size(smallest_case(exercise, function))
-        if verdict.slips != (slip.name,):
+        wrong[slip.name], told = timed(exercise, exercise.reference((slip,)))
+        things[slip.name], characters[slip.name] = to_read(exercise, told.smallest)
+        if told.slips != (slip,):
             not_named.append(slip.name)
-    return {"right": right, "wrong": wrong, "sizes": sizes, "not named": not_named}
+    return {"right": right, "wrong": wrong, "things": things, "characters": characters, "not named": not_named}
 
 
 def of_right(exercise: Exercise, about: ModuleType, seeds: int) -> dict:
-    rejected = [function.__name__ for function in about.RIGHT if not judge(exercise, function).passed]
+    rejected = [function.__name__ for function in about.RIGHT if explanation(exercise, function)]
     return {"tried": len(about.RIGHT), "rejected": rejected}
 
 

@@ -5,8 +5,8 @@ from statistics import median
 HEAD = """# How strong and how fast the checks are
 
 Made by `.venv/bin/python -m benchmarks.checks` and `.venv/bin/python -m benchmarks.checks --hostile`. Seconds are the
-processor's, for one verdict without the child process, those of hostile functions are on the clock and with it. A smallest
-case is counted in numbers and characters of its arguments.
+processor's, for one verdict without the child process; those of hostile functions are on the clock and with it. A smallest
+case is counted in the numbers and texts that a verdict shows of it; a column has the characters of the texts.
 """
 COLUMNS = (
     "exercise",
@@ -15,6 +15,7 @@ COLUMNS = (
     "wrong, median s",
     "wrong, worst s",
     "smallest case, median",
+    "its characters",
     "right functions",
     "pairs",
     "mutants",
@@ -78,7 +79,7 @@ def verdict_totals(verdicts: list[dict]) -> list[list[str]]:
     unnamed = sum(len(of["not named"]) for of in verdicts)
     right = max(of["right"] for of in verdicts)
     wrong = max(max(of["wrong"].values()) for of in verdicts)
-    largest = max(median(of["sizes"].values()) for of in verdicts)
+    largest = max(median(of["things"].values()) for of in verdicts)
     return [
         total("known slips", f"at least {ASKED_SLIPS}", f"{slips}", slips >= ASKED_SLIPS),
         total("of these not named by their verdict", "0", f"{unnamed}", unnamed == 0),
@@ -139,26 +140,29 @@ def hostile_totals(seconds: dict) -> list[list[str]]:
 
 
 def row(name: str, of: dict) -> list[str]:
-    cells = [name]
-    if verdicts := of.get("verdicts"):
-        wrong = verdicts["wrong"].values()
-        size = median(verdicts["sizes"].values())
-        cells += [
-            f"{len(wrong)}",
-            f"{verdicts['right']:.2f}",
-            f"{median(wrong):.2f}",
-            f"{max(wrong):.2f}",
-            f"{size:.0f}",
-        ]
-    else:
-        cells += [""] * 5
-    cells.append(f"{of['right']['tried']}" if "right" in of else "")
-    cells.append(f"{of['pairs']['tried']}" if "pairs" in of else "")
-    if mutants := of.get("mutants"):
-        cells += [f"{mutants['tried']}", f"{share_rejected(mutants):.1%}"]
-    else:
-        cells += ["", ""]
-    return cells
+    right = str(of["right"]["tried"]) if "right" in of else ""
+    pairs = str(of["pairs"]["tried"]) if "pairs" in of else ""
+    return [name, *verdict_cells(of.get("verdicts")), right, pairs, *mutant_cells(of.get("mutants"))]
+
+
+def verdict_cells(verdicts: dict | None) -> list[str]:
+    if verdicts is None:
+        return [""] * 6
+    wrong = verdicts["wrong"].values()
+    return [
+        f"{len(wrong)}",
+        f"{verdicts['right']:.2f}",
+        f"{median(wrong):.2f}",
+        f"{max(wrong):.2f}",
+        f"{median(verdicts['things'].values()):.0f}",
+        f"{median(verdicts['characters'].values()):.0f}",
+    ]
+
+
+def mutant_cells(mutants: dict | None) -> list[str]:
+    if mutants is None:
+        return ["", ""]
+    return [f"{mutants['tried']}", f"{share_rejected(mutants):.1%}"]
 
 
 def excuses(heading: str, rows: list[list[str]]) -> list[str]:

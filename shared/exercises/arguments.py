@@ -105,7 +105,7 @@ class Numbers(Kind):
 
 @dataclass(frozen=True)
 class Mask(Kind):
-    """A tensor of 1 and 0, in every row 1 from the first place to the last real one, of which there is at least one."""
+    """A tensor that says what counts: 1 from a row's first place to its last real one, or truths about what is allowed."""
 
     def simpler(self, value) -> Iterator:
         if not bool((value == 1).all()):

@@ -78,6 +78,15 @@ class Trial:
     stopped: Verdict | None = None
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """What a verdict tells of a wrong function: in what it differs (one of WAYS), its slips, the smallest case."""
+
+    way: str
+    slips: tuple[Slip, ...]
+    smallest: Case
+
+
 def judge(exercise: Exercise, function: Callable, report: Report = SILENT) -> Verdict:
     """Judge a function, with right ones in the place of its helpers that are wrong."""
     end = _timer(LONGEST, time.monotonic() + LONGEST)
@@ -135,12 +144,17 @@ def _verdict(exercise: Exercise, function: Callable, trial: Trial, time_left: Ca
     count = len(trial.cases)
     if not trial.failures:
         return Verdict(exercise.name, True, f"right in all {count} cases.", count)
+    why = _explained(exercise, function, trial, time_left)
+    _, found, expected = judged(exercise, function, why.smallest)
+    text = told(exercise, why.way, why.slips, why.smallest, found, expected)
+    return Verdict(exercise.name, False, text, count, tuple(slip.name for slip in why.slips))
+
+
+def _explained(exercise: Exercise, function: Callable, trial: Trial, time_left: Callable[[], bool]) -> Explanation:
     explaining = _timer(TIME_TO_EXPLAIN)
     slips = _slips(exercise, trial, time_left)
     smallest = _smallest(exercise, function, trial, lambda: explaining() and time_left())
-    _, found, expected = judged(exercise, function, smallest)
-    text = told(exercise, _way(trial), slips, smallest, found, expected)
-    return Verdict(exercise.name, False, text, count, tuple(slip.name for slip in slips))
+    return Explanation(_way(trial), slips, smallest)
 
 
 def _way(trial: Trial) -> str:
@@ -181,12 +195,11 @@ def slips_made(exercise: Exercise, function: Callable) -> tuple[Slip, ...] | Non
     return _slips(exercise, trial, time_left) if trial.failures else None
 
 
-def smallest_case(exercise: Exercise, function: Callable) -> Case | None:
-    """The smallest case that tells a function from the reference, as a verdict shows it; None where none does."""
-    trial = tried(exercise, function, _timer(LONGEST))
-    if not trial.failures:
-        return None
-    return _smallest(exercise, function, trial, _timer(TIME_TO_EXPLAIN))
+def explanation(exercise: Exercise, function: Callable) -> Explanation | None:
+    """What a verdict tells of a wrong function; None for a right one."""
+    time_left = _timer(LONGEST)
+    trial = tried(exercise, function, time_left)
+    return _explained(exercise, function, trial, time_left) if trial.failures else None
 
 
 def _timer(seconds: float, end: float = float("inf")) -> Callable[[], bool]:

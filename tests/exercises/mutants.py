@@ -119,7 +119,16 @@ def _mutated(function) -> Iterator[tuple[str, object]]:
                 exec(compile(source, "<mutant>", "exec"), variables)
             except (SyntaxError, ValueError):
                 continue
-            yield source.partition("\n")[2].strip(), variables[function.__name__]
+            yield _change(ast.unparse(tree), source), variables[function.__name__]
+
+
+def _change(before: str, after: str) -> str:
+    """What is new in the source, or else what is gone from it, in one line."""
+    old = [line.strip() for line in before.splitlines()]
+    new = [line.strip() for line in after.splitlines()]
+    fresh = [line for line in new if line not in old]
+    gone = [line for line in old if line not in new]
+    return " ".join(fresh) or f"without {' '.join(gone)}"
 
 
 def _changes(node: ast.AST, tree: ast.AST) -> Iterator:

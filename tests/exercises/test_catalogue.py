@@ -130,6 +130,16 @@ def test_mutants_of_the_reference_are_rejected_with_another_seed(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(ABOUT[name], "EQUIVALENT")])
+def test_what_is_excused_is_a_mutant_that_no_case_rejects(name):
+    """Catches a reason that outlived its mutant, or that was never true."""
+    equivalent = ABOUT[name].EQUIVALENT
+    excused = [mutant for mutant in mutants_of(EXERCISES[name]) if mutant.change in equivalent]
+    assert {mutant.change for mutant in excused} == set(equivalent)
+    assert accepted(EXERCISES[name], excused, seed=0) == excused
+
+
+@pytest.mark.slow
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants_of_the_reference_are_rejected_over_twenty_seeds(name):

@@ -39,3 +39,4 @@ def by_powers(P, p_initial, terminal, reward):
 
 
 RIGHT = [by_a_chain, in_loops, by_powers]
+EQUIVALENT = {"chain: chain = moving": "nothing reads the matrix again that is changed in place"}
