@@ -57,10 +57,16 @@ def to_read(exercise: Exercise, case: Case) -> tuple[int, int]:
     things = 0
     characters = 0
     for name, kind in exercise.arguments.items():
-        for leaf in leaves(case[name]) if not kind.is_plain(case[name]) else ():
-            is_text = isinstance(leaf, str)
-            things += 1 if is_text else kind.amount(leaf)
-            characters += len(leaf) if is_text else 0
+        value = case[name]
+        if kind.is_plain(value):
+            continue
+        if kind.in_words(value):
+            things += kind.amount(value)
+            continue
+        found = list(leaves(value))
+        texts = [leaf for leaf in found if isinstance(leaf, str)]
+        things += len(texts) + sum(kind.amount(leaf) for leaf in found if not isinstance(leaf, str))
+        characters += sum(map(len, texts))
     return things, characters
 
 

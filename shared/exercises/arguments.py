@@ -29,6 +29,7 @@ AXES = {
     "E": "estimator",
     "V": "token",
 }
+NUMBERED = {"S", "T", "A"}  # states and actions have numbers, from 0; places of the other axes are counted from 1
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class Kind:
     def is_plain(self, value) -> bool:
         """Whether there is nothing to say about it."""
         return True
+
+    def in_words(self, value) -> str:
+        """How a verdict writes it, where that says more than its numbers; "" where it does not."""
+        return ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import numpy as np
 from shared.exercises.arguments import Numbers
 from shared.exercises.catalogue.irl import policy as backward
 from shared.exercises.catalogue.irl.worlds import (
+    Start,
     States,
     Table,
     corridor,
@@ -179,7 +180,7 @@ EXERCISE = Exercise(
     name="expected visits",
     function="compute_expected_svf",
     steps=STEPS,
-    arguments={"P": Table(), "p_initial": States(), "terminal": States(), "reward": Numbers()},
+    arguments={"P": Table(), "p_initial": Start(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S"),
     draw=draw,
     boundary=boundary,

@@ -13,7 +13,18 @@ from shared.irl import Trajectory
 
 @dataclass(frozen=True)
 class Table(Kind):
-    """P[s, s', a], the probability of s' after action a in s. `smaller_worlds` makes it smaller, with all that goes along."""
+    """P[s, s', a], the probability of s' after action a in s. `smaller_worlds` makes it smaller, with all that goes along.
+
+    A world without luck is told by where each action leads: of S times A states less is to be read than of zeros and ones.
+    """
+
+    def amount(self, value) -> int:
+        return len(value) * value.shape[2] if is_certain(value) else value.size
+
+    def in_words(self, value) -> str:
+        if not is_certain(value):
+            return ""
+        return f"that leads to the states {value.argmax(axis=1).tolist()} (a row a state, a column an action)"
 
     def is_plain(self, value) -> bool:
         return False
@@ -22,6 +33,20 @@ class Table(Kind):
 @dataclass(frozen=True)
 class States(Kind):
     """A list of numbers of states."""
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Start(Kind):
+    """The probability of starting in each state, one number where the start is certain."""
+
+    def amount(self, value) -> int:
+        return 1 if is_certain(value) else len(value)
+
+    def in_words(self, value) -> str:
+        return f"all in state {value.argmax()}" if is_certain(value) else ""
 
     def is_plain(self, value) -> bool:
         return False
@@ -39,6 +64,11 @@ class Walks(Kind):
 
     def is_plain(self, value) -> bool:
         return False
+
+
+def is_certain(probabilities: np.ndarray) -> bool:
+    """Whether nothing is left to luck."""
+    return bool(np.isin(probabilities, (0.0, 1.0)).all())
 
 
 def drawn_world(draw: Draw) -> dict:
@@ -101,7 +131,7 @@ def smaller_worlds(case: Case) -> Iterator[Case]:
     for action in range(A if A > 1 else 0):
         yield case | {"P": np.delete(P, action, axis=2)}
     for state in range(S):
-        if not np.isin(P[state], (0.0, 1.0)).all():
+        if not is_certain(P[state]):
             certain = P.copy()
             certain[state] = P[state].argmax(axis=0) == np.arange(S)[:, None]
             yield case | {"P": certain}
