@@ -105,8 +105,13 @@ def right_totals(right: list[dict]) -> list[list[str]]:
 
 def pair_totals(pairs: list[dict]) -> list[list[str]]:
     tried = sum(of["tried"] for of in pairs)
-    failing = sum(len(of["failing"]) for of in pairs)
-    return [total("pairs of slips neither named nor told apart", "0", f"{failing} of {tried}", failing == 0)]
+    passing = sum(len(of["passing"]) for of in pairs)
+    judged = sum(of["judged"] for of in pairs)
+    not_told = sum(len(of["not told"]) for of in pairs)
+    return [
+        total("pairs of slips that pass", "0", f"{passing} of {tried}", passing == 0),
+        total("pairs neither named nor told apart", "0", f"{not_told} of {judged}", not_told == 0),
+    ]
 
 
 def share_rejected(mutants: dict) -> float:
@@ -175,7 +180,7 @@ def pair_excuses(exercises: dict) -> list[list[str]]:
     return [
         [name, f"{one} and {other}", why]
         for name, of in exercises.items()
-        for kind in ("untold", "failing")
+        for kind in ("untold", "not told")
         for one, other, why in of.get("pairs", {}).get(kind, [])
     ]
 

@@ -19,7 +19,13 @@ def measured(accepted: dict, seconds: float = 0.2) -> dict:
             "not named": [],
         },
         "right": {"tried": 3, "rejected": []},
-        "pairs": {"tried": 1, "failing": [], "untold": [["negative", "twice negative", "nothing is left of them"]]},
+        "pairs": {
+            "tried": 1,
+            "passing": [],
+            "judged": 1,
+            "not told": [],
+            "untold": [["negative", "twice negative", "nothing is left of them"]],
+        },
         "mutants": {
             "tried": 50,
             "seeds": 2,

@@ -1,7 +1,7 @@
 """Pairs of slips: whether a verdict names the two, or others that come to the same."""
 
 from shared.exercises.calling import call
-from shared.exercises.comparing import same
+from shared.exercises.comparing import judged, same
 from shared.exercises.exercise import Exercise
 from shared.exercises.judging import slips_made
 from shared.exercises.steps import Slip
@@ -11,6 +11,17 @@ Pair = tuple[Slip, Slip]
 
 def pairs_of(exercise: Exercise) -> list[Pair]:
     return [slips for slips in exercise.steps.combinations() if len(slips) == 2]
+
+
+def pairs_that_pass(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str, str], str]) -> list[tuple[str, str]]:
+    """The names of the pairs that no case tells from the reference; `untold` are left out."""
+    cases = exercise.cases()
+    tried = [(one, other) for one, other in pairs if (one.name, other.name) not in untold]
+    return [
+        (one.name, other.name)
+        for one, other in tried
+        if not any(judged(exercise, exercise.reference((one, other)), case)[0] for case in cases)
+    ]
 
 
 def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str, str], str]) -> dict:
