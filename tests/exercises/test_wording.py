@@ -69,6 +69,13 @@ def test_a_world_without_luck_is_told_by_where_it_leads():
     assert "P [[[0.5], [0.5], [0]]," in arguments_in_words(exercise, lucky)
 
 
+def test_a_state_is_named_by_its_number():
+    """Catches state 1 of a verdict that is state 0 of the arguments beside it."""
+    verdict = judge(*slipped(visits.EXERCISE, "starts_in_state_0"))
+    assert "p_initial all in state 1, terminal [1]" in verdict.text
+    assert "at state 0 it gives 1, expected 0" in verdict.text
+
+
 @pytest.mark.slow
 def test_twenty_verdicts_read_as_they_did(capsys):
     """Catches a sentence that breaks, a case that grows, a verdict of more than ten lines."""

@@ -122,8 +122,15 @@ def corridor(S: int, A: int = 1) -> dict:
     return {"P": P, "terminal": [S - 1]}
 
 
+def fork(S: int) -> dict:
+    """A corridor with a second action, which waits in state 0: the smallest world in which a policy has a choice."""
+    world = corridor(S, A=2)
+    world["P"][0, :, 1] = np.eye(S)[0]
+    return world
+
+
 def smaller_worlds(case: Case) -> Iterator[Case]:
-    """The case without a state, without an action, or without luck in a state; probabilities are made to sum to 1."""
+    """The case without a state, an action, luck in a state or luck at the start; probabilities are made to sum to 1."""
     P = case["P"]
     S, _, A = P.shape
     for state in range(S - 1):
@@ -135,6 +142,9 @@ def smaller_worlds(case: Case) -> Iterator[Case]:
             certain = P.copy()
             certain[state] = P[state].argmax(axis=0) == np.arange(S)[:, None]
             yield case | {"P": certain}
+    if "p_initial" in case and not is_certain(case["p_initial"]):
+        for state in range(S):
+            yield case | {"p_initial": np.eye(S)[state]}
 
 
 def without_state(case: Case, state: int) -> Case:
