@@ -63,11 +63,35 @@ def _in_line(line: str, following: list[str]) -> dict[str, float]:
             parts.setdefault(which, value)
     if len(kinds) == 1 or len(parts) == 2:
         return parts
-    for text in (line[marks[-1][0] :], *(row for row in following if not NUMBER.search(line))):
-        values = _numbers(text)
-        if len(values) >= 2:
-            return dict(zip(kinds, values, strict=False))
+    behind = _numbers(line[marks[-1][0] :])
+    if len(behind) >= 2:
+        return dict(zip(kinds, behind, strict=False))
+    for row in () if NUMBER.search(line) else following:
+        values = _below(line, kinds, row)
+        if values:
+            return values
     return parts
+
+
+def _below(head: str, kinds: list[str], row: str) -> dict[str, float]:
+    """What a row of a table has below the first word of each kind; the first numbers in order where that is not plain.
+
+    A row may begin with a number that names it. Its columns tell: a number belongs to the word that it stands under.
+    """
+    numbers = list(NUMBER.finditer(row))
+    if len(numbers) < 2:
+        return {}
+    words = [(BASELINE if kind == "baseline" else TUNED).search(head) for kind in kinds]
+    nearest = [min(numbers, key=lambda number: _apart(number, word)) for word in words]
+    if len(set(nearest)) < len(nearest):
+        nearest = numbers
+    return {kind: _numbers(number[0])[0] for kind, number in zip(kinds, nearest, strict=False)}
+
+
+def _apart(one: re.Match, other: re.Match) -> int:
+    """How many places lie between a number of one line and a word of another; 0 where one stands over the other."""
+    one_ends = one.start() + len(one[0].rstrip())
+    return max(0, one.start() - other.end(), other.start() - one_ends)
 
 
 def _numbers(text: str) -> list[float]:

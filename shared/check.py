@@ -258,6 +258,11 @@ def silent(function: Callable) -> None:
     """Check `f(rewards (N, G)) -> (N,)` booleans: groups in which all rewards are equal."""
 
 
+@about(catalogue.clustered.EXERCISE)
+def clustered_error(function: Callable) -> None:
+    """Check `f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together."""
+
+
 @about(catalogue.idle.EXERCISE)
 def idle_groups(function: Callable) -> None:
     """Check `f(rewards (B,), num_generations) -> number`: the share of groups in which all rewards are equal."""

@@ -126,12 +126,20 @@ def share_of(batches: Sequence[list[int]], processes: Processes) -> list[list[in
     return [part for part in parts if part]
 
 
-def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: bool = True) -> dict[str, float]:
+def compare(
+    before: Evaluation,
+    after: Evaluation,
+    *,
+    examples: int = 5,
+    clusters: Sequence[Hashable] | None = None,
+    show: bool = True,
+) -> dict[str, float]:
     """Print baseline against fine-tuned reward with 95 % intervals, and examples (prompt, output, reward).
 
     Args:
         before, after: evaluations of the same rows with the same settings.
         examples: how many rows to show, spread evenly over the set.
+        clusters: a name for each row; rows with the same name are one piece of evidence. By default each stands alone.
 
     Returns:
         `baseline`, `fine-tuned`, `gain`, and the interval of the paired gain, `gain_low` and `gain_high`.
@@ -141,7 +149,7 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
     """
     if before.prompts != after.prompts:
         raise ValueError("The two evaluations are of different prompts; evaluate both models on the same rows.")
-    gain_low, gain_high = gain_interval(before.per_prompt, after.per_prompt)
+    gain_low, gain_high = gain_interval(before.per_prompt, after.per_prompt, clusters=clusters)
     result = {
         "baseline": before.mean,
         "fine-tuned": after.mean,
@@ -150,18 +158,21 @@ def compare(before: Evaluation, after: Evaluation, *, examples: int = 5, show: b
         "gain_high": gain_high,
     }
     if show:
-        print(_summary(before, after, result))
+        print(_summary(before, after, result, clusters))
         print(example_table(before, after, examples))
     return result
 
 
-def _summary(before: Evaluation, after: Evaluation, result: dict[str, float]) -> str:
+def _summary(
+    before: Evaluation, after: Evaluation, result: dict[str, float], clusters: Sequence[Hashable] | None
+) -> str:
+    together = "" if clusters is None else f" in {len(set(clusters))} clusters"
     lines = []
     for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
-        low, high = evaluation.interval()
+        low, high = evaluation.interval(clusters=clusters)
         lines.append(
             f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
-            f"{len(evaluation.per_prompt)} held-out prompts)"
+            f"{len(evaluation.per_prompt)} held-out prompts{together})"
         )
     lines.append(
         f"{'gain':<18}{result['gain']:+.3f}   (95 % interval {result['gain_low']:+.3f} to {result['gain_high']:+.3f})"

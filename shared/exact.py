@@ -61,6 +61,12 @@ class Enumeration:
         """The cosine of the angle between two gradients, (*draws); nan where one of them is 0."""
         return self.inner(weights, others) / (self.norm(weights) * self.norm(others))
 
+    def variance(self, advantages: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
+        """Of the gradient that one sampled completion of each prompt gives: E[A^2 |s|^2] - |E[A s]|^2."""
+        weights = self.probs * advantages
+        own = torch.einsum("nk,nknl,nl->n", weights, self.gram, weights)  # inner products within each prompt
+        return (weights * advantages * self.score_norms).sum(dim=1) - own
+
 
 def every_completion(
     tokenizer: PreTrainedTokenizerBase,

@@ -50,14 +50,23 @@ def wilson_interval(right: int, count: int, confidence: float = 0.95) -> Interva
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
 
 
-def gain_interval(before: Float[Tensor, "N"], after: Float[Tensor, "N"], confidence: float = 0.95) -> Interval:
+def gain_interval(
+    before: Float[Tensor, "N"],
+    after: Float[Tensor, "N"],
+    confidence: float = 0.95,
+    clusters: Sequence[Hashable] | None = None,
+) -> Interval:
     """The interval of mean(after - before) of the same N prompts.
 
     Where both are rights and wrongs it is Newcombe's (1998, Statistics in Medicine 17:2635, method 10): the Wilson
-    intervals of the two shares, squared and added, with their correlation; else the bootstrap of the differences.
+    intervals of the two shares, squared and added, with their correlation; else the bootstrap of the differences, of
+    whole `clusters` where their N names are given.
     """
     before = before.float().cpu()
     after = after.float().cpu()
+    if clusters is not None:
+        sums, sizes = cluster_sums(after - before, clusters)
+        return bootstrap_interval(sums, confidence, sizes=sizes)
     if not (is_binary(before) and is_binary(after)):
         return bootstrap_interval(after - before, confidence)
     count = len(before)

@@ -26,20 +26,11 @@ from shared.engine.precision import autocast
 from shared.engine.processes import ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import forget, until_interrupted
+from shared.telling import above_the_bar, log_line, silence
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
 LOGITS_AT_ONCE = 20_000_000
-# What a line of the log shows, under which name, where the metrics have it.
-SHOWN = {
-    "reward": "average reward",
-    "loss": "average loss",
-    "value_loss": "value loss",
-    "kl": "kl",
-    "entropy": "entropy",
-    "frac_reward_zero_std": "equal groups",
-    "completions/mean_length": "length",
-}
 
 
 class NonFiniteTraining(RuntimeError):
@@ -147,15 +138,6 @@ def train(
                     raise KeyboardInterrupt
         optimizer.zero_grad()
     return history
-
-
-def above_the_bar(text: str) -> None:
-    """What the first process says, on a line of its own."""
-    tqdm.write(text)
-
-
-def silence(text: str) -> None:
-    """What the others say."""
 
 
 def one_step(
@@ -342,18 +324,3 @@ def stop_when_nothing_is_finite(history: Sequence[Metrics]) -> None:
             "smaller max_grad_norm, or look for rewards and log-probabilities that are huge or infinite.",
             list(history),
         )
-
-
-def log_line(records: Sequence[Metrics]) -> str:
-    """One line of averages over the last steps, for reading while it trains."""
-    parts = []
-    for name, label in SHOWN.items():
-        values = [record[name] for record in records if name in record]
-        if values:
-            parts.append(f"{label} {sum(values) / len(values):6.3f}")
-    if "eval_reward" in records[-1]:
-        parts.append(f"held-out {records[-1]['eval_reward']:.3f}")
-    skipped = sum(record["skipped"] for record in records)
-    if skipped:
-        parts.append(f"skipped {skipped:.0f}")
-    return f"step {records[-1]['step']:4d} | " + " | ".join(parts)

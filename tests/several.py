@@ -50,7 +50,8 @@ def _child(function: Callable[[Processes], object], rank: int, count: int, port:
         PartialState._reset_state()  # a test before this one may have made one of a single process
         # By pickle itself: a pipe would pass tensors on as memory that ends with this process.
         pipe.send_bytes(pickle.dumps((function(Processes.here()),)))
-        torch.distributed.destroy_process_group()
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
     except BaseException:
         pipe.send_bytes(pickle.dumps(traceback.format_exc()))
     finally:

@@ -160,6 +160,18 @@ def test_the_comparison_word_for_word(capsys):
     assert compare(before, after, show=False) == result and capsys.readouterr().out == ""
 
 
+def test_the_comparison_counts_clusters_as_one_piece_of_evidence(capsys):
+    """Catches an interval by cluster of one of the two models alone, or of the gain alone."""
+    before, after = made([0.0, 0.0, 1.0, 0.0]), made([1.0, 1.0, 1.0, 0.0])
+    names = ["a", "a", "b", "b"]
+    result = compare(before, after, examples=1, clusters=names)
+    low, high = after.interval(clusters=names)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{low:.3f} to {high:.3f}, 4 held-out prompts in 2 clusters" in lines[1]
+    expected = gain_interval(before.rewards, after.rewards, clusters=names)
+    assert (result["gain_low"], result["gain_high"]) == expected
+
+
 def test_examples_are_spread_evenly_and_no_more_than_there_are():
     table = example_table(made([0.0] * 10), made([0.0] * 10))
     assert [line.split()[-1] for line in table.splitlines() if "prompt  " in line] == ["0", "2", "4", "6", "8"]

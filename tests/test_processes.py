@@ -26,14 +26,19 @@ SMALL = {
     ),
     "ppo": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "beta": 0.05, "target_kl": 0.0})), {}),
 }
+PENALTIES = {
+    "KL in the loss": {"kl_in": "loss", "beta": 0.1},
+    "KL in the reward": {"kl_in": "reward", "beta": 0.1},
+    "no KL": {"beta": 0.0},
+}
 MATRIX = {
-    f"grpo {loss_type} {scale} {kl} {parts}": (
-        grpo(loss_type=loss_type, scale_rewards=scale, beta=beta, kl_in=kl, num_iterations=parts, minibatches=parts),
+    f"grpo {loss_type} {scale} {penalty} {parts}": (
+        grpo(loss_type=loss_type, scale_rewards=scale, num_iterations=parts, minibatches=parts, **kl),
         {},
     )
     for loss_type in ("grpo", "dapo", "dr_grpo")
     for scale in ("group", "batch", "none")
-    for kl, beta in (("loss", 0.1), ("reward", 0.1), ("loss", 0.0))
+    for penalty, kl in PENALTIES.items()
     for parts in (1, 2)
 } | {
     "grpo entropy": (grpo(entropy_coef=0.01, minibatches=3), {}),
@@ -92,8 +97,9 @@ def test_four_processes_and_three_prompts(name):
     compare(kind, replace(config, prompts_per_step=3, minibatches=minibatches), 4, torch.float64, **build)
 
 
+@pytest.mark.parametrize("count", few_of([2, 3, 4], [2]))
 @pytest.mark.parametrize("kind", few_of(KINDS, ["grpo"]))
-def test_processes_draw_what_one_would(kind):
+def test_processes_draw_what_one_would(kind, count):
     """The tokens themselves: catches places that are counted within a share, and seeds of a process."""
     config = KINDS[kind][1](**SAMPLED | {"prompts_per_step": 5})
 
@@ -105,9 +111,10 @@ def test_processes_draw_what_one_would(kind):
         texts = dict(zip(watched.rollouts[0].prompts, _groups(watched.rollouts[0])))
         return texts, share.places
 
-    drawn = in_processes(2, train_here)
+    drawn = [groups for groups, _ in in_processes(count, train_here)]
     alone, _ = train_here(ALONE)
-    assert drawn[0][0] | drawn[1][0] == alone and len(drawn[0][0]) + len(drawn[1][0]) == len(alone)
+    assert {prompt: group for groups in drawn for prompt, group in groups.items()} == alone
+    assert sum(map(len, drawn)) == len(alone)
 
 
 def _groups(rollout):

@@ -1,6 +1,7 @@
 """The training loop in several processes: what one of them meets, all of them do. And evaluation, shared out."""
 
 import shutil
+import time
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,20 @@ def test_the_first_process_alone_prints_and_tells(capfd):
     assert in_processes(2, train_here) == [4, 0]
     printed = capfd.readouterr()
     assert printed.out.count("step    1 |") == 1 and printed.err.count("4/4") >= 1
+
+
+def test_who_leaves_waits_for_the_others_first():
+    """Catches a process that ends while another still needs it, which aborts that one after all its work is done."""
+
+    def late(processes):
+        started = time.monotonic()
+        if processes.first:
+            time.sleep(0.5)
+        processes.leave()
+        return time.monotonic() - started, torch.distributed.is_initialized()
+
+    waited, still_together = zip(*in_processes(2, late))
+    assert min(waited) > 0.4 and not any(still_together)
 
 
 def test_what_begins_at_random_begins_alike():

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from benchmarks.sweeps import gradients, off_policy, ppo, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import analogies, gradients, off_policy, ppo, reward_model, transfer, what_rl_adds
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from shared.recorded import SWEEPS, Recorded, recorded
 
@@ -92,6 +92,38 @@ def test_one_seed_of_transfer_comes_out_as_recorded(condition):
         assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
     else:
         assert now["right"] == pytest.approx(then["right"], abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(analogies))
+def test_one_seed_of_analogies_comes_out_as_recorded(condition):
+    """As above, for greedy answers; at the highest rate a run amplifies rounding, and its KL is not compared."""
+    now = analogies.run(condition, seed=0)
+    then = recorded("analogies").of(condition)[0]
+    for measure in ("validation", "held out", "soft"):
+        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+
+
+def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
+    """One step on a few rows. Catches answers by lot that are trained on and not measured, and pairs that are lost."""
+    rows = dict(analogies.setting())
+    monkeypatch.setattr(analogies, "setting", lambda: rows)
+    rows["held out"] = rows["held out"][:6]
+    rows["choosing"] = rows["choosing"][:3]
+    rows["trained"] = rows["trained"][:8]
+    monkeypatch.setattr(analogies, "EARLY", 1)
+    measured = analogies.run("by lot, exact", seed=0, steps=1)
+    assert measured["held out"] == 0.0 and sum(measured["pairs"]) == len({row["word"] for row in rows["held out"]})
+    assert measured["validation at 8"] == measured["validation"] and measured["KL"] >= 0
+
+
+@pytest.mark.parametrize("chapter", [analogies, CHAPTERS["poker"]])
+def test_group_sizes_are_compared_at_equal_completions(chapter):
+    """Catches a size that is ahead because it saw more."""
+    for name, condition in chapter.CONDITIONS.items():
+        config = condition.config
+        if name != "twenty analogies":
+            assert config.prompts_per_step * config.num_generations == chapter.COMPLETIONS, name
 
 
 def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):

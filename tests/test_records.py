@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from shared import training
+from shared.telling import LINE_WIDTH, SHOWN, above_the_bar, log_line
 from shared.training import train
 from tests.line import CONFIG, ROWS, Line
 
@@ -18,7 +19,7 @@ def test_listeners_and_evaluation_come_at_their_steps(capsys):
     assert seen == again == history and ["eval_reward" in record for record in history] == [False, True, False, True]
     assert all(record["step_time"] > 0 for record in history)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 and "average reward  0.500" in lines[0] and "average reward  2.500" in lines[1]
+    assert len(lines) == 2 and "average reward 0.500" in lines[0] and "average reward 2.500" in lines[1]
     assert all("held-out 0.250" in line for line in lines)
 
 
@@ -38,15 +39,29 @@ def test_a_line_of_the_log_shows_the_average_of_what_is_there():
     }
     second = first | {"step": 10, "eval_reward": 0.75}
     third = first | {"step": 11, "reward": 1.0, "kl": 0.4, "eval_reward": 0.125}
-    assert training.log_line([first, second, third]) == (
-        "step   11 | average reward  0.333 | average loss -1.000 | value loss  2.000 | kl  0.200 | entropy  1.500 | "
-        "equal groups  0.250 | length 11.000 | held-out 0.125 | skipped 3"
+    assert log_line([first, second, third]) == (
+        "step  11  average reward 0.333  loss -1.000  value loss 2.000  kl 0.200  entropy 1.50\n"
+        "          equal groups 0.25  length 11.0  held-out 0.125  skipped 3"
     )
-    assert training.log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000 | average loss  0.500"
-    assert (
-        training.log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}])
-        == "step    2 | kl  1.000"
-    )
+    assert log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000  loss +0.500"
+    assert log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step   2  kl 1.000"
+
+
+@pytest.mark.parametrize("missing", ["value_loss", "frac_reward_zero_std"])
+def test_the_usual_columns_fit_into_a_line(missing):
+    """GRPO has no value loss, and PPO no groups. Catches a line that a page cuts or wraps."""
+    measured = dict.fromkeys(SHOWN, 8.888) | {"reward": 29.3, "completions/mean_length": 22.2}
+    measured.pop(missing)
+    line = log_line([measured | {"step": 999, "skipped": 0.0}])
+    assert len(line) <= LINE_WIDTH and "\n" not in line
+
+
+def test_what_is_said_is_wrapped_at_words(capsys):
+    """A sentence of advice in one line of 400 characters; a path that is torn apart."""
+    path = "/" + "x" * 120
+    above_the_bar("word " * 60 + path + "\nanother")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > LINE_WIDTH] == [path] and lines[-1] == "another"
 
 
 def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_path, capsys):
@@ -59,7 +74,7 @@ def test_what_comes_every_third_step_comes_at_steps_3_and_6(monkeypatch, tmp_pat
     )
     assert [record["step"] for record in history if "eval_reward" in record] == [3, 6] and saved == [3, 6]
     lines = capsys.readouterr().out.splitlines()
-    assert [line[:11] for line in lines] == ["step    3 |", "step    6 |"] and "average reward  4.000" in lines[1]
+    assert [line[:10] for line in lines] == ["step   3  ", "step   6  "] and "average reward 4.000" in lines[1]
 
 
 def test_no_evaluation_and_no_checkpoint_unless_asked(tmp_path):

@@ -72,6 +72,18 @@ def test_a_gain_of_all_has_an_interval():
     assert gain_interval(same, same) == pytest.approx((0.0, 0.0), abs=1e-6)
 
 
+def test_a_gain_of_questions_asked_thrice_is_no_surer_than_of_questions_asked_once():
+    """Catches clusters that the comparison of two models ignores: its interval would be narrower by the root of 3."""
+    before = torch.zeros(60)
+    after = (torch.arange(60) % 3 > 0).float()
+    names = list(range(60))
+    once = gain_interval(before, after, clusters=names)
+    thrice = gain_interval(before.repeat(3), after.repeat(3), clusters=names * 3)
+    alone = gain_interval(before.repeat(3), after.repeat(3))
+    assert thrice == pytest.approx(once, abs=0.02)
+    assert alone[1] - alone[0] < 0.7 * (thrice[1] - thrice[0])
+
+
 @pytest.mark.parametrize("link", [0.0, 0.8])
 def test_the_interval_of_a_gain_holds_the_gain_as_often_as_it_says(link):
     """Pairs taken for independent samples: far too wide where the same prompts are right before and after."""

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from checker import __version__
 from shared.recorded import SWEEPS, Recorded
 
-CHAPTERS = ("gradients", "off_policy", "poker", "ppo", "reward_model", "transfer", "what_rl_adds")
+CHAPTERS = ("analogies", "gradients", "off_policy", "poker", "ppo", "reward_model", "transfer", "what_rl_adds")
 SEEDS = 3
 
 

@@ -4,10 +4,11 @@ dask.distributed starts again elsewhere what was running on a worker that ends. 
 that is why every result is handed on, and written down, as soon as it is there.
 """
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ from checker.notebook import Unreadable
 
 TIMES = 2  # how often a notebook may kill its worker before it is reported
 AT_HOME = ("127.0.0.1", "localhost", "::1")
+MOMENT = 2  # seconds
+LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
 KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand."
 
 
@@ -42,21 +45,54 @@ def on_workers(
     refuse_open(scheduler)
     if scheduler.startswith("tls:") and not tls:
         raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
-    from distributed import as_completed
+    waiting = {job.digest: job for job in jobs}
+    with _client(workers, scheduler, tls or {}) as client:
+        running = {}
+        while waiting or running:
+            for _ in range(_room(client) - len(running)):
+                if waiting:
+                    job = waiting.pop(next(iter(waiting)))
+                    running[client.submit(_graded, job, key=f"grade-{job.digest}", pure=False)] = job
+            for future in _finished(list(running)):
+                job = running.pop(future)
+                yield job, _result(job, future)
+                future.release()
+
+
+def _room(client) -> int:
+    """How many notebooks the workers hold now, one a thread: one that waits behind another is blamed along with it.
+
+    Raises:
+        Unreadable: the scheduler was lost.
+    """
+    try:
+        return max(1, sum(client.nthreads().values()))
+    except OSError as error:
+        raise Unreadable(LOST.format(error)) from error
+
+
+def _finished(futures: list) -> list:
+    """The futures that are done, as soon as there is one; after a moment none, for there may be more workers by then."""
+    from distributed import wait
+
+    with suppress(asyncio.TimeoutError, asyncio.CancelledError):
+        wait(futures, timeout=MOMENT, return_when="FIRST_COMPLETED")
+    return [future for future in futures if future.status != "pending"]
+
+
+def _result(job: Job, future) -> dict:
+    """What grading came to.
+
+    Raises:
+        Unreadable: the scheduler was lost.
+    """
     from distributed.scheduler import KilledWorker
 
-    jobs = {job.digest: job for job in jobs}
-    with _client(workers, scheduler, tls or {}) as client:
-        futures = [client.submit(_graded, job, key=f"grade-{digest}", pure=False) for digest, job in jobs.items()]
-        for future in as_completed(futures):
-            job = jobs[future.key.removeprefix("grade-")]
-            if future.status == "finished":
-                yield job, future.result()
-            elif isinstance(future.exception(), KilledWorker):
-                yield job, failed(job, KILLED)
-            else:
-                raise Unreadable(f"The scheduler was lost ({future.status}). What is graded is kept: run it again.")
-            future.release()
+    if future.status == "finished":
+        return future.result()
+    if future.status == "error" and isinstance(future.exception(), KilledWorker):
+        return failed(job, KILLED)
+    raise Unreadable(LOST.format(future.status))
 
 
 def refuse_open(scheduler: str) -> None:

@@ -130,6 +130,17 @@ class Processes:
             raise error
         return value
 
+    def leave(self) -> None:
+        """The end of a run: wait until all are there, then let go of each other.
+
+        A process that simply ends takes its connections with it, and one that still listens to them may be aborted.
+        """
+        if self.count == 1:
+            return
+        with _others_alive():
+            torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
+
     def _sum(self, tensor: Tensor) -> Tensor:
         from accelerate.utils import reduce
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from shared.engine.processes import ProcessLost
+from shared.engine.processes import Processes, ProcessLost
 from shared.recipes import RECIPES
 from shared.run import session
 from shared.run.algorithms import ALGORITHMS
@@ -132,6 +132,7 @@ def command(
     )
     try:
         result = run_with(engine)(plan)
+        Processes.here().leave()
     except (ValueError, OSError) as error:
         complain(str(error))
         raise typer.Exit(MISTAKE) from error

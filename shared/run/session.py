@@ -16,6 +16,7 @@ from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
 from shared.run.signals import stop_after_the_step
+from shared.telling import silence
 
 
 def run(plan: Plan) -> dict:
@@ -27,7 +28,7 @@ def run(plan: Plan) -> dict:
     """
     check(plan)
     processes = Processes.here()
-    say = print if processes.first else training.silence
+    say = print if processes.first else silence
     torch.manual_seed(plan.settings.get("seed", 0))  # of the adapters' and the critic's first weights
     model, tokenizer = load_policy(plan.model, lora=plan.trained == "lora", load_in_4bit=plan.load_in_4bit)
     reference = None

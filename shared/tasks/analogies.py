@@ -75,6 +75,27 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
     ]
 
 
+def set_aside(rows: Sequence[dict]) -> tuple[list[dict], list[dict]]:
+    """Held-out rows in two: those to measure on, and those to choose settings by, a third of the last pairs.
+
+    All rows of a pair are in the same part. Rows of the training split would be too easy to choose by: the pretraining
+    documents hold analogies that end in them.
+    """
+    measured = []
+    to_choose_by = []
+    for row in rows:
+        side = split_of(f"to choose by: {row['relation']} {row['word']}", eval_fraction=1 / 3)
+        (to_choose_by if side == "eval" else measured).append(row)
+    return measured, to_choose_by
+
+
+def drawn_by_lot(row: dict) -> dict:
+    """The row with another word of its relation as the answer, drawn once for each last pair: it cannot be known."""
+    relation = next(relation for relation in RELATIONS if relation.name == row["relation"])
+    words = [word for _, word in relation.pairs if word not in row["answers"]]
+    return row | {"answers": [random.Random(f"{row['relation']} {row['word']}").choice(words)]}
+
+
 def first_word(completion: str) -> str:
     """The first word, case-folded, without punctuation around it; "" when there is none."""
     words = completion.split()

@@ -12,10 +12,10 @@ Split = Literal["train", "eval"]
 EVAL_FRACTION = 0.2
 
 
-def split_of(item: str) -> Split:
-    """ "eval" for a fifth of all items, by their SHA-256 hash, else "train". `item` is in its canonical form."""
+def split_of(item: str, eval_fraction: float = EVAL_FRACTION) -> Split:
+    """ "eval" for so many of all items, by their SHA-256 hash, else "train". `item` is in its canonical form."""
     number = int.from_bytes(hashlib.sha256(item.encode()).digest()[:8], "big")
-    return "eval" if number < EVAL_FRACTION * 2**64 else "train"
+    return "eval" if number < eval_fraction * 2**64 else "train"
 
 
 def check_request(split: str, n: int) -> None:

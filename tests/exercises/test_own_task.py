@@ -361,7 +361,7 @@ MIXED = torch.tensor([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
 
 def test_a_task_that_can_be_learnt_passes(capsys):
     check.task(TRAIN, HELD_OUT, MIXED)
-    assert capsys.readouterr().out.startswith("✓ task: 60 training and 30 held-out rows; the model earns 0.500")
+    assert capsys.readouterr().out.startswith("✓ task: 60 training and 30 held-out rows; base reward 0.500")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,27 @@ def test_the_data_set_goes_round_all_held_out_pairs():
     assert len(set(asked)) > 0.8 * n  # a word may be asked for in two relations
 
 
+def test_pairs_to_choose_settings_by_are_none_of_those_measured_on():
+    """Catches a cut by rows: a pair would be chosen by behind one first pair and measured behind another."""
+    rows = analogies.dataset("eval", 339, seed=0)
+    measured, to_choose_by = analogies.set_aside(rows)
+    pairs = [{(row["relation"], row["word"]) for row in part} for part in (measured, to_choose_by)]
+    assert len(measured) + len(to_choose_by) == len(rows) and not pairs[0] & pairs[1]
+    assert 0.2 < len(pairs[1]) / len(pairs[0] | pairs[1]) < 0.45
+    again = analogies.set_aside(analogies.dataset("eval", 100, seed=1))
+    assert not {(row["relation"], row["word"]) for row in again[1]} & pairs[0]
+
+
+def test_an_answer_drawn_by_lot_is_of_its_kind_and_never_right():
+    """Catches a lot that is drawn anew for each row, from which a pair could be guessed behind another first pair."""
+    drawn = {}
+    kinds = {relation.name: {second for _, second in relation.pairs} for relation in RELATIONS}
+    for row in analogies.dataset("train", 900, seed=0):
+        (word,) = analogies.drawn_by_lot(row)["answers"]
+        assert word in kinds[row["relation"]] and word not in row["answers"]
+        assert drawn.setdefault((row["relation"], row["word"]), word) == word
+
+
 def test_no_analogy_gives_its_answer_away():
     """With the same pair first and last, copying is enough."""
     rng = random.Random(0)

@@ -23,8 +23,8 @@ def verdict_on_task(
         return Verdict(NAME, False, "\n".join(flaws), 1)
     groups = base_rewards.double()
     text = (
-        f"{len(train_rows)} training and {len(eval_rows)} held-out rows; the model earns {groups.mean():.3f} before "
-        f"training, and {_busy(groups):.2f} of the groups have a spread."
+        f"{len(train_rows)} training and {len(eval_rows)} held-out rows; base reward {groups.mean():.3f}, "
+        f"a spread in {_busy(groups):.2f} of the groups."
     )
     return Verdict(NAME, True, text, 1)
 

@@ -3,6 +3,7 @@
 That such a completion is paid may be what the author wants, so it is no flaw: it is said, with the completion.
 """
 
+import textwrap
 from collections.abc import Callable, Sequence
 
 from shared.exercises.own_task.asking import rewards_of
@@ -10,6 +11,7 @@ from shared.exercises.own_task.cases import Case
 from shared.exercises.own_task.flaws import quoted
 
 REPEATS = 10
+WIDTH = 100  # of the lines in which it is said
 NEAR = 1e-6
 
 
@@ -41,7 +43,7 @@ def warnings(function: Callable, cases: Sequence[Case]) -> dict[str, str]:
             f"Beware: {quoted(completion)} said {REPEATS} times earns {often:g}, once {once:g}. A policy may learn to repeat "
             "itself; give the reward a most, or pay for different things only."
         )
-    return found
+    return {name: textwrap.fill(sentence, WIDTH, subsequent_indent="  ") for name, sentence in found.items()}
 
 
 def _earns_everywhere(function: Callable, rows: Sequence[dict], completion: str, highest: float) -> bool:

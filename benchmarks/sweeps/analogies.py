@@ -1,0 +1,156 @@
+"""The sweep of `notebooks/analogies.ipynb`: rewards, KL penalties, step sizes, group sizes, and what is trained on what.
+
+Every condition spends 24 steps of 256 completions (of 160 where there are twenty analogies only). Of the held-out last
+pairs a third is set aside: by `validation`, the share right of those, a setting is chosen; `held out` is the share right
+of the others. All answers but those that the KL is measured on are greedy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from transformers import PreTrainedModel
+
+from benchmarks.sweeps.measuring import rounded, sampled_with_kl
+from shared import grpo
+from shared.evaluate import Evaluation, evaluate
+from shared.grpo import GRPOConfig
+from shared.models import frozen_copy, load_policy, train_upper_half
+from shared.rewards import semantic_similarity, text_embedder
+from shared.tasks import analogies
+
+STEPS = 24
+EARLY = 8
+COMPLETIONS = 256
+HELD_OUT = 339  # rows: 113 pairs, each asked behind three first pairs
+SOME = 200  # of the rows that were trained on
+PROMPTS_FOR_KL = 100
+COMMON = GRPOConfig(
+    steps=STEPS,
+    prompts_per_step=32,
+    num_generations=8,
+    max_new_tokens=analogies.MAX_NEW_TOKENS,
+    learning_rate=5e-4,
+    log_every=0,
+)
+
+
+def all_weights(model: PreTrainedModel) -> PreTrainedModel:
+    """The model as it is: every weight is trained."""
+    return model
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Settings, what is rewarded, which weights are trained, and on how many rows, with answers that can be known or not."""
+
+    config: GRPOConfig = COMMON
+    soft: bool = False
+    prepare: Callable[[PreTrainedModel], PreTrainedModel] = train_upper_half
+    rows: int | None = None
+    by_lot: bool = False
+
+
+def in_groups_of(num_generations: int) -> Condition:
+    """As many completions a step in groups of another size."""
+    prompts = COMPLETIONS // num_generations
+    return Condition(replace(COMMON, num_generations=num_generations, prompts_per_step=prompts))
+
+
+CONDITIONS = {
+    "exact": Condition(),
+    "soft": Condition(soft=True),
+    "beta 0.1": Condition(replace(COMMON, beta=0.1)),
+    "beta 0.1, k1 in the loss": Condition(replace(COMMON, beta=0.1, kl_estimator="k1")),
+    "rate 2e-4": Condition(replace(COMMON, learning_rate=2e-4)),
+    "rate 1e-3": Condition(replace(COMMON, learning_rate=1e-3)),
+    "everything trained": Condition(prepare=all_weights),
+    "G = 2": in_groups_of(2),
+    "G = 4": in_groups_of(4),
+    "G = 16": in_groups_of(16),
+    "twenty analogies": Condition(replace(COMMON, prompts_per_step=20), prepare=all_weights, rows=20),
+    "by lot, exact": Condition(by_lot=True),
+    "by lot, soft": Condition(soft=True, by_lot=True),
+}
+
+
+@cache
+def setting() -> dict:
+    """What all runs share: the base model, its tokenizer, the soft reward, and the three sets of rows."""
+    base, tokenizer = load_policy()
+    base = frozen_copy(base)
+    held_out, choosing = analogies.set_aside(analogies.dataset("eval", HELD_OUT, seed=0))
+    return {
+        "base": base,
+        "tokenizer": tokenizer,
+        "similarity": semantic_similarity(text_embedder(base, tokenizer)),
+        "trained": analogies.dataset("train", 3000, seed=0),
+        "choosing": choosing,
+        "held out": held_out,
+    }
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict:
+    """Train one condition with one seed and measure it."""
+    condition = CONDITIONS[name]
+    shared = setting()
+    rows = {key: shared[key] for key in ("trained", "choosing", "held out")}
+    if condition.by_lot:
+        rows = {key: [analogies.drawn_by_lot(row) for row in part] for key, part in rows.items()}
+    rows["trained"] = rows["trained"][: condition.rows]
+    model = condition.prepare(frozen_copy(shared["base"]).requires_grad_(True))
+    early = []
+
+    def after_step(record: dict) -> None:
+        if record["step"] == EARLY:
+            early.append(answered(model, rows["choosing"]).mean)
+
+    history = grpo.train(
+        model,
+        shared["tokenizer"],
+        rows["trained"],
+        shared["similarity"] if condition.soft else analogies.reward,
+        replace(condition.config, seed=seed, steps=steps),
+        reference=shared["base"],
+        on_step=after_step,
+        progress=False,
+    )
+    idle = [record["frac_reward_zero_std"] for record in history[:EARLY]]
+    return {
+        "idle": rounded(sum(idle) / len(idle)),
+        "validation at 8": rounded(*early) if early else None,
+        "validation": rounded(answered(model, rows["choosing"]).mean),
+        "trained": rounded(answered(model, rows["trained"][:SOME]).mean),
+    } | of_held_out(model, rows["held out"])
+
+
+def answered(model: PreTrainedModel, rows: list[dict]) -> Evaluation:
+    """Greedy answers to some rows."""
+    tokenizer = setting()["tokenizer"]
+    return evaluate(model, tokenizer, rows, analogies.reward, max_new_tokens=analogies.MAX_NEW_TOKENS)
+
+
+def of_held_out(model: PreTrainedModel, rows: list[dict]) -> dict:
+    """Shares of the held-out rows: right, similar, chatter; of the pairs, how many were never right, right
+    behind some of their first pairs, and behind all; and the KL to the base model, in nats a completion."""
+    shared = setting()
+    done = answered(model, rows)
+    similar = shared["similarity"](done.prompts, done.completions, [row["answers"] for row in rows])
+    of_pair: dict[tuple[str, str], set[float]] = {}
+    for row, reward in zip(rows, done.rewards.tolist()):
+        of_pair.setdefault((row["relation"], row["word"]), set()).add(reward)
+    prompts = [row["prompt"] for row in rows[:PROMPTS_FOR_KL]]
+    _, kl = sampled_with_kl(model, shared["base"], shared["tokenizer"], prompts, analogies.MAX_NEW_TOKENS)
+    return {
+        "held out": rounded(done.mean),
+        "soft": rounded(sum(similar) / len(similar)),
+        "chatter": rounded(sum(text.startswith(" well,") for text in done.completions) / len(rows)),
+        "pairs": [list(of_pair.values()).count(rewards) for rewards in ({0.0}, {0.0, 1.0}, {1.0})],
+        "KL": rounded(kl.mean()),
+    }
+
+
+def told(measured: dict) -> str:
+    """A run in a few words."""
+    names = ("validation", "held out", "soft", "KL", "idle")
+    return ", ".join(f"{name} {measured[name]:.3f}" for name in names)

@@ -1,0 +1,135 @@
+"""The error of a mean whose values come in clusters: `clustered_error(rewards, pairs) -> number`, pairs a list of B."""
+
+import math
+
+import torch
+
+from shared.exercises.arguments import Numbers, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Number
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def deviations(rewards):
+    mean = rewards.double().mean().item()
+    return [reward - mean for reward in rewards.tolist()]
+
+
+@STEPS.step
+def sums(deviations, pairs):
+    """One sum for each pair."""
+    found = {}
+    for pair, deviation in zip(pairs, deviations):
+        found[pair] = found.get(pair, 0.0) + deviation
+    return list(found.values())
+
+
+@STEPS.step
+def squares(sums):
+    return sum(value**2 for value in sums)
+
+
+@STEPS.step
+def error(squares, pairs):
+    return math.sqrt(squares) / len(pairs)
+
+
+@STEPS.slip(
+    "sums",
+    "Each row stands alone in yours. Add up the deviations of a pair's rows first and square the sum: three rows that are "
+    "wrong together deviate three times as far.",
+)
+def each_alone(deviations):
+    return deviations
+
+
+@STEPS.slip(
+    "sums",
+    "You take the mean of a pair's deviations. Take their sum: a pair with more rows weighs more in the mean as well.",
+)
+def means_of_pairs(deviations, pairs):
+    return [
+        sum(d for d, other in zip(deviations, pairs) if other == pair) / pairs.count(pair)
+        for pair in sorted(set(pairs))
+    ]
+
+
+@STEPS.slip("sums", "Only neighbours are put together. Rows of a pair may stand anywhere in the list.")
+def only_neighbours(deviations, pairs):
+    found = []
+    for place, deviation in enumerate(deviations):
+        if place and pairs[place] == pairs[place - 1]:
+            found[-1] += deviation
+        else:
+            found.append(deviation)
+    return found
+
+
+@STEPS.slip("deviations", "The rewards themselves are added up. Subtract the mean of all rewards first.")
+def not_centred(rewards):
+    return rewards.tolist()
+
+
+@STEPS.slip(
+    "deviations",
+    "You subtract the mean of the reward's own pair, and then every pair's deviations add up to 0. Subtract the mean of "
+    "all rewards.",
+)
+def centred_by_pair(rewards, pairs):
+    values = rewards.tolist()
+    own = {pair: [v for v, other in zip(values, pairs) if other == pair] for pair in pairs}
+    return [value - sum(own[pair]) / len(own[pair]) for value, pair in zip(values, pairs)]
+
+
+@STEPS.slip("squares", "The sums are added up without being squared: they always come to 0.")
+def not_squared(sums):
+    return abs(sum(sums))
+
+
+@STEPS.slip(
+    "error", "You divide by the number of pairs. It is the mean over all rows: divide by how many rows there are."
+)
+def divided_by_pairs(squares, pairs):
+    return math.sqrt(squares) / len(set(pairs))
+
+
+@STEPS.slip("error", "This is the square of the error. Take the root.")
+def no_root(squares, pairs):
+    return squares / len(pairs) ** 2
+
+
+@STEPS.slip("error", "You divide by the root of the number of rows. Divide by the number itself.")
+def divided_by_root(squares, pairs):
+    return math.sqrt(squares / len(pairs))
+
+
+def draw(draw: Draw) -> Case:
+    B = draw.size(9)
+    names = ["dog", "fox", "cat", "owl", "hen"][: draw.randrange(1, 6)]
+    rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])
+    return {"rewards": rewards, "pairs": [draw.choice(names) for _ in range(B)]}
+
+
+def boundary() -> list[Case]:
+    return [
+        {"rewards": torch.tensor([1.0, 0.0]), "pairs": ["dog", "fox"]},
+        {"rewards": torch.tensor([1.0, 1.0]), "pairs": ["dog", "fox"]},
+        {"rewards": torch.tensor([1.0, 1.0, 0.0]), "pairs": ["dog", "fox", "dog"]},
+        {"rewards": torch.tensor([1.0, 1.0, 0.0, 0.0]), "pairs": ["dog", "dog", "fox", "fox"]},
+        {"rewards": torch.tensor([0.5, 1.0, 0.0, 0.0]), "pairs": ["dog", "dog", "dog", "fox"]},
+    ]
+
+
+EXERCISE = Exercise(
+    name="error with clusters",
+    function="clustered_error",
+    steps=STEPS,
+    arguments={"rewards": Numbers("B"), "pairs": Things("B")},
+    result=Number(),
+    draw=draw,
+    boundary=boundary,
+)
