@@ -160,5 +160,6 @@ def assign(path: Path, folder: Path, force: bool = False) -> Path:
 
 
 def dump(notebook: dict) -> str:
-    """JSON as Jupyter writes it, the same every time."""
-    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """JSON as Jupyter writes it, a text's lines one below the other, the same every time."""
+    cells = [cell | {"source": joined(cell["source"]).splitlines(True)} for cell in notebook["cells"]]
+    return json.dumps(notebook | {"cells": cells}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from checker.assign import dump
 from checker.files import write_beside
 
 
@@ -33,5 +34,5 @@ def start(name: str, editions: Path, work: Path) -> Path:
         )
     notebook = json.loads(edition.read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if not cell.get("id", "").endswith("-generated")]
-    write_beside(copy, json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    write_beside(copy, dump(notebook))
     return copy
