@@ -6,8 +6,9 @@ Optional reading. `llama.lm_head(context_states(...))`, looked up for each token
 
 The plain way repeats a prompt for each of its completions, and computes padding and equal beginnings again and again.
 Here the tokens that differ are the rows of one matrix (`shared.engine.llama`): first the prompts, each beginning of
-theirs once, then the nodes, one for each context with tokens after the prompt. The rollout drawn in `shared.engine.contexts`, with P = 3,
-C = 3 and k = 2 completions `x y .` and `x z .` after `a b c`, twice `u .` after `d`:
+theirs once, then the nodes, one for each context with tokens after the prompt. The rollout drawn in
+`shared.engine.contexts`, with P = 3, C = 3 and two completions of each prompt, `x y .` and `x z .` after `a b c`,
+twice `u .` after `d`:
 
     row          0 1 2   3   4 5 6   7
     token        a b c   d   x y z   u
@@ -15,14 +16,12 @@ C = 3 and k = 2 completions `x y .` and `x z .` after `a b c`, twice `u .` after
     context          0   4   1 2 3   5           of the next token; 0 to 5 are what is wanted
 
 Attention wants sequences of one length, so for it the rows are placed in two padded batches (`Places`), in which
-`_` is padding. The nodes of a prompt stand side by side in a group, in the order of their contexts, and a mask hides
-from each what does not lead to it, as in sampling:
+`_` is padding. The nodes of a prompt stand side by side in a group, k at most (here 3), and a mask hides from each
+what does not lead to it, as in sampling:
 
     prompts      0 1 2 | 3 _ _                   each query sees its prompt so far
-    groups       4 5 6 | 7 _ _                   each query sees its prompt, and its group through the mask
-    leads here   4 . .   7                       to 4: itself
-                 4 5 .                           to 5: 4 and itself
-                 4 . 6                           to 6: 4 and itself
+    groups       4 5 6 | 7 _ _                   each query sees its prompt, and of its group:
+                                                 4 sees 4; 5 sees 4 and 5; 6 sees 4 and 6; 7 sees 7
 
 A completion's last token predicts nothing, so it has no row. Each token was drawn from a context, and so from a row:
 
@@ -94,7 +93,8 @@ def rows_of_contexts(prompts: PackedPrompts, contexts: Contexts) -> Int[Tensor, 
     return rows
 
 
-# Nodes that may stand side by side: with more of them, each reads too many keys that do not lead to it.
+# Nodes that may stand side by side. With fewer, what paths share is read again and again; with more, each node reads
+# too many keys that do not lead to it. A path that is longer has a group of its own.
 NODES_IN_GROUP = 48
 
 
@@ -116,7 +116,8 @@ class PromptsAndGroups:
         self.prompts = prompts.places
         self.groups = Places(row_at, groups.place_of[is_node], device)
         self.prompt_of_group = prompt_of_group.to(device)
-        self.visible = visible_keys(lengths[prompt_of_group], self.prompts.shape[1], groups.leads).to(device)
+        lengths_of_groups = lengths[prompt_of_group].to(device)
+        self.visible = visible_keys(lengths_of_groups, self.prompts.shape[1], groups.leads.to(device))
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Float[Tensor, "T heads size"]:
         split = [self.prompt_tokens, len(q) - self.prompt_tokens]
@@ -140,11 +141,11 @@ class PromptsAndGroups:
 
 @dataclass(frozen=True)
 class Groups:
-    """Where nodes stand side by side, at most k of one prompt; a node stands in every group with a path through it.
+    """Where nodes stand side by side, at most k of one prompt. A node stands in every group that has a path through it.
 
     prompt: (groups,), the context that is their prompt.
     context_at: (groups, k), the node at each place; in the padding 0.    place_of: (K,), of each node one such place.
-    leads: (groups, k, k), whether the node at the last place leads to the one at the place before, or is it.
+    leads: (groups, k, k), [g, i, j] is whether the node at place j leads to the one at place i, or is it.
     """
 
     prompt: Int[Tensor, "groups"]
