@@ -198,6 +198,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         entropy=None,
         contexts=None,
         beginnings=None,
+        free_lengths=None,
         policy_mask=None,
     )
 
