@@ -8,7 +8,7 @@ The constrained policy is pi(y | x) renormalised over the allowed tokens at each
 what belongs into the loss, because they are what was sampled. `notebooks/poker.ipynb` uses it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -34,6 +34,11 @@ class AnswerTrie:
     def to(self, device) -> "AnswerTrie":
         return AnswerTrie(self.token_ids.to(device), self.allowed.to(device), self.next_state.to(device))
 
+    def branches(self) -> list[dict[int, int]]:
+        """For each state, on the host, the allowed tokens and where they lead."""
+        rows = zip(self.token_ids.tolist(), self.next_state.tolist(), self.allowed.tolist())
+        return [{token: following for token, following, is_allowed in zip(*row) if is_allowed} for row in rows]
+
     def advance(self, state: Int[Tensor, "R"], token: Int[Tensor, "R"]) -> Int[Tensor, "R"]:
         """The state after `token`, (R,) to (R,). A token that is not allowed leads to the root."""
         matches = (self.token_ids[state] == token[:, None]) & self.allowed[state]  # (R, K)
@@ -56,6 +61,48 @@ class AnswerTrie:
     def restrict(self, logits: Float[Tensor, "*shape V"], state: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape K"]:
         """The logits of the allowed tokens only, (*, V) to (*, K), with -inf where a row has fewer than K."""
         return logits.gather(-1, self.token_ids[state]).masked_fill(~self.allowed[state], -torch.inf)
+
+
+class Walk:
+    """Where the nodes of sampling stand in a trie, on the host, and how a completion ends that has no choice left.
+
+    With "two pair" and "three of a kind" everything behind the first token is certain: it needs no forward pass, and
+    its log-probability is 0.
+
+    state: of each node, which all begin at the root.
+    """
+
+    def __init__(self, trie: AnswerTrie, nodes: int, eos: Collection[int]):
+        """eos: every token that ends a completion."""
+        self.branches = trie.branches()
+        self.only_end = only_ends(self.branches, eos)
+        self.state = [ROOT] * nodes
+
+    def end_after(self, node: int, token: int) -> list[int] | None:
+        """The tokens that must follow `token` at this node; None where there is a choice among them."""
+        return self.only_end[self._after(node, token)]
+
+    def step(self, token: Sequence[int], parent: Sequence[int]) -> None:
+        """Go on with these nodes: each is a token after one of the present nodes."""
+        self.state = [self._after(node, drawn) for drawn, node in zip(token, parent)]
+
+    def _after(self, node: int, token: int) -> int:
+        """As `AnswerTrie.advance`: a token that is not allowed, as logits of nan may give one, leads to the root."""
+        return self.branches[self.state[node]].get(token, ROOT)
+
+
+def only_ends(branches: Sequence[dict[int, int]], eos: Collection[int]) -> list[list[int] | None]:
+    """For each state the tokens from there to the end, EOS included, where there is one way; else None."""
+    ends: list[list[int] | None] = [None] * len(branches)
+    for state in reversed(range(len(branches))):  # what follows a state stands behind it
+        if len(branches[state]) > 1:
+            continue
+        [(token, following)] = branches[state].items()
+        if token in eos:
+            ends[state] = [token]
+        elif ends[following] is not None:
+            ends[state] = [token, *ends[following]]
+    return ends
 
 
 def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = None) -> AnswerTrie:

@@ -25,7 +25,7 @@ def logits_and_hidden(
     B, C = rollout.completion_ids.shape
     device = rollout.completion_ids.device
     real = real_tokens(rollout.lengths, C).to(device)  # (L,), among B x C
-    contexts = contexts_of(rollout)
+    contexts = contexts_of(rollout, rollout.lengths)
     row = contexts.of_token.to(device)  # (L,), of each token among the contexts
     logits, hidden = context_logits_and_hidden(model, rollout, contexts)
 

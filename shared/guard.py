@@ -5,8 +5,9 @@ models both are written out anew (`shared.engine.llama`). A model that does not 
 trains all the same, on ratios that mean nothing. So the first rollout is checked, by two comparisons of
 log-probabilities, token by token:
 
-(a) sampling with scoring, on the whole rollout: before the first update they are the same policy. The mean of the
-    *ratio* would show nothing, it is 1 in expectation for any scorer; the mean of |log ratio| is not.
+(a) sampling with scoring, on all completions of four prompts, the longest two and the shortest two, which have the
+    most padding: before the first update they are the same policy. The mean of the *ratio* would show nothing, it is 1
+    in expectation for any scorer; the mean of |log ratio| is not.
 (b) scoring with the model's own pass, one row at a time, without padding, cache or a pass of ours, on two completions
     after prompts of unequal length. Sampler and scorer share code: that they agree proves nothing.
 
@@ -15,6 +16,7 @@ moves 51 families of models, and so where the limits come from, is in benchmarks
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -87,7 +89,8 @@ class GuardReport:
 def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
     """Compare sampling, scoring and the model's own pass on a rollout that `model` has just sampled.
 
-    It costs a scoring pass, and four passes of one or two rows. Call it under the autocast of the training.
+    It costs a scoring pass of four groups, and four passes of one or two rows. Call it under the autocast of the
+    training.
 
     Raises UntrustedModel: they differ by more than rounding.
     """
@@ -106,12 +109,13 @@ def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
 
 
 def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardReport:
-    """Comparison (a) on the rollout, (b) on the pair."""
-    scored = score_in_parts(model, rollout)
+    """Comparison (a) on the rollout's longest and shortest prompts, (b) on the pair."""
+    sampled = rollout.take(longest_and_shortest(rollout.prompt_lengths.tolist()))
+    scored = score_in_parts(model, sampled)
     own, _ = completion_logps(RowByRow(model), pair)  # (2, C)
     ours, _ = completion_logps(model, pair)
     return GuardReport(
-        sampling=Gap.between(rollout.old_logps, scored, rollout.loss_mask.bool()),
+        sampling=Gap.between(sampled.old_logps, scored, sampled.loss_mask.bool()),
         scoring=Gap.between(ours, own, pair.completion_mask.bool()),
         limit=limit_for(model, rollout.sampling),
     )
@@ -155,6 +159,12 @@ def score_in_parts(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B
     return logps
 
 
+def longest_and_shortest(lengths: Sequence[int], of_each: int = 2) -> list[int]:
+    """Where the longest and the shortest of N lengths stand, so many of each, in order; all, where there are no more."""
+    by_length = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    return sorted({*by_length[:of_each], *by_length[-of_each:]})
+
+
 def unequal_pair(rollout: Rollout) -> Rollout:
     """Two completions after prompts of unequal length, as a rollout of two prompts; the shorter prompt is padded.
 
@@ -188,6 +198,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
         entropy=None,
         contexts=None,
         beginnings=None,
+        free_lengths=None,
         policy_mask=None,
     )
 

@@ -80,7 +80,8 @@ def completion_logps(
     """
     B, C = rollout.completion_ids.shape
     device = rollout.completion_ids.device
-    real = real_tokens(rollout.lengths, C).to(device)  # (L,), among B x C
+    # A constraint may leave one way to end: those tokens have log-probability 0 and no gradient, as the padding has.
+    real = real_tokens(rollout.uncertain_lengths, C).to(device)  # (L,), among B x C
     choice = rollout.choices.flatten().index_select(0, real)  # (L,)
     logits, row = distributions(model, rollout, real, choice)  # (R, K), (L,)
 
@@ -105,7 +106,7 @@ def distributions(
     is scored, another token of the same context may be.
     """
     C = rollout.completion_ids.size(1)
-    contexts = contexts_of(rollout)
+    contexts = contexts_of(rollout, rollout.uncertain_lengths)
     logits = context_logits(model, rollout, contexts)  # (contexts, V)
     row = contexts.of_token.to(logits.device)  # (L,)
     place = (contexts.completion * C + contexts.depth).to(logits.device)  # of each context, among B x C
@@ -119,12 +120,15 @@ def distributions(
     return distribution(logits, rollout.sampling, rollout.constraint, state, always_keep), row
 
 
-def contexts_of(rollout: Rollout) -> Contexts:
-    """The rollout's contexts; where they are not known, its completions share their prompt and nothing else."""
+def contexts_of(rollout: Rollout, lengths: Int[Tensor, "B"]) -> Contexts:
+    """The contexts of so many tokens of each completion, from its first, one at least; `lengths` on the host.
+
+    Where they are not known, the completions share their prompt and nothing else.
+    """
     numbers = rollout.contexts
     if numbers is None:
         numbers = separate_contexts(len(rollout.prompts), rollout.num_generations, rollout.completion_ids.size(1))
-    return Contexts.of(numbers, rollout.lengths)
+    return Contexts.of(numbers, lengths)
 
 
 def context_logits(model: PreTrainedModel, rollout: Rollout, contexts: Contexts) -> Float[Tensor, "K V"]:

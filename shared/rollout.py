@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.constrain import ROOT, AnswerTrie
+from shared.constrain import AnswerTrie, Walk
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.decoding import start
@@ -44,6 +44,8 @@ class Rollout:
         one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
         into a rollout makes it None.
     beginnings: (N, P), on the CPU, a number for each token of a prompt and those before it, or None, in the same way.
+    free_lengths: (B,), on the CPU, after how many tokens a constraint left each completion one way to end; None where
+        it is not known. What follows has log-probability 0. It belongs to `contexts`, and counts only beside them.
     policy_mask: (B, C), 1 for the tokens that the policy drew itself, 0 in the padding and where an environment spoke;
         None when the policy drew all of them. The model reads what `completion_mask` holds and learns from `loss_mask`.
     """
@@ -64,6 +66,7 @@ class Rollout:
     entropy: Float[Tensor, "B C"] | None = None
     contexts: Int[Tensor, "B C"] | None = None
     beginnings: Int[Tensor, "N P"] | None = None
+    free_lengths: Int[Tensor, "B"] | None = None
     policy_mask: Int[Tensor, "B C"] | None = None
 
     def __post_init__(self):
@@ -85,6 +88,11 @@ class Rollout:
     def own_lengths(self) -> Int[Tensor, "B"]:
         """How many tokens of each completion the policy drew itself, on the CPU."""
         return self.lengths if self.policy_mask is None else self.policy_mask.sum(dim=1).cpu()
+
+    @property
+    def uncertain_lengths(self) -> Int[Tensor, "B"]:
+        """How many tokens of each completion, from its first, have a log-probability to be computed; on the CPU."""
+        return self.lengths if self.contexts is None or self.free_lengths is None else self.free_lengths
 
     @cached_property
     def states(self) -> Int[Tensor, "B C"] | None:
@@ -132,6 +140,7 @@ class Rollout:
             entropy=None if self.entropy is None else self.entropy[rows, :width],
             contexts=None if self.contexts is None else self.contexts[rows, :width],
             beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
+            free_lengths=None if self.free_lengths is None else self.free_lengths[rows],
             policy_mask=None if self.policy_mask is None else self.policy_mask[rows, :width],
         )
 
@@ -246,13 +255,13 @@ def sample(
         entropy = torch.zeros_like(old_logps)
         running = list(range(B))  # the completions that have not ended
         # `node` says where each of them stands: those that have drawn the same so far stand at one node.
-        state = None  # of the constraint, at each node
-        if constraint is not None:
-            state = torch.full((len(decoder.logits),), ROOT, device=device)
+        walk = None if constraint is None else Walk(constraint, len(decoder.logits), eos)
+        free_lengths = [0] * B  # of the completions that a constraint left one way to end
         for t in range(C):
             place = torch.tensor(running, device=device)
             drawn_from = torch.tensor(node, device=device)
             u_now = None if u is None else u[place, t]
+            state = None if walk is None else torch.tensor(walk.state, device=device)
             token, logp, of_node = next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
             old_logps[place, t] = logp.to(old_logps.dtype)
             entropy[place, t] = of_node[drawn_from].to(entropy.dtype)
@@ -267,15 +276,20 @@ def sample(
                 if drawn in eos:
                     ended[row] = True
                     continue
+                only_end = None if walk is None else walk.end_after(parent, drawn)
+                if only_end is not None:
+                    free_lengths[row] = t + 1
+                    completion_ids[row] += only_end[: C - t - 1]
+                    ended[row] = len(completion_ids[row]) == t + 1 + len(only_end)
+                    continue
                 still_running.append(row)
                 next_node.append(children.setdefault((parent, drawn), len(children)))
             if t + 1 == C or not children:
                 break
             parents = [parent for parent, _ in children]
             tokens = [drawn for _, drawn in children]
-            if constraint is not None:
-                of_parents = state[torch.tensor(parents, device=device)]
-                state = constraint.advance(of_parents, torch.tensor(tokens, device=device))
+            if walk is not None:
+                walk.step(tokens, parents)
             decoder.step(tokens, parents)
             running = still_running
             node = next_node
@@ -308,6 +322,7 @@ def sample(
         entropy=on_host[1, :, :width].masked_fill(not_drawn, 0.0),
         contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
         beginnings=beginnings,
+        free_lengths=torch.tensor([free or len(ids) for free, ids in zip(free_lengths, completion_ids)]),
         policy_mask=None if policy_mask is None else policy_mask.to(device),
     )
 

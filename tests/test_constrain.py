@@ -2,7 +2,7 @@ import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
 
-from shared.constrain import ROOT, answer_trie
+from shared.constrain import ROOT, answer_trie, only_ends
 from tests.conftest import letter_tokenizer
 
 
@@ -99,3 +99,12 @@ def test_answers_are_read_without_the_tokenizers_own_tokens():
 def test_bad_answers_are_refused_with_a_sentence(tokenizer, answers, words):
     with pytest.raises(ValueError, match=words):
         answer_trie(tokenizer, answers)
+
+
+def test_the_only_end_of_each_state_worked_by_hand(tokenizer):
+    """States of `ab`, `abc`, `de`: 0 root, 1 a, 2 ab, 3 abc, 4 d, 5 de. Catches an end that leaves out a choice."""
+    branches = answer_trie(tokenizer, ["ab", "abc", "de"]).branches()
+    a, b, c, d, e = tokenizer.convert_tokens_to_ids(list("abcde"))
+    assert branches == [{a: 1, d: 4}, {b: 2}, {1: 0, c: 3}, {1: 0}, {e: 5}, {1: 0}]
+    assert only_ends(branches, eos={1}) == [None, None, None, [1], [e, 1], [1]]
+    assert only_ends(branches, eos={1, e})[4] == [e], "another token of the model's that ends a completion"

@@ -33,6 +33,7 @@ def record(**given) -> Rollout:
             sampling=Sampling(4),
             entropy=ids / 2,
             contexts=ids,
+            free_lengths=torch.tensor([1, 1, 3, 3, 1, 2]),
         )
         | given
     )
@@ -62,6 +63,7 @@ def test_a_part_is_no_wider_than_it_must_be():
     assert part.prompt_ids.tolist() == [[2, 3], [0, 5]] and part.prompt_mask.tolist() == [[1, 1], [0, 1]]
     assert part.prompt_lengths.tolist() == [2, 1] and part.lengths.tolist() == [2, 2, 4, 3]
     assert part.truncated.tolist() == [False, True, True, False]
+    assert part.free_lengths.tolist() == [1, 2, 3, 3]
     for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts"):
         assert torch.equal(getattr(part, name), getattr(whole, name)[[4, 5, 2, 3]]), name
     narrow = whole.take([0])
@@ -70,8 +72,15 @@ def test_a_part_is_no_wider_than_it_must_be():
     assert narrow.prompt_ids.shape == (1, 4) and narrow.sampling is whole.sampling and narrow.num_generations == 2
 
 
+def test_what_is_certain_is_known_only_of_the_sampled_tokens():
+    """Catches tokens that were put into a rollout by hand, without contexts, and taken for certain."""
+    assert record().uncertain_lengths.tolist() == [1, 1, 3, 3, 1, 2]
+    assert record(contexts=None).uncertain_lengths.tolist() == [1, 2, 4, 3, 2, 2]
+    assert record(free_lengths=None).uncertain_lengths.tolist() == [1, 2, 4, 3, 2, 2]
+
+
 def test_what_is_not_known_stays_unknown_in_a_part():
-    unknown = ("entropy", "contexts", "beginnings", "policy_mask")
+    unknown = ("entropy", "contexts", "beginnings", "free_lengths", "policy_mask")
     part = record(**dict.fromkeys(unknown)).take([1])
     assert all(getattr(part, name) is None for name in unknown)
     assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", *unknown}

@@ -25,6 +25,8 @@ this file is on the host. That scoring with contexts equals scoring without is t
 `test_scoring_equals_the_plain_lines_in_value_and_gradient`.
 """
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,6 +75,32 @@ def prompt_beginnings(prompt_ids: Int[Tensor, "N P"], prompt_mask: Int[Tensor, "
     return beginnings
 
 
+def numbers_within(groups: Sequence[int]) -> list[int]:
+    """The how-manieth of its group each one is. Groups 0 0 1 0: numbers 0 1 0 2."""
+    met: Counter[int] = Counter()
+    numbers = []
+    for group in groups:
+        numbers.append(met[group])
+        met[group] += 1
+    return numbers
+
+
+def groups_of(prompt_of: Sequence[int], limit: int) -> tuple[list[int], list[int]]:
+    """Cut the completions of each prompt into groups of at most `limit`, as even as can be.
+
+    Returns the prompt of each group, and the group of each completion. Five completions of prompt 0, limit 3:
+    groups of 3 and 2, so [0, 0] and [0, 0, 0, 1, 1].
+    """
+    count = Counter(prompt_of)
+    group: dict[tuple[int, int], int] = {}
+    group_of = []
+    for prompt, number in zip(prompt_of, numbers_within(prompt_of)):
+        parts = math.ceil(count[prompt] / limit)
+        part = number * parts // count[prompt]
+        group_of.append(group.setdefault((prompt, part), len(group)))
+    return [prompt for prompt, _ in group], group_of
+
+
 def separate_contexts(num_prompts: int, num_generations: int, length: int) -> Int[Tensor, "B C"]:
     """Numbers for completions of which nothing is known: they share the prompt, and no token."""
     B = num_prompts * num_generations
@@ -85,13 +113,14 @@ class Contexts:
     """The K contexts of L tokens, numbered without gaps, and S paths that hold them all.
 
     of_token: (L,), the context of each token, one completion after another, without padding.
-    paths: (S,), the completions that are needed; as few as will do.
+    paths: (S,), the completions that are needed; as few as will do.    path_lengths: (S,), how many contexts each holds.
     path, depth: (K,), on which of the paths each context stands, and how many tokens of it come before.
     on_path: (S, C), the context at each depth of each path; in the padding any.
     """
 
     of_token: Int[Tensor, "L"]
     paths: Int[Tensor, "S"]
+    path_lengths: Int[Tensor, "S"]
     path: Int[Tensor, "K"]
     depth: Int[Tensor, "K"]
     on_path: Int[Tensor, "S C"]
@@ -112,7 +141,7 @@ class Contexts:
         met = without_gaps.flatten()[places]  # (L,), the contexts in this order
         place = places[first_of_each(met, len(present))]  # (K,)
         paths, path = torch.unique(place // C, return_inverse=True)
-        return cls(of_token, paths, path, place % C, without_gaps[paths])
+        return cls(of_token, paths, lengths[paths], path, place % C, without_gaps[paths])
 
     def __len__(self) -> int:
         return len(self.depth)

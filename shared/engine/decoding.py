@@ -25,7 +25,6 @@ That this draws the tokens of the plain loop is tested in `tests/engine/test_tre
 `test_the_tokens_are_those_of_the_plain_loop`.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -36,6 +35,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from shared.engine.cached import CachedDecoder
+from shared.engine.contexts import groups_of, numbers_within
 from shared.engine.llama import PackedPrompts, Places, attention, first_places, hidden_states, llama_in
 
 
@@ -213,32 +213,6 @@ def places_in_groups(group: Sequence[int], number: Sequence[int], groups: int, k
     row_at = torch.zeros(groups * k, dtype=torch.long)
     row_at[place_of] = torch.arange(len(place_of))
     return Places(row_at.view(groups, k), place_of, device)
-
-
-def numbers_within(groups: Sequence[int]) -> list[int]:
-    """The how-manieth of its group each one is. Groups 0 0 1 0: numbers 0 1 0 2."""
-    met: Counter[int] = Counter()
-    numbers = []
-    for group in groups:
-        numbers.append(met[group])
-        met[group] += 1
-    return numbers
-
-
-def groups_of(prompt_of: Sequence[int], limit: int) -> tuple[list[int], list[int]]:
-    """Cut the completions of each prompt into groups of at most `limit`, as even as can be.
-
-    Returns the prompt of each group, and the group of each completion. Five completions of prompt 0, limit 3:
-    groups of 3 and 2, so [0, 0] and [0, 0, 0, 1, 1].
-    """
-    count = Counter(prompt_of)
-    group: dict[tuple[int, int], int] = {}
-    group_of = []
-    for prompt, number in zip(prompt_of, numbers_within(prompt_of)):
-        parts = math.ceil(count[prompt] / limit)
-        part = number * parts // count[prompt]
-        group_of.append(group.setdefault((prompt, part), len(group)))
-    return [prompt for prompt, _ in group], group_of
 
 
 def group_limit(P: int, C: int) -> int:

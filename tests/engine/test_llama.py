@@ -6,7 +6,8 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
-from shared.engine.decoding import LlamaDecoder, group_limit, groups_of, start
+from shared.engine.contexts import groups_of
+from shared.engine.decoding import LlamaDecoder, group_limit, start
 from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps

@@ -1,10 +1,12 @@
 """Scoring's layout with the numbers of its drawing. That the whole is right stands in tests/test_logps.py."""
 
+import pytest
 import torch
 
+from shared.engine import scoring
 from shared.engine.contexts import Contexts, number_contexts, prompt_beginnings
 from shared.engine.llama import PackedPrompts
-from shared.engine.scoring import PromptsAndPaths, context_states, real_tokens, rows_of_contexts
+from shared.engine.scoring import Groups, PromptsAndGroups, context_states, real_tokens, rows_of_contexts
 from tests.conftest import tiny_llama
 
 # Two prompts, `a b c` and `d`; completions `x y .`, `x z .` and twice `u .`. Letters are a 2, b 3, ...; the dot is 1.
@@ -28,10 +30,24 @@ def test_the_drawing_is_the_layout():
     rows = rows_of_contexts(packed, contexts)
     assert rows.tolist() == [2, 4, 5, 6, 3, 7]
     assert rows[contexts.of_token].tolist() == [2, 4, 5, 2, 4, 6, 3, 7, 3, 7]
-    places = PromptsAndPaths(packed, PROMPT_LENGTHS, contexts, torch.device("cpu"))
-    assert places.prompt_tokens == 4
-    assert places.paths.row_at.view(3, 2)[:2].tolist() == [[4 - 4, 5 - 4], [4 - 4, 6 - 4]]
-    assert places.paths.row_at[4] == 7 - 4 and places.prompt_of_path.tolist() == [0, 0, 1]
+    places = PromptsAndGroups(packed, PROMPT_LENGTHS, contexts, torch.device("cpu"))
+    assert places.prompt_tokens == 4 and places.prompt_of_group.tolist() == [0, 1]
+    assert (places.groups.row_at + 4).tolist()[:4] == [4, 5, 6, 7]
+    assert (places.groups.place_of).tolist() == [0, 1, 2, 3]
+    leads = [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
+    assert places.visible[0, 0].int().tolist() == [[1, 1, 1, *row] for row in leads]
+    assert places.visible[1, 0, 0].int().tolist() == [1, 0, 0, 1, 0, 0]
+
+
+def test_a_node_stands_in_every_group_with_a_path_through_it(monkeypatch):
+    """Catches a path whose beginning stands in another group, where it cannot see it."""
+    monkeypatch.setattr(scoring, "NODES_IN_GROUP", 1)  # one path in a group
+    contexts = drawn_contexts()
+    groups = Groups.of(contexts)
+    assert groups.prompt.tolist() == [0, 0, 4]
+    assert groups.context_at.tolist() == [[1, 2], [1, 3], [5, 0]]
+    assert groups.leads[1].int().tolist() == [[1, 0], [1, 1]]
+    assert groups.place_of.tolist() == [0, 0, 1, 3, 0, 4]
 
 
 def test_each_token_of_the_drawing_passes_once():
@@ -69,3 +85,14 @@ def test_what_prompts_begin_with_is_packed_once():
     assert part.ids.tolist() == [A, B, D, U] and part.last.tolist() == [2, 3]
     mask = (ids != 0).long()
     assert torch.equal(prompt_beginnings(ids, mask), beginnings)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3])
+def test_the_states_do_not_depend_on_the_groups(monkeypatch, nodes):
+    """Catches a query that reads what stands beside it and does not lead to it."""
+    model = tiny_llama().eval().double()
+    contexts = drawn_contexts()
+    given = (model, PROMPT_IDS, COMPLETION_IDS, PROMPT_LENGTHS, contexts)
+    side_by_side = context_states(*given)
+    monkeypatch.setattr(scoring, "NODES_IN_GROUP", nodes)
+    torch.testing.assert_close(context_states(*given), side_by_side, rtol=0, atol=1e-6)

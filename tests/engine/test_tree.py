@@ -10,7 +10,7 @@ from shared.constrain import answer_trie
 from shared.engine import decoding
 from shared.engine.chance import uniforms
 from shared.engine.sampling import Sampling, distribution, draw
-from shared.logps import completion_logps
+from shared.logps import completion_logps, plain_logps
 from shared.models import eos_token_ids
 from shared.rollout import sample
 from tests.conftest import few_of, tiny_llama
@@ -108,6 +108,45 @@ def test_prompts_and_nodes_pass_once_in_sampling_and_in_scoring(tokenizer, monke
     seen.clear()
     completion_logps(model, rollout)
     assert seen == [distinct + nodes]
+
+
+@pytest.mark.parametrize("answers, nodes", [(["abc", "dd", "j"], 0), (["ab", "ac", "j"], 1)])
+def test_what_a_constraint_makes_certain_passes_through_no_layer(tokenizer, answers, nodes, monkeypatch):
+    """Three answers that the first token decides; then two that the second does, so that `a` has one node a prompt.
+
+    Catches certain tokens that are computed, and gradients that are lost with them.
+    """
+    monkeypatch.setattr(decoding, "group_limit", lambda P, C: 8)  # all completions of a prompt are one group
+    model = tiny_llama().eval().double()
+    trie = answer_trie(tokenizer, answers)
+    seen = []
+    model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
+    prompts = ["ef", "gh"]
+    rollout = sample(model, tokenizer, prompts, 8, Sampling(7), constraint=trie, seed=0)
+    assert set(rollout.completions) == set(answers) and not rollout.truncated.any()
+    assert sum(seen) == 4 + len(prompts) * nodes
+    seen.clear()
+    logps, entropy = completion_logps(model, rollout, with_entropy=True)
+    assert seen == [4 + len(prompts) * nodes]
+
+    plain = plain_logps(model, rollout)
+    torch.testing.assert_close(logps, plain, rtol=0, atol=1e-6)
+    torch.testing.assert_close(entropy.cpu(), rollout.entropy, rtol=0, atol=1e-6)
+    weight = torch.linspace(0, 1, logps.numel(), dtype=logps.dtype).view_as(logps)
+    parameters = list(model.parameters())
+    fast = torch.autograd.grad((logps * weight).sum(), parameters, allow_unused=True)
+    slow = torch.autograd.grad((plain * weight).sum(), parameters, allow_unused=True)
+    torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)
+
+
+def test_a_certain_end_that_does_not_fit_is_cut(tokenizer):
+    """Catches a completion that is longer than was asked for, or cut and yet called whole."""
+    model = tiny_llama().eval()
+    trie = answer_trie(tokenizer, ["abcde", "j"])
+    rollout = sample(model, tokenizer, ["ef"], 8, Sampling(3), constraint=trie, seed=0)
+    assert set(rollout.completions) == {"abc", "j"}
+    assert rollout.truncated.tolist() == [completion == "abc" for completion in rollout.completions]
+    assert rollout.lengths.tolist() == [3 if completion == "abc" else 2 for completion in rollout.completions]
 
 
 @pytest.mark.parametrize("make", [MODELS["llama"], MODELS["gpt2"]])
