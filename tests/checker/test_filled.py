@@ -68,10 +68,10 @@ def test_a_cell_with_an_exercise_that_is_gone_counts_as_filled(dots):
 
 
 def test_an_edition_that_was_only_run_or_saved_by_jupyter_is_built_again(dots):
-    """Catches a refusal over outputs and over sources kept as lists of lines."""
+    """Catches a refusal over outputs and over sources kept as one text."""
     notebook = json.loads(dots.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
-        cell["source"] = cell["source"].splitlines(keepends=True)
+        cell["source"] = "".join(cell["source"])
         if cell["cell_type"] == "code":
             cell["execution_count"] = 1
     dots.write_text(json.dumps(notebook), encoding="utf-8")
