@@ -40,7 +40,7 @@ def timed(exercise: Exercise, function: Callable) -> tuple[float, Explanation | 
     """The seconds of the processor that a verdict takes, and what it tells."""
     start = time.process_time()
     told = explanation(exercise, function)
-    return time.process_time() - start, told
+    return round(time.process_time() - start, 3), told
 
 
 def leaves(value) -> Iterator:
@@ -128,7 +128,7 @@ def of_hostile() -> dict[str, float]:
     for function, *_ in HOSTILE:
         start = time.monotonic()
         verdict_on(FEW, function)
-        seconds[function.__name__] = time.monotonic() - start
+        seconds[function.__name__] = round(time.monotonic() - start, 2)
     return seconds
 
 

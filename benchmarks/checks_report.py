@@ -28,6 +28,10 @@ SECONDS_RIGHT = 1
 SECONDS_WRONG = 3
 SECONDS_HOSTILE = 10
 ASKED_NUMBERS = 6
+CHOICE = (
+    "a policy has a choice in a world of two states and two actions or more: four places to go, two rewards, the end"
+)
+LARGE = {"irl.policy": CHOICE, "irl.causal": f"{CHOICE}; and a discount"}
 
 
 def report(measured: dict) -> str:
@@ -39,6 +43,7 @@ def report(measured: dict) -> str:
         table(["what", "asked for", "measured", "enough"], whole),
         "## Each exercise\n",
         table(COLUMNS, [row(name, of) for name, of in exercises.items()]),
+        *excuses("Smallest cases that are larger than asked for", large_excuses(exercises)),
         *excuses("Pairs that are not told apart", pair_excuses(exercises)),
         *excuses("Mutants that no valid case can tell from the reference", mutant_excuses(exercises)),
         *excuses("Mutants that some seeds accept", mutants_accepted(exercises)),
@@ -65,6 +70,7 @@ def totals(exercises: dict) -> list[list[str]]:
     rows = []
     if verdicts := of_all(exercises, "verdicts"):
         rows += verdict_totals(verdicts)
+        rows += size_totals(exercises)
     if right := of_all(exercises, "right"):
         rows += right_totals(right)
     if pairs := of_all(exercises, "pairs"):
@@ -79,13 +85,32 @@ def verdict_totals(verdicts: list[dict]) -> list[list[str]]:
     unnamed = sum(len(of["not named"]) for of in verdicts)
     right = max(of["right"] for of in verdicts)
     wrong = max(max(of["wrong"].values()) for of in verdicts)
-    largest = max(median(of["things"].values()) for of in verdicts)
     return [
         total("known slips", f"at least {ASKED_SLIPS}", f"{slips}", slips >= ASKED_SLIPS),
         total("of these not named by their verdict", "0", f"{unnamed}", unnamed == 0),
         total("slowest verdict, right", f"{SECONDS_RIGHT} s", f"{right:.2f} s", right <= SECONDS_RIGHT),
         total("slowest verdict, wrong", f"{SECONDS_WRONG} s", f"{wrong:.2f} s", wrong <= SECONDS_WRONG),
-        total("smallest case, largest median", f"{ASKED_NUMBERS}", f"{largest:.0f}", largest <= ASKED_NUMBERS),
+    ]
+
+
+def large(exercises: dict) -> dict[str, float]:
+    """The exercises whose smallest cases have more to read than is asked for, in the median, and how much."""
+    medians = {name: median(of["verdicts"]["things"].values()) for name, of in exercises.items() if "verdicts" in of}
+    return {name: size for name, size in medians.items() if size > ASKED_NUMBERS}
+
+
+def size_totals(exercises: dict) -> list[list[str]]:
+    sizes = [size for of in of_all(exercises, "verdicts") for size in of["things"].values()]
+    found = large(exercises)
+    what = f"exercises whose smallest cases have more than {ASKED_NUMBERS} numbers and texts in the median"
+    return [
+        total(
+            "smallest case, median of all slips",
+            f"at most {ASKED_NUMBERS}",
+            f"{median(sizes):.0f}",
+            median(sizes) <= ASKED_NUMBERS,
+        ),
+        total(what, "0", f"{len(found)}", not found),
     ]
 
 
@@ -174,6 +199,10 @@ def mutant_cells(mutants: dict | None) -> list[str]:
 def excuses(heading: str, rows: list[list[str]]) -> list[str]:
     """A section of what is excused, with the reasons; no section for nothing."""
     return [f"## {heading}\n", table(["exercise", "which", "why"], rows)] if rows else []
+
+
+def large_excuses(exercises: dict) -> list[list[str]]:
+    return [[name, f"{size:.0f} in the median", LARGE.get(name, "")] for name, size in large(exercises).items()]
 
 
 def pair_excuses(exercises: dict) -> list[list[str]]:

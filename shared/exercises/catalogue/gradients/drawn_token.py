@@ -86,6 +86,9 @@ def generator_ignored():
     return None
 
 
+OTHER_SEEDS = 1000  # further on than any seed of a case
+
+
 def call(function, case: Case):
     """Shares (N + 1, V): how often each token came in the rows of each prompt; then whether one seed gives one draw."""
     logits, allowed, seed = case.values()  # a case holds the seed in the generator's place
@@ -98,8 +101,12 @@ def call(function, case: Case):
             raise NotAResult(f"it returns {named(tokens)}; return a tensor with the number of a token for each row.")
         return tokens
 
-    first = drawn()
-    again = drawn()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(
+            seed + OTHER_SEEDS
+        )  # who ignores the generator draws the same in every trial, and is recognised
+        first = drawn()
+        again = drawn()
     if first.shape != (len(many),):
         return first.float()
     shares = torch.nn.functional.one_hot(first.long(), logits.size(1)).float().view(len(logits), DRAWS, -1).mean(dim=1)
