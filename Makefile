@@ -7,7 +7,9 @@ RUN := $(VENV)/bin/python
 SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 
 # Small models run fastest on few threads, and results repeat exactly only at a fixed number.
+# Waiting threads that do not rest make each other many times slower when a core is busy.
 export OMP_NUM_THREADS ?= 2
+export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
 .PHONY: help setup start lab report test test-all test-slow lint mutants site notebooks students model bench clean

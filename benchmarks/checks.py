@@ -1,96 +1,165 @@
-"""How strong and how fast the checks are: `.venv/bin/python -m benchmarks.checks --write`, or with names of exercises.
+"""How strong and how fast the checks are: `.venv/bin/python -m benchmarks.checks`, or with names of exercises.
 
-For each exercise: how many slips are known, the time of a verdict on the reference and on every slip (in the process that
-asks, without the 0.1 s that a child costs), how many of the slips are named, how many numbers and characters the smallest
-cases have, how many of the reference's mutants are rejected by the cases of each seed, and of a sample of pairs of slips
-how many are named or told apart. `--write` puts the table into `benchmarks/checks.md`.
+Four things are measured of each exercise (`--only` chooses some of them):
+
+- verdicts: the time of a verdict on the reference and on each of its slips, in the process that asks (a child costs about
+  0.1 s more); which slips are not named; how many numbers and texts a verdict shows of the smallest case;
+- right: whether right functions in other styles pass;
+- pairs: which pairs of slips pass, and which of `--pairs` of them get a verdict that names neither them nor others that
+  do the same in every case;
+- mutants: which wrong versions of the reference the cases of each of `--seeds` seeds accept.
+
+What is measured is kept in `checks.json`, so that one exercise can be measured again, and `checks.md` tells what all of
+them come to. `--hostile` measures how long a verdict takes on functions that loop, leave, crash or print a megabyte.
 """
 
 import argparse
 import importlib
+import json
 import random
-import statistics
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import torch
 
+from benchmarks.checks_report import report
 from shared.exercises import catalogue
-from shared.exercises.comparing import judged
-from shared.exercises.exercise import Exercise
-from shared.exercises.judging import Verdict, judge, smallest_case
-from tests.exercises.mutants import mutants_of
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.judging import Explanation, explanation
+from shared.exercises.process import verdict_on
+from tests.exercises.mutants import accepted, mutants_of
+from tests.exercises.pairs import pairs_not_told, pairs_of, pairs_that_pass
 
-TABLE = Path(__file__).with_suffix(".md")
-HEAD = (
-    "| exercise | slips | named | right, s | wrong, median s | wrong, worst s | smallest case, median "
-    "| mutants | rejected, worst seed | pairs told |"
-)
+MEASURED = Path(__file__).with_suffix(".json")
+REPORT = Path(__file__).with_suffix(".md")
 
 
-def timed(exercise: Exercise, function) -> tuple[float, Verdict]:
-    """A verdict, and the seconds of the processor that it took."""
+def timed(exercise: Exercise, function: Callable) -> tuple[float, Explanation | None]:
+    """The seconds of the processor that a verdict takes, and what it tells."""
     start = time.process_time()
-    verdict = judge(exercise, function)
-    return time.process_time() - start, verdict
+    told = explanation(exercise, function)
+    return time.process_time() - start, told
 
 
-def rejected(exercise: Exercise, mutants: list, seed: int) -> int:
-    """How many mutants a case of this seed tells from the reference."""
-    cases = exercise.cases(seed)
-    return sum(any(judged(exercise, mutant.function, case)[0] for case in cases) for mutant in mutants)
+def leaves(value) -> Iterator:
+    """What stands in lists and dicts within each other."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for item in value:
+        yield from leaves(item)
 
 
-def pairs_told(exercise: Exercise, most: int, untold: dict) -> str:
-    """Of a sample of pairs, how many get a verdict that names slips: these two, or others that explain every case."""
-    pairs = [slips for slips in exercise.steps.combinations() if len(slips) == 2]
-    pairs = [pair for pair in pairs if (pair[0].name, pair[1].name) not in untold]
-    sample = random.Random(0).sample(pairs, min(most, len(pairs)))
-    told = sum(bool(judge(exercise, exercise.reference(pair)).slips) for pair in sample)
-    return f"{told} of {len(sample)}"
+def to_read(exercise: Exercise, case: Case) -> tuple[int, int]:
+    """How many numbers and texts a verdict shows of a case, and how many characters these texts have."""
+    things = 0
+    characters = 0
+    for name, kind in exercise.arguments.items():
+        value = case[name]
+        if kind.is_plain(value):
+            continue
+        if kind.in_words(value):
+            things += kind.amount(value)
+            continue
+        found = list(leaves(value))
+        texts = [leaf for leaf in found if isinstance(leaf, str)]
+        things += len(texts) + sum(kind.amount(leaf) for leaf in found if not isinstance(leaf, str))
+        characters += sum(map(len, texts))
+    return things, characters
 
 
-def row(name: str, exercise: Exercise, seeds: int, pairs: int) -> str:
-    """The figures of one exercise, as a row of the table."""
-    about = importlib.import_module(f"tests.exercises.right.{name}")
-    mutants = [m for m in mutants_of(exercise) if m.change not in getattr(about, "EQUIVALENT", {})]
-    slips = exercise.steps.slips
+def of_verdicts(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
     timed(exercise, exercise.reference())  # what is only done once
     right, _ = timed(exercise, exercise.reference())
-    wrong = [timed(exercise, exercise.reference((slip,))) for slip in slips]
-    seconds = [time for time, _ in wrong]
-    named = sum(verdict.slips == (slip.name,) for slip, (_, verdict) in zip(slips, wrong))
-    smallest = [smallest_case(exercise, exercise.reference((slip,))) for slip in slips]
-    size = statistics.median(exercise.size(case) for case in smallest if case is not None)
-    fewest = min(rejected(exercise, mutants, seed) for seed in range(seeds))
-    told = pairs_told(exercise, pairs, getattr(about, "UNTOLD", {}))
-    return (
-        f"| {name} | {len(slips)} | {named} | {right:.2f} | {statistics.median(seconds):.2f} | {max(seconds):.2f} "
-        f"| {size:.0f} | {len(mutants)} | {fewest} | {told} |"
-    )
+    wrong = {}
+    things = {}
+    characters = {}
+    not_named = []
+    for slip in exercise.steps.slips:
+        wrong[slip.name], told = timed(exercise, exercise.reference((slip,)))
+        things[slip.name], characters[slip.name] = to_read(exercise, told.smallest)
+        if told.slips != (slip,):
+            not_named.append(slip.name)
+    return {"right": right, "wrong": wrong, "things": things, "characters": characters, "not named": not_named}
+
+
+def of_right(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
+    rejected = [function.__name__ for function in about.RIGHT if explanation(exercise, function)]
+    return {"tried": len(about.RIGHT), "rejected": rejected}
+
+
+def of_pairs(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
+    pairs = pairs_of(exercise)
+    untold = getattr(about, "UNTOLD", {})
+    judged = random.Random(0).sample(pairs, min(options.pairs, len(pairs)))
+    return {
+        "tried": len(pairs) - len(untold),
+        "passing": pairs_that_pass(exercise, pairs, untold),
+        "judged": len(judged),
+        "not told": [[*names, why] for names, why in pairs_not_told(exercise, judged, untold).items()],
+        "untold": [[*names, reason] for names, reason in untold.items()],
+    }
+
+
+def of_mutants(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
+    equivalent = getattr(about, "EQUIVALENT", {})
+    tried = [mutant for mutant in mutants_of(exercise) if mutant.change not in equivalent]
+    passing = {seed: [mutant.change for mutant in accepted(exercise, tried, seed)] for seed in range(options.seeds)}
+    return {
+        "tried": len(tried),
+        "seeds": options.seeds,
+        "accepted": {str(seed): changes for seed, changes in passing.items() if changes},
+        "equivalent": equivalent,
+    }
+
+
+MEASURES = {"verdicts": of_verdicts, "right": of_right, "pairs": of_pairs, "mutants": of_mutants}
+
+
+def of_hostile() -> dict[str, float]:
+    """Seconds on the clock until there is a verdict, with the child process, by the hostile function's name."""
+    from tests.exercises.test_process import FEW, HOSTILE
+
+    seconds = {}
+    for function, *_ in HOSTILE:
+        start = time.monotonic()
+        verdict_on(FEW, function)
+        seconds[function.__name__] = time.monotonic() - start
+    return seconds
+
+
+def kept(measured: dict) -> None:
+    MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    REPORT.write_text(report(measured), encoding="utf-8")
 
 
 def main() -> None:
+    exercises = catalogue.exercise_modules()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(catalogue.exercise_modules()))
-    parser.add_argument("--seeds", type=int, default=1, help="seeds of the drawn cases that mutants are tried on")
-    parser.add_argument("--pairs", type=int, default=10, help="pairs of slips that are tried")
-    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
+    parser.add_argument("names", nargs="*", help="exercises, such as kl and irl.policy; all of them if none is named")
+    parser.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES), help="what is measured")
+    parser.add_argument("--seeds", type=int, default=20, help="seeds of the drawn cases that mutants are tried on")
+    parser.add_argument("--pairs", type=int, default=30, help="pairs of slips, of each exercise, that get a verdict")
+    parser.add_argument("--hostile", action="store_true", help="measure the hostile functions, and nothing else")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    lines = [HEAD, "|" + " --- |" * HEAD.count(" | ") + " --- |"]
-    print(*lines, sep="\n")
-    for name in options.names:
-        line = row(name, catalogue.exercise_modules()[name].EXERCISE, options.seeds, options.pairs)
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        command = f"`.venv/bin/python -m benchmarks.checks --write --seeds {options.seeds} --pairs {options.pairs}`"
-        TABLE.write_text(
-            f"# How strong and how fast the checks are\n\nWritten by {command}; seconds are the processor's, for one "
-            "verdict without the child process.\n\n" + "\n".join(lines) + "\n",
-            encoding="utf-8",
-        )
+    measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"exercises": {}}
+    if options.hostile:
+        measured["hostile"] = of_hostile()
+        kept(measured)
+        return
+    for name in options.names or exercises:
+        about = importlib.import_module(f"tests.exercises.right.{name}")
+        of_exercise = measured["exercises"].setdefault(name, {})
+        for what in options.only:
+            start = time.process_time()
+            of_exercise[what] = MEASURES[what](exercises[name].EXERCISE, about, options)
+            print(f"{name}, {what}: {time.process_time() - start:.0f} s", flush=True)
+        kept(measured)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,9 @@ EDITIONS = environment.ROOT / "notebooks" / "student"
 WORK = environment.ROOT / "work"
 # A file's tests run in one process: they share models, tokenizers and what was measured.
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "-m", "not slow"]
-# As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number.
-THREADS = {"OMP_NUM_THREADS": "2", "TOKENIZERS_PARALLELISM": "false"}
+# As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number. Threads
+# that wait without rest make each other many times slower when a core is busy.
+THREADS = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
 
 
 def before_packages(arguments: list[str]) -> None:

@@ -76,6 +76,16 @@ local function cell(div)
   return { heading, div }
 end
 
+-- The place of "# Cell 1: Task definition and plan" is that of every other section: "section-1".
+local function text_section(header)
+  local number = pandoc.utils.stringify(header):match("^Cell (%d+)")
+  if header.level ~= SECTION or not number then
+    return nil
+  end
+  header.identifier = "section-" .. number
+  return header
+end
+
 -- Cell 0 of a notebook: a heading and the settings, folded; nothing in a page that is no notebook.
 local function settings()
   local path = quarto.doc.input_file
@@ -99,6 +109,7 @@ local function settings()
 end
 
 return {
+  { Header = text_section },
   { Div = cell },
   {
     Pandoc = function(document)

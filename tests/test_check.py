@@ -7,6 +7,7 @@ import torch
 
 from shared import check
 from shared.exercises import catalogue
+from shared.exercises.judging import Verdict
 from shared.exercises.record import MIME, bundle
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
@@ -67,6 +68,14 @@ def test_in_jupyter_the_verdict_has_colour_and_a_record(monkeypatch):
         "first": (),
     }
     assert "pre-wrap" in data["text/html"] and "break-word" in data["text/html"]
+
+
+def test_a_verdict_is_marked_up_without_a_hole():
+    """Catches backticks left in the page's text, and tags of a function's own that come into it by way of its code."""
+    verdict = Verdict("per-token KL", False, "it calls `<b>log</b>`.\nA ` alone\nis `no` code.")
+    html = bundle(verdict)["text/html"]
+    assert "per-token KL</b>: it calls <code>&lt;b&gt;log&lt;/b&gt;</code>." in html
+    assert "A ` alone\nis <code>no</code> code.</div>" in html
 
 
 def test_the_record_names_the_slips():

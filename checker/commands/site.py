@@ -21,6 +21,7 @@ def site_command(
     """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
     from checker.pages import course, pieces, quarto
     from checker.pages.finish import finish
+    from checker.pages.pruned import prune
     from checker.pages.website import website
 
     program = quarto.program()
@@ -31,6 +32,7 @@ def site_command(
             status = subprocess.run([program, "render"]).returncode
             if status == 0:
                 finish(Path(), QUARTO_OUTPUT, site)
+                prune(QUARTO_OUTPUT)
             raise typer.Exit(status)
         for page in course.build(Path(), output):
             print(one_line(str(page)))

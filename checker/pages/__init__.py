@@ -6,6 +6,7 @@ What is on a page, and where that is decided:
 - `body`: the cells of a notebook, whichever engine shows them: places, headings, limits;
 - `builtin`, `quarto`: the two engines; `cells`: what a code cell says of itself, its fold, its captions;
 - `markdown`, `formulas`, `parts`, `sanitise`: a stranger's text, made fit to look at;
-- `course`: the course site without Quarto;
+- `course`: the course site without Quarto, and `crossings`, its numbered equations and figures;
+- `website`, `finish`, `pieces`, `pruned`: what the site is, and what its pages get whichever engine made them;
 - `templates`: the `.j2` templates, all on `layout.html.j2`, with the style and the scripts that lie beside it.
 """

@@ -18,6 +18,7 @@ from checker.files import write_beside
 from checker.layout import title_of
 from checker.notebook import Unreadable, read
 from checker.pages import builtin, pieces
+from checker.pages.crossings import crossed
 from checker.pages.finish import finish
 from checker.pages.markdown import Heading, to_html
 from checker.pages.sanitise import Pictures
@@ -104,7 +105,7 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         raise Unreadable(f"The page {source} of {SETTINGS} cannot be read: {error.strerror}.") from error
     header, text = _header(text)
     html, headings = to_html(pieces.marked(text), "part", pictures)
-    html, listed = _named(html, headings)
+    html, listed = _named(crossed(html), headings)
     said = {name: str(header.get(name, "")) for name in ("subtitle", "description")}
     return Page(
         source,

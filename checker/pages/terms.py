@@ -16,6 +16,8 @@ ALSO = {
     "KL divergence": ("KL",),
     "Inverse reinforcement learning": ("inverse RL",),
     "Policy": ("policies",),
+    "GRPO": ("Group Relative Policy Optimization",),
+    "PPO": ("Proximal Policy Optimization",),
 }
 
 

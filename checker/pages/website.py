@@ -5,7 +5,7 @@ names none, has no link to Colab, to the source of a page or to a place where it
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.notebook import Unreadable
@@ -19,7 +19,8 @@ PUBLISHED = "gh-pages"  # the branch into which `quarto publish` puts the finish
 class Website:
     """address, repository: of the public site and its source, without a slash at the end; "" where they are not set.
 
-    pages: files below the project's folder, in reading order.    picture: what is shown of the site where it is linked.
+    pages: files below the project's folder, in reading order.    sections: of those in one, its name in the sidebar.
+    picture: what is shown of the site where it is linked.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Website:
     repository: str = ""
     branch: str = "main"
     picture: str = ""
+    sections: dict[Path, str] = field(default_factory=dict)
 
     @property
     def notebooks(self) -> list[Path]:
@@ -56,23 +58,25 @@ def website(project: Path) -> Website:
 
     try:
         found = yaml.safe_load((project / SETTINGS).read_text(encoding="utf-8"))["website"]
+        listed = list(_listed(found["sidebar"]["contents"]))
         return Website(
             title=str(found["title"]),
             description=str(found.get("description", "")),
-            pages=list(_listed(found["sidebar"]["contents"])),
+            pages=[page for page, _ in listed],
+            sections={page: section for page, section in listed if section},
             address=str(found.get("site-url") or "").rstrip("/"),
             repository=str(found.get("repo-url") or "").rstrip("/"),
             branch=str(found.get("repo-branch", "main")),
-            picture=str(found.get("image", "")),
+            picture=str(found.get("image", "")).lstrip("/"),
         )
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
 
 
-def _listed(contents: list) -> Iterator[Path]:
-    """The files that a sidebar's contents name: names, entries with `href`, and sections with contents."""
+def _listed(contents: list, section: str = "") -> Iterator[tuple[Path, str]]:
+    """(file, section) of what a sidebar's contents name: names, entries with `href`, and sections with contents."""
     for entry in contents:
         if isinstance(entry, dict) and "contents" in entry:
-            yield from _listed(entry["contents"])
+            yield from _listed(entry["contents"], str(entry.get("section", section)))
         else:
-            yield Path(entry["href"] if isinstance(entry, dict) else entry)
+            yield Path(entry["href"] if isinstance(entry, dict) else entry), section

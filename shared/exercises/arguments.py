@@ -29,6 +29,7 @@ AXES = {
     "E": "estimator",
     "V": "token",
 }
+NUMBERED = {"S", "T", "A"}  # states and actions have numbers, from 0; places of the other axes are counted from 1
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class Kind:
         """Whether there is nothing to say about it."""
         return True
 
+    def in_words(self, value) -> str:
+        """How a verdict writes it, where that says more than its numbers; "" where it does not."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Numbers(Kind):
@@ -105,7 +110,7 @@ class Numbers(Kind):
 
 @dataclass(frozen=True)
 class Mask(Kind):
-    """A tensor of 1 and 0, in every row 1 from the first place to the last real one, of which there is at least one."""
+    """A tensor that says what counts: 1 from a row's first place to its last real one, or truths about what is allowed."""
 
     def simpler(self, value) -> Iterator:
         if not bool((value == 1).all()):

@@ -78,6 +78,15 @@ class Trial:
     stopped: Verdict | None = None
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """What a verdict tells of a wrong function: in what it differs (one of WAYS), its slips, the smallest case."""
+
+    way: str
+    slips: tuple[Slip, ...]
+    smallest: Case
+
+
 def judge(exercise: Exercise, function: Callable, report: Report = SILENT) -> Verdict:
     """Judge a function, with right ones in the place of its helpers that are wrong."""
     end = _timer(LONGEST, time.monotonic() + LONGEST)
@@ -135,31 +144,43 @@ def _verdict(exercise: Exercise, function: Callable, trial: Trial, time_left: Ca
     count = len(trial.cases)
     if not trial.failures:
         return Verdict(exercise.name, True, f"right in all {count} cases.", count)
-    way = next(way for way in WAYS if way in trial.failures)
+    why = _explained(exercise, function, trial, time_left)
+    _, found, expected = judged(exercise, function, why.smallest)
+    text = told(exercise, why.way, why.slips, why.smallest, found, expected)
+    return Verdict(exercise.name, False, text, count, tuple(slip.name for slip in why.slips))
+
+
+def _explained(exercise: Exercise, function: Callable, trial: Trial, time_left: Callable[[], bool]) -> Explanation:
     explaining = _timer(TIME_TO_EXPLAIN)
-    slips = ()
-    if way not in ("harm", "type"):
-        recognising = _timer(TIME_TO_RECOGNISE)
-        slips = _slips(exercise, trial, lambda: recognising() and time_left())
-    failing = [trial.cases[number] for number in trial.failures[way]]
-    smallest = _smallest(exercise, function, failing, way, lambda: explaining() and time_left())
-    _, found, expected = judged(exercise, function, smallest)
-    text = told(exercise, way, slips, smallest, found, expected)
-    return Verdict(exercise.name, False, text, count, tuple(slip.name for slip in slips))
+    slips = _slips(exercise, trial, time_left)
+    smallest = _smallest(exercise, function, trial, lambda: explaining() and time_left())
+    return Explanation(_way(trial), slips, smallest)
+
+
+def _way(trial: Trial) -> str:
+    """What is said first of a function that fails in several ways."""
+    return next(way for way in WAYS if way in trial.failures)
 
 
 def _slips(exercise: Exercise, trial: Trial, time_left: Callable[[], bool]) -> tuple[Slip, ...]:
-    """The slips that explain every outcome, asked first of the cases that differ in more than a type."""
+    """The slips that explain every outcome, asked first of the cases that differ in more than a type.
+
+    () where none do, and for a function whose values and gradients are right.
+    """
+    if _way(trial) in ("harm", "type"):
+        return ()
+    recognising = _timer(TIME_TO_RECOGNISE)
     telling = {number for way, numbers in trial.failures.items() if way != "type" for number in numbers}
     order = sorted(range(len(trial.cases)), key=lambda number: number not in telling)
     cases = [trial.cases[number] for number in order]
-    return recognised(exercise, cases, [trial.outcomes[number] for number in order], time_left)
+    outcomes = [trial.outcomes[number] for number in order]
+    return recognised(exercise, cases, outcomes, lambda: recognising() and time_left())
 
 
-def _smallest(
-    exercise: Exercise, function: Callable, failing: list[Case], way: str, time_left: Callable[[], bool]
-) -> Case:
+def _smallest(exercise: Exercise, function: Callable, trial: Trial, time_left: Callable[[], bool]) -> Case:
     """The smallest of the failing cases, made smaller as long as the function fails in the same way."""
+    way = _way(trial)
+    failing = [trial.cases[number] for number in trial.failures[way]]
 
     def fails(case: Case) -> bool:
         return judged(exercise, function, case)[0] == way
@@ -167,14 +188,18 @@ def _smallest(
     return shrunk(exercise, min(failing, key=exercise.size), fails, time_left)
 
 
-def smallest_case(exercise: Exercise, function: Callable) -> Case | None:
-    """The smallest case that tells a function from the reference, as a verdict shows it; None where none does."""
-    trial = tried(exercise, function, _timer(LONGEST))
-    for way in WAYS:
-        if way in trial.failures:
-            failing = [trial.cases[number] for number in trial.failures[way]]
-            return _smallest(exercise, function, failing, way, _timer(TIME_TO_EXPLAIN))
-    return None
+def slips_made(exercise: Exercise, function: Callable) -> tuple[Slip, ...] | None:
+    """The slips that a verdict names; () where none explain what the function does, None where it is right."""
+    time_left = _timer(LONGEST)
+    trial = tried(exercise, function, time_left)
+    return _slips(exercise, trial, time_left) if trial.failures else None
+
+
+def explanation(exercise: Exercise, function: Callable) -> Explanation | None:
+    """What a verdict tells of a wrong function; None for a right one."""
+    time_left = _timer(LONGEST)
+    trial = tried(exercise, function, time_left)
+    return _explained(exercise, function, trial, time_left) if trial.failures else None
 
 
 def _timer(seconds: float, end: float = float("inf")) -> Callable[[], bool]:

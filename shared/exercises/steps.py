@@ -60,12 +60,25 @@ class Slip:
         return self.changes not in self.part.reads
 
 
+class Slips(list[Slip]):
+    """Slips in their order: of an exercise, or those of one idea in a file of their own."""
+
+    def slip(self, changes: str, explanation: str) -> Callable[[Callable], Callable]:
+        """Decorator: a slip of a step or an argument, known by the function's name."""
+
+        def declare(function: Callable) -> Callable:
+            self.append(Slip.of(changes, explanation, function))
+            return function
+
+        return declare
+
+
 @dataclass
 class Steps:
     """The steps of a reference in their order, the last one giving the result, and its slips."""
 
     steps: dict[str, Part] = field(default_factory=dict)
-    slips: list[Slip] = field(default_factory=list)
+    slips: Slips = field(default_factory=Slips)
 
     def step(self, function: Callable) -> Callable:
         """Decorator: the next step, under the function's name."""
@@ -73,17 +86,12 @@ class Steps:
         return function
 
     def slip(self, changes: str, explanation: str) -> Callable[[Callable], Callable]:
-        """Decorator: a slip of a step or an argument, known by the function's name."""
+        """Decorator: the next slip; see `Slips.slip`."""
+        return self.slips.slip(changes, explanation)
 
-        def declare(function: Callable) -> Callable:
-            self.add(Slip.of(changes, explanation, function))
-            return function
-
-        return declare
-
-    def add(self, slip: Slip) -> None:
-        """The next slip, where it is declared elsewhere because several exercises have it."""
-        self.slips.append(slip)
+    def add(self, *slips: Slip) -> None:
+        """The next slips, where they are declared elsewhere: several exercises have them, or they fill a file."""
+        self.slips.extend(slips)
 
     def result(self, arguments: dict, slips: Iterable[Slip] = ()):
         """What the last step gives for these arguments when the slips are made. Raises what the steps raise."""

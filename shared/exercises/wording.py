@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shared.exercises.arguments import AXES
+from shared.exercises.arguments import AXES, NUMBERED
 from shared.exercises.calling import Outcome
 from shared.exercises.comparing import differing
 from shared.exercises.exercise import Case, Exercise
@@ -59,12 +59,14 @@ def arguments_in_words(exercise: Exercise, case: Case) -> str:
     for name, kind in exercise.arguments.items():
         value = case[name]
         if not kind.is_plain(value):
-            parts.append(_argument(name, value))
+            parts.append(_argument(name, value, kind.in_words(value)))
     return ", ".join(parts)
 
 
-def _argument(name: str, value) -> str:
+def _argument(name: str, value, in_words: str) -> str:
     """One argument; of a list of one thing that thing, under the name of one."""
+    if in_words:
+        return f"{name} {in_words}"
     if isinstance(value, list) and len(value) == 1 and name.endswith("s"):
         return f"{_singular(name)} {shown(value[0])}"
     return f"{name} {shown(value)}"
@@ -141,11 +143,12 @@ def _pair(found: float, expected: float) -> str:
 
 
 def _place(place: list[int], shape, axes: str) -> str:
-    """ "at completion 2, token 1", counted from 1; axes of one place are not named, of too many the last ones are."""
+    """ "at completion 2, token 1", "at state 0"; axes of one place are not named, of too many the last ones are."""
     words = []
     for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
         if length > 1 or len(place) == 1:
-            words.append(f"{AXES.get(dimension[-1:], 'place')} {index + 1}")
+            axis = dimension[-1:]
+            words.append(f"{AXES.get(axis, 'place')} {index if axis in NUMBERED else index + 1}")
     return f"at {', '.join(words)}"
 
 

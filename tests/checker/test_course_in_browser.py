@@ -3,12 +3,6 @@ one is left out, and what can be operated does what it says.
 """
 
 import json
-import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,31 +11,20 @@ from checker.pages.pieces import trying
 from checker.pages.site import render
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import markdown
+from tests.checker.looking import (
+    ALL_LOOKS,
+    AXE,
+    HEAVIEST,
+    LISTED,
+    LOOKS,
+    PROJECT,
+    SECTIONS,
+    assert_fits,
+    assert_nobody_is_left_out,
+    served,
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-
-PROJECT = Path(__file__).parents[2]
-# Where `npm install axe-core` puts it; AXE names the file where it lies elsewhere.
-AXE = Path(os.environ.get("AXE", PROJECT / "node_modules" / "axe-core" / "axe.min.js"))
-SECTIONS = [f"Cell {number}" for number in range(9)]
-# What is wider than its own box, at most by a rounding; the whole page is `html`.
-WIDER = """
-return [...document.querySelectorAll("html, main pre, main table, main p, main .highlight")]
-  .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
-  .map((one) => one.tagName + " " + one.scrollWidth + " > " + one.clientWidth + ": " + one.textContent.slice(0, 60));
-"""
-LISTED = """
-return [...document.querySelectorAll("nav a[href^='#section-']")].map((link) => [
-  link.textContent.slice(0, 6), document.querySelectorAll(link.getAttribute("href")).length]);
-"""
-OPENED = "for (const fold of document.querySelectorAll('main details')) fold.open = true;"
-SERIOUS = """
-return axe.run(document).then((found) => found.violations
-  .filter((one) => ["serious", "critical"].includes(one.impact))
-  .map((one) => one.id + ": " + one.nodes[0].html.slice(0, 200)));
-"""
-LOOKS = [(390, False), (1280, True)]
-ALL_LOOKS = [*LOOKS, (390, True), (1280, False)]
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +64,9 @@ def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
 
 def assert_all_fit(shown, pages: list[Path]) -> None:
     for page in pages:
-        assert page.stat().st_size < 1_000_000, page
+        assert page.stat().st_size < HEAVIEST, page
         for width, dark in LOOKS:
-            shown.show(page.as_uri(), width=width, dark=dark)
-            shown.run(OPENED)
-            wider = shown.run(WIDER)
-            assert not [line for line in wider if width >= 1280 or line.startswith("HTML")], (page, width, wider)
-            assert shown.requests() == [page.as_uri()] and not shown.complaints(), page
+            assert assert_fits(shown, page.as_uri(), width, dark) == [page.as_uri()]
         if (PROJECT / "notebooks" / page.name).with_suffix(".ipynb").is_file():
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
@@ -99,10 +78,7 @@ def test_nobody_is_left_out(shown, pages):
         pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
     for page in pages:
         for width, dark in ALL_LOOKS:
-            shown.show(page.as_uri(), width=width, dark=dark)
-            shown.run(OPENED)
-            shown.run(f"{AXE.read_text(encoding='utf-8')}; return 1;")
-            assert shown.run(SERIOUS) == [], (page, width, dark)
+            assert_nobody_is_left_out(shown, page.as_uri(), width, dark)
 
 
 def test_paper_shows_code_and_no_form(shown, pages):
@@ -137,16 +113,6 @@ def test_a_run_is_watched_by_slider_and_by_question(shown, pages):
     """
     completions = record["prompts"][2]["groups"][0]["completions"]
     assert shown.run(said) == [False, *(completion.strip() for completion in completions)]
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address at which a folder is served."""
-    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *arguments: None})
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 LOADED = """

@@ -56,6 +56,7 @@ def test_glossary_words_are_found_as_texts_write_them():
         ("Held-out rows", "held-out"),
         ("KL", "kl-divergence"),
         ("k3", "k1-k2-k3"),
+        ("Group Relative Policy Optimization", "grpo"),
     ):
         assert f'href="g#{anchor}"' in linked(page(f"<p>{text}</p>"), entries), text
     assert linked(page("<p>pro lora</p>"), entries) == page("<p>pro lora</p>")

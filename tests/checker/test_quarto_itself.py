@@ -1,36 +1,193 @@
-"""The real Quarto on the project itself, where it is installed."""
+"""The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from checker.pages import quarto
+from checker.pages.site import render
+from checker.pages.website import website
+from tests.checker.browser import CHROMIUM, DRIVER, browser
+from tests.checker.conftest import code, markdown
+from tests.checker.looking import (
+    ALL_LOOKS,
+    AXE,
+    HEAVIEST,
+    LISTED,
+    LOOKS,
+    PROJECT,
+    SECTIONS,
+    assert_fits,
+    assert_nobody_is_left_out,
+    served,
+    weight,
+)
+from tests.checker.test_quarto import DANGEROUS
+from tests.checker.test_render import listed
+from tests.checker.test_site import Elements, assert_no_link_is_dead
 
-PROJECT = Path(__file__).parents[2]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(quarto.program() is None, reason="no Quarto is installed"),
+]
 
 
 def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.slow
-def test_rendering_leaves_the_repository_clean(tmp_path):
-    """Catches a line that Quarto adds to .gitignore, pages beside their sources, and notebooks that it rewrites."""
-    program = quarto.program()
-    if program is None:
-        pytest.skip("no Quarto is installed")
-    project = tmp_path / "project"
-    git(tmp_path, "clone", "-q", str(PROJECT), str(project))
+def status(project: Path) -> str:
+    return git(project, "status", "--porcelain")
+
+
+def cloned(folder: Path) -> Path:
+    """The project as it is now, changed and new files too, in a clone."""
+    project = folder / "project"
+    git(folder, "clone", "-q", str(PROJECT), str(project))
     for name in git(PROJECT, "ls-files", "--modified", "--others", "--exclude-standard").splitlines():
         if (PROJECT / name).is_file():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, project / name)
     git(project, "add", "-A")
-    before = git(project, "status", "--porcelain")
+    return project
+
+
+ADDRESS = "https://example.org/course"
+REPOSITORY = "https://github.com/owner/name"
+
+
+def made_public(project: Path) -> None:
+    """Set the lines of `_quarto.yml` that say where the course is public, as a comment there shows them."""
+    settings = project / "_quarto.yml"
+    text = settings.read_text(encoding="utf-8")
+    lines = (f"site-url: {ADDRESS}", f"repo-url: {REPOSITORY}", "repo-actions: [source, edit]")
+    for line in lines:
+        assert f"  # {line}\n" in text, line
+        text = text.replace(f"  # {line}\n", f"  {line}\n")
+    settings.write_text(text, encoding="utf-8")
+    git(project, "add", "-A")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> list[Path]:
+    """The pages of the site, with a public address, that `checker site` makes by Quarto: all that its sidebar lists."""
+    project = cloned(tmp_path_factory.mktemp("quarto"))
+    made_public(project)
+    before = status(project)
+    subprocess.run([sys.executable, "-m", "checker", "site"], cwd=project, check=True, capture_output=True)
+    assert status(project) == before, "checker site changed a tracked file"
+    made = [project / "_site" / source.with_suffix(".html") for source in website(project).pages]
+    assert sorted(made) == sorted((project / "_site").rglob("*.html"))
+    return made
+
+
+@contextmanager
+def on_a_server(pages: list[Path]) -> Iterator[list[tuple[Path, str, str]]]:
+    """(page, the site's address, the page's) of each page; scripts of Quarto's need a server."""
+    site = pages[0].parent
+    with served(site) as address:
+        yield [(page, address, f"{address}/{page.relative_to(site).as_posix()}") for page in pages]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """A running browser."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    if DRIVER is None:
+        pytest.skip("no chromedriver is installed")
+    with browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+def test_rendering_leaves_the_repository_clean(tmp_path):
+    """Catches a line that Quarto adds to .gitignore, pages beside their sources, and notebooks that it rewrites."""
+    project = cloned(tmp_path)
+    before = status(project)
     for page in ("docs/start.qmd", "notebooks/dots.ipynb"):
-        subprocess.run([program, "render", page], cwd=project, check=True, env=os.environ, capture_output=True)
-    assert git(project, "status", "--porcelain") == before
+        subprocess.run([quarto.program(), "render", page], cwd=project, check=True, env=os.environ, capture_output=True)
+    assert status(project) == before
     assert (project / "_site" / "notebooks" / "dots.html").is_file()
+
+
+def test_every_page_of_the_site_fits_is_light_and_asks_for_nothing(shown, pages):
+    """Catches two whole themes on each page, a script from elsewhere, cells that the contents do not list."""
+    site = pages[0].parent
+    with on_a_server(pages) as places:
+        for page, address, url in places:
+            for width, dark in LOOKS:
+                asked = assert_fits(shown, url, width, dark)
+                assert all(one.startswith(address) for one in asked), asked
+                assert weight(site, asked) < HEAVIEST, (page, weight(site, asked))
+            if page.parent.name == "notebooks":
+                assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
+
+
+def test_nobody_is_left_out_of_the_site(shown, pages):
+    """Catches what Quarto's pages leave without a name, and colours of its themes that are too pale."""
+    if not AXE.is_file():
+        pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
+    with on_a_server(pages) as places:
+        for _, _, url in places:
+            for width, dark in ALL_LOOKS:
+                assert_nobody_is_left_out(shown, url, width, dark)
+
+
+def test_no_link_of_the_site_is_dead(pages):
+    """Catches a place whose name Quarto makes in another way than the built-in pages, and a link into `site_libs`."""
+    assert_no_link_is_dead({page: Elements(page.read_text(encoding="utf-8")) for page in pages})
+
+
+def test_a_public_address_brings_what_depends_on_it(pages):
+    """Catches a course that moved to its home without a map, without a picture for who links to it, without Colab."""
+    site = pages[0].parent
+    names = {page.relative_to(site).as_posix() for page in pages}
+    mapped = re.findall(r"<loc>(.*?)</loc>", (site / "sitemap.xml").read_text(encoding="utf-8"))
+    assert set(mapped) == {f"{ADDRESS}/{name}" for name in names}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        source = page.relative_to(site).with_suffix(".ipynb" if page.parent.name == "notebooks" else ".qmd").as_posix()
+        (picture,) = re.findall(rf'<meta property="og:image" content="{ADDRESS}/([^"]+)"', text)
+        assert (site / picture).is_file(), page
+        assert f'href="{REPOSITORY}/blob/main/{source}"' in text, page
+        if page.parent.name != "notebooks":
+            assert f'href="{REPOSITORY}/edit/main/{source}"' in text, page
+        else:
+            (opened,) = re.findall(
+                r'href="https://colab.research.google.com/github/owner/name/blob/gh-pages/(.*?)"', text
+            )
+            assert REPOSITORY in (site / opened).read_text(encoding="utf-8")
+
+
+def test_a_report_by_quarto_is_the_built_in_one_in_all_but_the_cells(tmp_path):
+    """Catches a report without verdict, contents or form, one that carries a theme, and pictures that are lost."""
+    notebook = PROJECT / "notebooks" / "dots.ipynb"
+    notes = []
+    page = render(notebook, tmp_path / "quarto", "quarto", say=notes.append)
+    plain = render(notebook, tmp_path / "builtin", "builtin")
+    text = page.read_text(encoding="utf-8")
+    beside = plain.read_text(encoding="utf-8")
+    assert notes == []
+    assert listed(text) == listed(beside) and text.split("<main")[0] == beside.split("<main")[0]
+    assert text.count("<img") == beside.count("<img") and text.count("<details") == beside.count("<details")
+    assert page.stat().st_size < 1.2 * plain.stat().st_size < HEAVIEST
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_nothing_of_a_notebook_makes_quarto_read_anything(good, save, tmp_path, monkeypatch, text):
+    """Catches a secret, a file or an address that gets into the page, wherever the notebook asks for it."""
+    monkeypatch.setenv("COURSE_SECRET", "not for a student")
+    loud = code(f"#| fig-cap: '{text.splitlines()[0]}'\n# Cell 3: {text.splitlines()[0]}\n{text!r}")
+    loud["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"text/markdown": text}}]
+    good["cells"] += [markdown(text), loud]
+    notes = []
+    page = render(save(good), tmp_path / "out", "quarto", say=notes.append).read_text(encoding="utf-8")
+    assert notes == [] and "not for a student" not in page and "root:x:0" not in page
+    assert not re.search(r"<(?:img|iframe|script|link)\b[^>]*\b(?:src|href)=[\"'](?!data:)", page.split("<main")[1])

@@ -76,6 +76,11 @@ def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
 
 def test_no_link_between_pages_is_dead(pages):
     """Catches a page that was renamed, and a word of the glossary that has no entry."""
+    assert_no_link_is_dead(pages)
+
+
+def assert_no_link_is_dead(pages: dict[Path, Elements]) -> None:
+    """Every link of a site's pages leads to one of them, to a place that is there, or to a notebook beside them."""
     ids = {page.resolve(): set(found.ids) for page, found in pages.items()}
     for page, found in pages.items():
         for link in found.links:
@@ -83,6 +88,7 @@ def test_no_link_between_pages_is_dead(pages):
                 continue
             address, _, place = link.partition("#")
             target = (page.parent / unquote(address)).resolve() if address else page.resolve()
+            target = target / "index.html" if target.is_dir() else target
             assert target in ids or target.suffix == ".ipynb" and target.is_file(), (page.name, link)
             assert not place or unquote(place) in ids[target], (page.name, link)
 
@@ -103,6 +109,21 @@ def test_a_page_loads_nothing_from_elsewhere(pages):
 def test_all_pages_stand_in_the_sidebar():
     sources = website(PROJECT).pages
     assert {path.relative_to(PROJECT) for path in PROJECT.glob("docs/*.qmd")} <= set(sources)
+
+
+def test_a_page_says_in_which_section_it_stands(course_pages):
+    """Catches a sidebar that is one long list, a section named before each of its pages, a page without a way home."""
+    site = website(PROJECT)
+    names = list(dict.fromkeys(site.sections.values()))
+    assert len(names) > 1
+    for page, source in zip(course_pages, site.pages, strict=True):
+        text = page.read_text(encoding="utf-8")
+        assert re.findall('<li class="section">(.*?)</li>', text) == names
+        crumbs = re.findall(r'<nav class="crumbs"[^>]*><a href="([^"]+)">.*?</a>(?: › (.*?))?</nav>', text)
+        assert [section for _, section in crumbs] == (
+            [site.sections.get(source, "")] if page != course_pages[0] else []
+        )
+        assert all((page.parent / link).resolve() == course_pages[0].resolve() for link, _ in crumbs)
 
 
 def test_a_card_says_what_the_header_says(good, save):
@@ -217,15 +238,18 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
     project.mkdir()
     (project / "index.qmd").write_text("---\ntitle: Course\ndescription: All of it.\n---\nText.\n", encoding="utf-8")
     (project / "a.png").write_bytes(b"picture")
-    settings = {"title": "Course", "image": "a.png", "sidebar": {"contents": ["index.qmd"]}}
-    for address in ("", "https://example.org/course/"):
-        found = settings | ({"site-url": address} if address else {})
+    settings = {"title": "Course", "image": "/a.png", "sidebar": {"contents": ["index.qmd"]}}
+    public = {"site-url": "https://example.org/course/", "repo-url": "https://github.com/owner/name/"}
+    for address in ("", public["site-url"]):
+        found = settings | (public if address else {})
         (project / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
         (page,) = course.build(project, tmp_path / f"site{len(address)}")
         text = page.read_text(encoding="utf-8")
         assert '<meta property="og:description" content="All of it.">' in text
         assert (page.parent / "sitemap.xml").is_file() == (page.parent / "a.png").is_file() == bool(address)
         assert ("https://example.org/course/a.png" in text) == bool(address)
+        for action in ("blob", "edit"):
+            assert (f'href="https://github.com/owner/name/{action}/main/index.qmd"' in text) == bool(address)
     assert "<loc>https://example.org/course/index.html</loc>" in (page.parent / "sitemap.xml").read_text(
         encoding="utf-8"
     )

@@ -28,6 +28,13 @@ def test_the_short_gradient_of_a_log_probability_is_the_one_autograd_finds(chunk
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
+def test_a_row_of_large_logits_leaves_the_small_ones_of_another_alone():
+    """Catches one largest logit for all rows: exp(-2000) is 0, and its logarithm -inf."""
+    logits = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -1001.0, -1002.0]])
+    expected = logits.log_softmax(dim=-1)[:, 1]
+    torch.testing.assert_close(token_logps(logits, torch.tensor([1, 1])), expected)
+
+
 def test_chunks_hold_every_row_once(monkeypatch):
     """Catches a last chunk that is dropped because it is short."""
     monkeypatch.setattr(logits_module, "CHUNK", 20)
@@ -41,8 +48,10 @@ def test_chunks_hold_every_row_once(monkeypatch):
 
 def test_entropy_counts_a_token_that_cannot_come_as_nothing():
     """Catches 0 x -inf = nan."""
-    entropy = entropy_of(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]))
-    torch.testing.assert_close(entropy, torch.tensor([2.0, 1.0]).log())
+    logits = torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]])
+    expected = torch.tensor([2.0, 1.0]).log()
+    torch.testing.assert_close(entropy_of(logits), expected)
+    torch.testing.assert_close(entropy_of(logits[None]), expected[None])
 
 
 @pytest.mark.parametrize("chunk", [1, 1 << 20])

@@ -34,7 +34,21 @@ def test_the_last_position_may_be_used_and_none_after_it():
         check_room(model, [3, 57, 5], 8)
 
 
-def test_a_prompt_that_leaves_no_room_at_all_is_told_so():
-    """Catches advice to sample at most -6 tokens."""
+@pytest.mark.parametrize("tokens", [64, 70])
+def test_a_prompt_that_leaves_no_room_at_all_is_told_so(tokens):
+    """Catches advice to sample at most 0 or -6 tokens."""
     with pytest.raises(ValueError, match="in all: give shorter prompts"):
-        check_room(add_lora(tiny_gpt2()), [70], 8)
+        check_room(add_lora(tiny_gpt2()), [tokens], 8)
+
+
+def test_room_for_one_token_is_room():
+    with pytest.raises(ValueError, match="max_new_tokens to at most 1, or"):
+        check_room(tiny_gpt2(), [63], 8)
+
+
+@pytest.mark.parametrize(("said", "limit"), [(-1, None), (0, None), (1, 1)])
+def test_what_a_configuration_says_for_no_limit_is_none(said, limit):
+    """XLNet says -1. Catches a limit of -1 or 0 positions, to which no prompt fits."""
+    model = tiny_gpt2()
+    model.config.n_positions = said
+    assert positions_of(model) == limit

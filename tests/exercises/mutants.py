@@ -17,6 +17,7 @@ from itertools import combinations
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar, Size
+from shared.exercises.comparing import judged
 from shared.exercises.exercise import Exercise
 from shared.exercises.steps import Part, Slip, Steps
 
@@ -52,9 +53,15 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
     for name, part in exercise.steps.steps.items():
         for change, function in _mutated(part.function):
             steps = copy.copy(exercise.steps.steps) | {name: replace(part, function=function)}
-            mutated = replace(exercise, steps=Steps(steps, []))
+            mutated = replace(exercise, steps=Steps(steps))
             yield Mutant(f"{name}: {change}", mutated.reference())
     yield from _of_arguments(exercise)
+
+
+def accepted(exercise: Exercise, mutants: list[Mutant], seed: int) -> list[Mutant]:
+    """The mutants that no case of this seed tells from the reference."""
+    cases = exercise.cases(seed)
+    return [m for m in mutants if not any(judged(exercise, m.function, case)[0] for case in cases)]
 
 
 def _of_arguments(exercise: Exercise) -> Iterator[Mutant]:
@@ -112,7 +119,16 @@ def _mutated(function) -> Iterator[tuple[str, object]]:
                 exec(compile(source, "<mutant>", "exec"), variables)
             except (SyntaxError, ValueError):
                 continue
-            yield source.partition("\n")[2].strip(), variables[function.__name__]
+            yield _change(ast.unparse(tree), source), variables[function.__name__]
+
+
+def _change(before: str, after: str) -> str:
+    """What is new in the source, or else what is gone from it, in one line."""
+    old = [line.strip() for line in before.splitlines()]
+    new = [line.strip() for line in after.splitlines()]
+    fresh = [line for line in new if line not in old]
+    gone = [line for line in old if line not in new]
+    return " ".join(fresh) or f"without {' '.join(gone)}"
 
 
 def _changes(node: ast.AST, tree: ast.AST) -> Iterator:

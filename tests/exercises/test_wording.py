@@ -6,11 +6,14 @@ After a change of words that is meant, `GOLDEN=write pytest tests/exercises/test
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from shared.exercises.catalogue import advantages, first_word, gae, grpo_step, hand_type, kl, logps, loss, reward
+from shared.exercises.catalogue.irl import visits
 from shared.exercises.judging import judge
+from shared.exercises.wording import arguments_in_words
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
 GOLDEN = Path(__file__).parent / "golden" / "verdicts.txt"
@@ -55,6 +58,22 @@ VERDICTS = [
     slipped(first_word.EXERCISE, "capitals_matter", "first_answer_only"),
     (hand_type.EXERCISE, lambda cards: "one pair"),
 ]
+
+
+def test_a_world_without_luck_is_told_by_where_it_leads():
+    """Catches a table of zeros and ones that nobody reads, and one of luck that is told as if there were none."""
+    exercise = visits.EXERCISE
+    case = exercise.boundary()[1]
+    assert "P that leads to the states [[1], [2], [2]]" in arguments_in_words(exercise, case)
+    lucky = case | {"P": 0.5 * case["P"] + 0.5 * np.eye(3)[:, :, None]}
+    assert "P [[[0.5], [0.5], [0]]," in arguments_in_words(exercise, lucky)
+
+
+def test_a_state_is_named_by_its_number():
+    """Catches state 1 of a verdict that is state 0 of the arguments beside it."""
+    verdict = judge(*slipped(visits.EXERCISE, "starts_in_state_0"))
+    assert "p_initial all in state 1, terminal [1]" in verdict.text
+    assert "at state 0 it gives 1, expected 0" in verdict.text
 
 
 @pytest.mark.slow

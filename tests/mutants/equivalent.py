@@ -46,4 +46,13 @@ EQUIVALENT = {
     "shared/rewards.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
     },
+    "shared/engine/logits.py": {
+        r": CHUNK = (1 >> 20|2 << 20|1 << 21)": "A size that is chosen for speed.",
+        r"^(in_chunks|TokenLogps).*(size\(|dim=)\+1": "The logits have two dimensions here, so the last is number 1.",
+        r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",
+    },
+    "shared/engine/positions.py": {
+        r"NAMES = .*(XXn_positionsXX|N_POSITIONS)": "transformers' configurations with n_positions answer to the first name too.",
+        r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
+    },
 }

@@ -3,8 +3,8 @@
 import base64
 import io
 
-WIDTH = 640  # pixels: twice a card, for sharp screens
-COLOURS = 64  # of a drawing; it has few
+WIDTH = 480  # pixels: twice what a card has for it, for sharp screens
+COLOURS = 32  # of a drawing; it has few
 PNG = "data:image/png;base64,"
 
 

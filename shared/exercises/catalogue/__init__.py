@@ -1,6 +1,7 @@
 """One file for each exercise: `EXERCISE`, with its reference in steps, its slips and how its arguments are drawn.
 
-Exercises that share how they draw stand in a folder of their own, a package with an `__all__` like this one's.
+Exercises that share how they draw stand in a folder of their own, a package with an `__all__` like this one's. So does an
+exercise with so many slips that those of each idea have a file: its package has an `EXERCISE` like any other module.
 """
 
 from types import ModuleType

@@ -1,5 +1,7 @@
 """What was already rewarded: `share_already_rewarded(train_rows, eval_rows) -> number`, by relation and word asked about."""
 
+from dataclasses import dataclass
+
 from shared.exercises.arguments import Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -77,6 +79,18 @@ def any_known(known):
     return float(any(known))
 
 
+@dataclass(frozen=True)
+class Analogies(Things):
+    """Rows of analogies, told by relation and prompt, whose last pair begins with the word."""
+
+    def amount(self, value) -> int:
+        return 2 * len(value)
+
+    def in_words(self, value) -> str:
+        rows = ", ".join(f"{row['relation']}: {row['prompt']!r}" for row in value)
+        return f"[{rows}]"
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 
@@ -102,7 +116,7 @@ EXERCISE = Exercise(
     name="share already rewarded",
     function="share_already_rewarded",
     steps=STEPS,
-    arguments={"train_rows": Things("N"), "eval_rows": Things("L")},
+    arguments={"train_rows": Analogies("N"), "eval_rows": Analogies("L")},
     result=Number(),
     draw=draw,
     boundary=boundary,

@@ -43,10 +43,7 @@ EQUIVALENT = {
     "weighted: return [mean * share for mean, share in zip(shares, means)]": "of two numbers or truths, in any order",
     "loss: return sum((part for part in weighted))": "a tensor of one number is accepted",
     "parts is always 1": "all parts together make the gradient of the whole batch; parts save memory",
-    'chunks: """The completions of each part, those of its prompts."""\n    return [chosen.flatten() for chosen in '
-    "torch.arange(len(advantages)).view(-1, G)]": "the parts of any cut add up to the same",
-    'chunks: """The completions of each part, those of its prompts."""\n    return [chosen.flatten() for chosen in '
-    "torch.arange(len(advantages)).chunk(parts)]": "the parts of any cut add up to the same",
-    'chunks: """The completions of each part, those of its prompts."""\n    return [chosen.flatten() for chosen in '
-    "torch.arange(len(advantages)).view(G, -1).chunk(parts)]": "the parts of any cut add up to the same",
+    "chunks: return [chosen.flatten() for chosen in torch.arange(len(advantages)).view(-1, G)]": "the parts of any cut add up to the same",
+    "chunks: return [chosen.flatten() for chosen in torch.arange(len(advantages)).chunk(parts)]": "the parts of any cut add up to the same",
+    "chunks: return [chosen.flatten() for chosen in torch.arange(len(advantages)).view(G, -1).chunk(parts)]": "the parts of any cut add up to the same",
 }

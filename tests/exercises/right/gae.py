@@ -50,8 +50,6 @@ def in_double(rewards, values, mask, lam):
 RIGHT = [token_by_token, by_matrix, from_returns, in_double]
 EQUIVALENT = {
     "real_rewards: return rewards": "the deltas are masked again",
-    "accumulated: collected = []\n    running = torch.zeros_like(real_deltas[:, -1])\n"
-    "    for delta in reversed(real_deltas.unbind(dim=1)):\n        running = delta + decay * running\n"
-    "        collected.append(running)\n    return torch.stack(collected[::-1], dim=1)": "of the column only the shape counts",
+    "accumulated: running = torch.zeros_like(real_deltas[:, -1])": "of the column only the shape counts",
     "real_deltas: return deltas": "rewards, values and the next value are 0 in the padding already",
 }

@@ -49,3 +49,6 @@ def prompt_by_prompt(model, reference, rollout, rewards, beta, epsilon):
 
 
 RIGHT = [one_at_a_time, prompt_by_prompt]
+EQUIVALENT = {
+    "ref_logps: return SCORED(reference, *batch)": "the gradient that counts is by the policy; one by the reference is thrown away",
+}

@@ -68,3 +68,8 @@ RIGHT = [
     one_hot,
     padding_at_minus_infinity_is_filled,
 ]
+EQUIVALENT = {
+    "chosen: return log_probabilities.gather(-1, completion_ids[..., None])[..., -1]": "there is one place in that axis",
+    "logps: return chosen": "what stands in the padding is not looked at",
+    "completion_mask is always 1": "what stands in the padding is not looked at",
+}

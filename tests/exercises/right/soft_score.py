@@ -25,7 +25,7 @@ def by_cosine_similarity(completion, accepted, embed):
 
 RIGHT = [as_a_product, by_cosine_similarity]
 EQUIVALENT = {
-    "cosines: text, *others = embed([completion.strip(), *(' ' + answer for answer in accepted)])\n    return [float(text @ other) for other in others]": "white space says nothing to the embedding that is used here",
-    "cosines: text, *others = embed([' ' + completion, *(' ' + answer for answer in accepted)])\n    return [float(text @ other) for other in others]": "white space says nothing to the embedding that is used here",
-    "cosines: text, *others = embed([' ' + completion.strip(), *(answer for answer in accepted)])\n    return [float(text @ other) for other in others]": "white space says nothing to the embedding that is used here",
+    "cosines: text, *others = embed([completion.strip(), *(' ' + answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
+    "cosines: text, *others = embed([' ' + completion, *(' ' + answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
+    "cosines: text, *others = embed([' ' + completion.strip(), *(answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
 }

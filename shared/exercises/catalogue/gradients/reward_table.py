@@ -1,5 +1,7 @@
 """The rewards of all completions: `reward_table(rows, completions) -> table`, (N, K), for the rows of poker."""
 
+from dataclasses import dataclass
+
 import torch
 
 from shared.exercises.arguments import Texts, Things
@@ -69,6 +71,17 @@ def in_one_row(table):
     return table.flatten()
 
 
+@dataclass(frozen=True)
+class Hands(Things):
+    """Rows of poker, told by the one column that a reward reads."""
+
+    def amount(self, value) -> int:
+        return len(value)
+
+    def in_words(self, value) -> str:
+        return f"with the answers {[row['answer'] for row in value]}"
+
+
 LABELS = tuple(f" {label}" for label in poker.LABELS)
 
 
@@ -91,7 +104,7 @@ EXERCISE = Exercise(
     name="table of rewards",
     function="reward_table",
     steps=STEPS,
-    arguments={"rows": Things("N"), "completions": Texts("B")},
+    arguments={"rows": Hands("N"), "completions": Texts("B")},
     result=TensorOf("N B", of="doubles"),
     draw=draw,
     boundary=boundary,

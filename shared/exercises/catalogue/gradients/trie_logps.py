@@ -5,7 +5,7 @@ Logits (K, P + C, V) of prompt and completion, completions (K, C), and which tok
 
 import torch
 
-from shared.exercises.arguments import Kind, Numbers, Things
+from shared.exercises.arguments import Mask, Numbers, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -137,15 +137,30 @@ def boundary() -> list[Case]:
     ]
 
 
+def valid(case: Case) -> bool:
+    """There is a prompt, and each token of a completion is one of the V and allowed."""
+    logits, ids, allowed = case["logits"], case["completion_ids"], case["allowed"]
+    if logits.size(1) <= ids.size(1) or ids.max() >= logits.size(2):
+        return False
+    return bool(allowed.gather(-1, ids[..., None]).all())
+
+
+def smaller(case: Case) -> list[Case]:
+    """Token 0 at every place: a vocabulary of few tokens is then enough."""
+    ids = case["completion_ids"]
+    return [case | {"completion_ids": torch.zeros_like(ids)}] if ids.any() else []
+
+
 EXERCISE = Exercise(
     name="log-probabilities of all completions",
     function="constrained_logps",
     steps=STEPS,
-    arguments={"logits": Numbers("B"), "completion_ids": Things("B C"), "allowed": Kind("B C")},
+    arguments={"logits": Numbers("B L V"), "completion_ids": Things("B C"), "allowed": Mask("B C V")},
     result=TensorOf("B"),
     draw=draw,
     boundary=boundary,
     gradient="logits",
-    valid=lambda case: case["logits"].size(1) > case["completion_ids"].size(1),
+    valid=valid,
+    smaller=smaller,
     draws=24,
 )

@@ -10,6 +10,7 @@ from shared.exercises.catalogue.irl.worlds import (
     drawn_numbers,
     drawn_world,
     ends_somewhere,
+    fork,
     smaller_worlds,
 )
 from shared.exercises.drawing import Draw
@@ -173,15 +174,14 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    fork = corridor(3, A=2)
-    fork["P"][0, :, 1] = [1.0, 0.0, 0.0]  # the second action waits
     rest = {"discount": 0.5, "sweeps": SWEEPS}
     return [
         corridor(1) | {"reward": np.ones(1)} | rest,
-        fork | {"reward": np.array([0.0, 0.0, 1.0])} | rest,
-        fork | {"reward": np.array([-1.0, 0.5, 1.0])} | rest,
-        fork | {"reward": np.array([0.0, 0.0, 1.0])} | rest | {"discount": 0.9},
-        fork | {"reward": np.array([1000.0, 2000.0, 1000.0])} | rest,
+        fork(2) | {"reward": np.array([0.5, 1.0])} | rest | {"discount": 0.7},
+        fork(3) | {"reward": np.array([0.0, 0.0, 1.0])} | rest,
+        fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])} | rest,
+        fork(3) | {"reward": np.array([0.0, 0.0, 1.0])} | rest | {"discount": 0.9},
+        fork(3) | {"reward": np.array([1000.0, 2000.0, 1000.0])} | rest,
     ]
 
 

@@ -10,6 +10,7 @@ from shared.exercises.catalogue.irl.worlds import (
     drawn_numbers,
     drawn_world,
     ends_somewhere,
+    fork,
     smaller_worlds,
 )
 from shared.exercises.drawing import Draw
@@ -161,13 +162,11 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    fork = corridor(3, A=2)
-    fork["P"][0, :, 1] = [1.0, 0.0, 0.0]  # the second action waits
     return [
         corridor(1) | {"reward": np.array([1.0])},
         corridor(2, A=2) | {"reward": np.array([-1.0, 1.0])},
-        fork | {"reward": np.zeros(3)},
-        fork | {"reward": np.array([-1.0, 0.5, 1.0])},
+        fork(3) | {"reward": np.zeros(3)},
+        fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])},
     ]
 
 

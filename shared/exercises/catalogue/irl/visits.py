@@ -5,6 +5,7 @@ import numpy as np
 from shared.exercises.arguments import Numbers
 from shared.exercises.catalogue.irl import policy as backward
 from shared.exercises.catalogue.irl.worlds import (
+    Start,
     States,
     Table,
     corridor,
@@ -12,6 +13,7 @@ from shared.exercises.catalogue.irl.worlds import (
     drawn_share,
     drawn_world,
     ends_somewhere,
+    fork,
     smaller_worlds,
 )
 from shared.exercises.drawing import Draw
@@ -159,15 +161,13 @@ def draw(draw: Draw) -> Case:
 
 def boundary() -> list[Case]:
     line = corridor(3)
-    fork = corridor(3, A=2)
-    fork["P"][0, :, 1] = [1.0, 0.0, 0.0]
     first = np.array([1.0, 0.0, 0.0])
     return [
         _case(corridor(1), np.ones(1), np.zeros(1)),
         _case(line, first, np.zeros(3)),
         _case(line, np.array([0.0, 0.5, 0.5]), np.zeros(3)),
-        _case(fork, first, np.zeros(3)),
-        _case(fork, first, np.array([0.5, -1.0, 1.0])),
+        _case(fork(3), first, np.zeros(3)),
+        _case(fork(3), first, np.array([0.5, -1.0, 1.0])),
     ]
 
 
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
     name="expected visits",
     function="compute_expected_svf",
     steps=STEPS,
-    arguments={"P": Table(), "p_initial": States(), "terminal": States(), "reward": Numbers()},
+    arguments={"P": Table(), "p_initial": Start(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S"),
     draw=draw,
     boundary=boundary,

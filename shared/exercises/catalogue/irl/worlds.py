@@ -13,7 +13,18 @@ from shared.irl import Trajectory
 
 @dataclass(frozen=True)
 class Table(Kind):
-    """P[s, s', a], the probability of s' after action a in s. `smaller_worlds` makes it smaller, with all that goes along."""
+    """P[s, s', a], the probability of s' after action a in s. `smaller_worlds` makes it smaller, with all that goes along.
+
+    A world without luck is told by where each action leads: of S times A states less is to be read than of zeros and ones.
+    """
+
+    def amount(self, value) -> int:
+        return len(value) * value.shape[2] if is_certain(value) else value.size
+
+    def in_words(self, value) -> str:
+        if not is_certain(value):
+            return ""
+        return f"that leads to the states {value.argmax(axis=1).tolist()} (a row a state, a column an action)"
 
     def is_plain(self, value) -> bool:
         return False
@@ -22,6 +33,20 @@ class Table(Kind):
 @dataclass(frozen=True)
 class States(Kind):
     """A list of numbers of states."""
+
+    def is_plain(self, value) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Start(Kind):
+    """The probability of starting in each state, one number where the start is certain."""
+
+    def amount(self, value) -> int:
+        return 1 if is_certain(value) else len(value)
+
+    def in_words(self, value) -> str:
+        return f"all in state {value.argmax()}" if is_certain(value) else ""
 
     def is_plain(self, value) -> bool:
         return False
@@ -39,6 +64,11 @@ class Walks(Kind):
 
     def is_plain(self, value) -> bool:
         return False
+
+
+def is_certain(probabilities: np.ndarray) -> bool:
+    """Whether nothing is left to luck."""
+    return bool(np.isin(probabilities, (0.0, 1.0)).all())
 
 
 def drawn_world(draw: Draw) -> dict:
@@ -92,8 +122,15 @@ def corridor(S: int, A: int = 1) -> dict:
     return {"P": P, "terminal": [S - 1]}
 
 
+def fork(S: int) -> dict:
+    """A corridor with a second action, which waits in state 0: the smallest world in which a policy has a choice."""
+    world = corridor(S, A=2)
+    world["P"][0, :, 1] = np.eye(S)[0]
+    return world
+
+
 def smaller_worlds(case: Case) -> Iterator[Case]:
-    """The case without a state, without an action, or without luck in a state; probabilities are made to sum to 1."""
+    """The case without a state, an action, luck in a state or luck at the start; probabilities are made to sum to 1."""
     P = case["P"]
     S, _, A = P.shape
     for state in range(S - 1):
@@ -101,10 +138,13 @@ def smaller_worlds(case: Case) -> Iterator[Case]:
     for action in range(A if A > 1 else 0):
         yield case | {"P": np.delete(P, action, axis=2)}
     for state in range(S):
-        if not np.isin(P[state], (0.0, 1.0)).all():
+        if not is_certain(P[state]):
             certain = P.copy()
             certain[state] = P[state].argmax(axis=0) == np.arange(S)[:, None]
             yield case | {"P": certain}
+    if "p_initial" in case and not is_certain(case["p_initial"]):
+        for state in range(S):
+            yield case | {"p_initial": np.eye(S)[state]}
 
 
 def without_state(case: Case, state: int) -> Case:

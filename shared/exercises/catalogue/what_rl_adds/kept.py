@@ -177,7 +177,7 @@ EXERCISE = Exercise(
     function="keep_right",
     steps=STEPS,
     arguments={
-        "prompts": Texts("B"),
+        "prompts": Texts("B", always_shown=False),
         "completions": Texts("B"),
         "rewards": Things("B"),
         "most": Scalar(usual=2, simple=(1, 2)),

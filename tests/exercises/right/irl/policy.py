@@ -38,3 +38,8 @@ def in_logarithms(P, terminal, reward):
 
 
 RIGHT = [by_einsum, in_loops, in_logarithms]
+EQUIVALENT = {
+    "start: z[terminal] = 2.0": "sweeps are linear: all of Z is twice as large, and the policy is a quotient of two Z",
+    "partition: z = z_action.mean(axis=1)": "all of Z is divided by the number of actions in each sweep; the quotient stays",
+}
+UNTOLD = {("one_sweep_less", "one_sweep_more"): "one less and one more make the right number"}

@@ -39,3 +39,5 @@ def by_powers(P, p_initial, terminal, reward):
 
 
 RIGHT = [by_a_chain, in_loops, by_powers]
+EQUIVALENT = {"chain: chain = moving": "nothing reads the matrix again that is changed in place"}
+UNTOLD = {("one_count_more", "one_count_less"): "one more and one less make the right number"}

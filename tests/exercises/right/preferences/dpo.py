@@ -25,3 +25,7 @@ def by_log_softmax(chosen, rejected, ref_chosen, ref_rejected, beta):
 
 
 RIGHT = [policy_and_reference_apart, by_softplus, by_log_softmax]
+EQUIVALENT = {
+    "chosen and ref_rejected exchanged": "both stand in the margin with a plus",
+    "rejected and ref_chosen exchanged": "both stand in the margin with a minus",
+}

@@ -30,3 +30,7 @@ def piece_by_piece(prompts, completions, **columns):
 
 
 RIGHT = [by_pattern, as_a_tensor, piece_by_piece]
+EQUIVALENT = {
+    "sentences: return [max(text.count('.'), 1) for text in texts]": "the larger of two is the same in any order",
+    "distances: return [abs(6 - length) for length in per_sentence]": "a distance has no sign",
+}

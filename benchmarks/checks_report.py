@@ -1,0 +1,208 @@
+"""From what `benchmarks.checks` has measured to the page checks.md: what it comes to, a row an exercise, what is excused."""
+
+from statistics import median
+
+HEAD = """# How strong and how fast the checks are
+
+Made by `.venv/bin/python -m benchmarks.checks` and `.venv/bin/python -m benchmarks.checks --hostile`. Seconds are the
+processor's, for one verdict without the child process; those of hostile functions are on the clock and with it. A smallest
+case is counted in the numbers and texts that a verdict shows of it; a column has the characters of the texts.
+"""
+COLUMNS = (
+    "exercise",
+    "slips",
+    "right, s",
+    "wrong, median s",
+    "wrong, worst s",
+    "smallest case, median",
+    "its characters",
+    "right functions",
+    "pairs",
+    "mutants",
+    "rejected, worst seed",
+)
+ASKED_SLIPS = 150
+ASKED_RIGHT_FUNCTIONS = 60
+ASKED_SHARE = 0.98
+SECONDS_RIGHT = 1
+SECONDS_WRONG = 3
+SECONDS_HOSTILE = 10
+ASKED_NUMBERS = 6
+
+
+def report(measured: dict) -> str:
+    """The whole page. What was not measured of an exercise has no figure in its row."""
+    exercises = measured["exercises"]
+    whole = [*totals(exercises), *hostile_totals(measured.get("hostile", {}))]
+    parts = [
+        HEAD,
+        table(["what", "asked for", "measured", "enough"], whole),
+        "## Each exercise\n",
+        table(COLUMNS, [row(name, of) for name, of in exercises.items()]),
+        *excuses("Pairs that are not told apart", pair_excuses(exercises)),
+        *excuses("Mutants that no valid case can tell from the reference", mutant_excuses(exercises)),
+        *excuses("Mutants that some seeds accept", mutants_accepted(exercises)),
+    ]
+    return "\n".join(parts)
+
+
+def table(head: tuple | list, rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def of_all(exercises: dict, what: str) -> list[dict]:
+    """One measure of every exercise of which it was taken."""
+    return [of[what] for of in exercises.values() if what in of]
+
+
+def total(what: str, asked: str, found: str, enough: bool) -> list[str]:
+    return [what, asked, found, "yes" if enough else "**no**"]
+
+
+def totals(exercises: dict) -> list[list[str]]:
+    """What all exercises come to, and whether that is what is asked for."""
+    rows = []
+    if verdicts := of_all(exercises, "verdicts"):
+        rows += verdict_totals(verdicts)
+    if right := of_all(exercises, "right"):
+        rows += right_totals(right)
+    if pairs := of_all(exercises, "pairs"):
+        rows += pair_totals(pairs)
+    if mutants := of_all(exercises, "mutants"):
+        rows += mutant_totals(mutants)
+    return rows
+
+
+def verdict_totals(verdicts: list[dict]) -> list[list[str]]:
+    slips = sum(len(of["wrong"]) for of in verdicts)
+    unnamed = sum(len(of["not named"]) for of in verdicts)
+    right = max(of["right"] for of in verdicts)
+    wrong = max(max(of["wrong"].values()) for of in verdicts)
+    largest = max(median(of["things"].values()) for of in verdicts)
+    return [
+        total("known slips", f"at least {ASKED_SLIPS}", f"{slips}", slips >= ASKED_SLIPS),
+        total("of these not named by their verdict", "0", f"{unnamed}", unnamed == 0),
+        total("slowest verdict, right", f"{SECONDS_RIGHT} s", f"{right:.2f} s", right <= SECONDS_RIGHT),
+        total("slowest verdict, wrong", f"{SECONDS_WRONG} s", f"{wrong:.2f} s", wrong <= SECONDS_WRONG),
+        total("smallest case, largest median", f"{ASKED_NUMBERS}", f"{largest:.0f}", largest <= ASKED_NUMBERS),
+    ]
+
+
+def right_totals(right: list[dict]) -> list[list[str]]:
+    tried = sum(of["tried"] for of in right)
+    rejected = sum(len(of["rejected"]) for of in right)
+    return [
+        total(
+            "right functions in other styles",
+            f"at least {ASKED_RIGHT_FUNCTIONS}",
+            f"{tried}",
+            tried >= ASKED_RIGHT_FUNCTIONS,
+        ),
+        total("of these rejected", "0", f"{rejected}", rejected == 0),
+    ]
+
+
+def pair_totals(pairs: list[dict]) -> list[list[str]]:
+    tried = sum(of["tried"] for of in pairs)
+    passing = sum(len(of["passing"]) for of in pairs)
+    judged = sum(of["judged"] for of in pairs)
+    not_told = sum(len(of["not told"]) for of in pairs)
+    return [
+        total("pairs of slips that pass", "0", f"{passing} of {tried}", passing == 0),
+        total("pairs neither named nor told apart", "0", f"{not_told} of {judged}", not_told == 0),
+    ]
+
+
+def share_rejected(mutants: dict) -> float:
+    """With the seed that accepts most."""
+    return 1 - most_accepted(mutants) / mutants["tried"]
+
+
+def most_accepted(mutants: dict) -> int:
+    return max(map(len, mutants["accepted"].values()), default=0)
+
+
+def mutant_totals(mutants: list[dict]) -> list[list[str]]:
+    tried = sum(of["tried"] for of in mutants)
+    trials = sum(of["tried"] * of["seeds"] for of in mutants)
+    seeds = min(of["seeds"] for of in mutants)
+    passing = sum(len(changes) for of in mutants for changes in of["accepted"].values())
+    share = 1 - passing / trials
+    least = min(map(share_rejected, mutants))
+    asked = f"{ASKED_SHARE:.0%}"
+    return [
+        total(f"mutants rejected, {tried} over {seeds} seeds", asked, f"{share:.2%}", share >= ASKED_SHARE),
+        total("the same, lowest exercise and seed", asked, f"{least:.1%}", least >= ASKED_SHARE),
+    ]
+
+
+def hostile_totals(seconds: dict) -> list[list[str]]:
+    if not seconds:
+        return []
+    name, slowest = max(seconds.items(), key=lambda item: item[1])
+    what = f"slowest verdict of {len(seconds)} hostile functions (`{name}`)"
+    return [total(what, f"{SECONDS_HOSTILE} s", f"{slowest:.1f} s", slowest <= SECONDS_HOSTILE)]
+
+
+def row(name: str, of: dict) -> list[str]:
+    right = str(of["right"]["tried"]) if "right" in of else ""
+    pairs = str(of["pairs"]["tried"]) if "pairs" in of else ""
+    return [name, *verdict_cells(of.get("verdicts")), right, pairs, *mutant_cells(of.get("mutants"))]
+
+
+def verdict_cells(verdicts: dict | None) -> list[str]:
+    if verdicts is None:
+        return [""] * 6
+    wrong = verdicts["wrong"].values()
+    return [
+        f"{len(wrong)}",
+        f"{verdicts['right']:.2f}",
+        f"{median(wrong):.2f}",
+        f"{max(wrong):.2f}",
+        f"{median(verdicts['things'].values()):.0f}",
+        f"{median(verdicts['characters'].values()):.0f}",
+    ]
+
+
+def mutant_cells(mutants: dict | None) -> list[str]:
+    if mutants is None:
+        return ["", ""]
+    return [f"{mutants['tried']}", f"{share_rejected(mutants):.1%}"]
+
+
+def excuses(heading: str, rows: list[list[str]]) -> list[str]:
+    """A section of what is excused, with the reasons; no section for nothing."""
+    return [f"## {heading}\n", table(["exercise", "which", "why"], rows)] if rows else []
+
+
+def pair_excuses(exercises: dict) -> list[list[str]]:
+    return [
+        [name, f"{one} and {other}", why]
+        for name, of in exercises.items()
+        for kind in ("untold", "not told")
+        for one, other, why in of.get("pairs", {}).get(kind, [])
+    ]
+
+
+def mutant_excuses(exercises: dict) -> list[list[str]]:
+    return [
+        [name, code(change), why]
+        for name, of in exercises.items()
+        for change, why in of.get("mutants", {}).get("equivalent", {}).items()
+    ]
+
+
+def mutants_accepted(exercises: dict) -> list[list[str]]:
+    rows = []
+    for name, of in exercises.items():
+        accepted = of.get("mutants", {}).get("accepted", {})
+        for change in dict.fromkeys(change for changes in accepted.values() for change in changes):
+            seeds = [seed for seed, changes in accepted.items() if change in changes]
+            rows.append([name, code(change), f"seeds {', '.join(seeds)}"])
+    return rows
+
+
+def code(change: str) -> str:
+    """A change of the source in one cell of a table."""
+    return "`" + " ".join(change.split()).replace("|", "\\|") + "`"

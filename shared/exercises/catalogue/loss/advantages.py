@@ -1,0 +1,43 @@
+"""Slips of the policy term: its sign, and the advantages that weigh it."""
+
+import torch
+
+from shared.exercises.steps import Slips
+
+SLIPS = Slips()
+
+
+@SLIPS.slip(
+    "surrogate",
+    "The sign of the policy term is flipped: an optimiser minimises, so the loss is minus the surrogate. As it stands, "
+    "training makes bad completions more likely.",
+)
+def maximised_instead(surrogate):
+    return -surrogate
+
+
+@SLIPS.slip(
+    "token_advantages",
+    "The advantages run along the tokens: (B,) against (B, C) lines up with the columns when B equals C. "
+    "Write `advantages[:, None]`.",
+)
+def advantages_along_tokens(advantages):
+    return advantages[None, :]
+
+
+@SLIPS.slip("token_advantages", "The advantages are not used: every completion counts as if its advantage were 1.")
+def advantages_forgotten(logps):
+    return torch.ones_like(logps)
+
+
+@SLIPS.slip(
+    "advantages",
+    "You normalise the advantages again, over the batch. They come in as they are to be used.",
+)
+def advantages_normalised(advantages):
+    return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+
+
+@SLIPS.slip("advantages", "The sign of an advantage is lost: you take its absolute value.")
+def advantages_absolute(advantages):
+    return advantages.abs()

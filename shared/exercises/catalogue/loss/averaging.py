@@ -1,0 +1,88 @@
+"""Slips of the mask and the mean: which tokens count, in what order means are taken; and whether a gradient is left."""
+
+import torch
+
+from shared.exercises.steps import Slips
+
+SLIPS = Slips()
+
+
+@SLIPS.slip(
+    "completion_mask",
+    "The mask is not used: padding counts as tokens. Multiply by `completion_mask` and divide by its sum.",
+)
+def mask_ignored(completion_mask):
+    return torch.ones_like(completion_mask)
+
+
+@SLIPS.slip(
+    "per_completion",
+    "You mask, but then divide by all positions, padding included: short completions count for less. Divide by each "
+    "completion's own number of tokens, `completion_mask.sum(dim=1)`.",
+)
+def divided_by_all_positions(per_token, completion_mask):
+    return (per_token * completion_mask).mean(dim=1)
+
+
+@SLIPS.slip(
+    "per_completion",
+    "You divide by the number of tokens but do not mask what you add up: the padding is in the sum.",
+)
+def padding_in_the_sum(per_token, completion_mask):
+    return per_token.sum(dim=1) / completion_mask.sum(dim=1)
+
+
+@SLIPS.slip(
+    "loss",
+    "You average over all tokens of the batch at once, so long completions count for more. That is DAPO's choice "
+    '(`loss_type="dapo"`); GRPO takes the mean of each completion first, then the mean over completions.',
+)
+def one_mean_over_tokens(per_token, completion_mask):
+    return (per_token * completion_mask).sum() / completion_mask.sum()
+
+
+@SLIPS.slip(
+    "per_completion", "You sum over the tokens of a completion where a mean is asked for: long completions dominate."
+)
+def summed_over_tokens(per_token, completion_mask):
+    return (per_token * completion_mask).sum(dim=1)
+
+
+@SLIPS.slip("loss", "You sum over completions where the mean is asked for: the step then grows with the batch.")
+def summed_over_completions(per_completion):
+    return per_completion.sum()
+
+
+@SLIPS.slip(
+    "loss", "You return one number for each completion. The loss is their mean, one number, of which `backward` goes."
+)
+def not_averaged(per_completion):
+    return per_completion
+
+
+@SLIPS.slip(
+    "per_completion",
+    "The axes are exchanged: you average each token's column over the completions (dim=0) before you average the "
+    "columns. Average each completion's tokens (dim=1) first.",
+)
+def averaged_over_columns(per_token, completion_mask):
+    return (per_token * completion_mask).sum(dim=0) / completion_mask.sum(dim=0)
+
+
+@SLIPS.slip(
+    "completion_mask",
+    "The last token of each completion is left out, so that the decision to stop is never trained. The mask is 1 up to "
+    "and including the end.",
+)
+def last_token_left_out(completion_mask):
+    following = torch.cat([completion_mask[:, 1:], torch.zeros_like(completion_mask[:, :1])], dim=1)
+    return torch.where(completion_mask.sum(dim=1, keepdim=True) > 1, following, completion_mask)
+
+
+@SLIPS.slip(
+    "logps",
+    "The gradient is missing: `logps` is detached, or the loss is computed inside `torch.no_grad()`. Nothing is "
+    "learned.",
+)
+def gradient_missing(logps):
+    return logps.detach()

@@ -1,0 +1,79 @@
+"""Slips of the clipping: what is clipped, to which range, and which of the two terms counts."""
+
+import torch
+
+from shared.exercises.steps import Slips
+
+SLIPS = Slips()
+
+
+@SLIPS.slip(
+    "surrogate",
+    "You take the larger of the free and the clipped term. The objective is the smaller one (a pessimistic bound): "
+    "with the larger one, clipping never limits an update.",
+)
+def maximum_of_the_two(free, clipped):
+    return torch.maximum(free, clipped)
+
+
+@SLIPS.slip("surrogate", "There is no clipping: the ratio acts without bound. Take the minimum with the clipped term.")
+def not_clipped(free):
+    return free
+
+
+@SLIPS.slip(
+    "surrogate",
+    "You use the clipped term alone, without the minimum. A token that has moved too far in the wrong direction then "
+    "gets no gradient to bring it back.",
+)
+def clipped_without_minimum(clipped):
+    return clipped
+
+
+@SLIPS.slip("clipped", "You clip the ratio times the advantage. Clip the ratio alone, then multiply.")
+def product_clipped(free, epsilon):
+    return free.clamp(1 - epsilon, 1 + epsilon)
+
+
+@SLIPS.slip(
+    "clipped_ratio",
+    "The ratio is clipped above only: `clamp(max=1 + epsilon)`. Without 1 - epsilon below, a negative advantage pushes "
+    "a token down without bound.",
+)
+def clipped_above_only(ratio, epsilon):
+    return ratio.clamp(max=1 + epsilon)
+
+
+@SLIPS.slip(
+    "clipped_ratio",
+    "The ratio is clipped below only: `clamp(min=1 - epsilon)`. Without 1 + epsilon above, a positive advantage pushes "
+    "a token up without bound.",
+)
+def clipped_below_only(ratio, epsilon):
+    return ratio.clamp(min=1 - epsilon)
+
+
+@SLIPS.slip(
+    "clipped_ratio",
+    "The ratio is clipped to epsilon around 0. It is a quotient of probabilities, 1 where the policies agree: clip it "
+    "to 1 - epsilon and 1 + epsilon.",
+)
+def clipped_around_zero(ratio, epsilon):
+    return ratio.clamp(-epsilon, epsilon)
+
+
+@SLIPS.slip(
+    "clipped_ratio",
+    "The log-ratio is clipped to plus or minus epsilon before `exp`. The range is 1 - epsilon to 1 + epsilon for the "
+    "ratio itself.",
+)
+def logarithm_clipped(log_ratio, epsilon):
+    return torch.exp(log_ratio.clamp(-epsilon, epsilon))
+
+
+@SLIPS.slip(
+    "epsilon",
+    "epsilon is written as 0.2 in your function: the argument changes nothing. Use the name `epsilon`.",
+)
+def epsilon_hard_coded():
+    return 0.2

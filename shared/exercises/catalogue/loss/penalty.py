@@ -1,0 +1,79 @@
+"""Slips of the KL term: which estimate, against whom, and how much it counts."""
+
+import torch
+
+from shared.exercises.steps import Slips
+
+SLIPS = Slips()
+
+
+@SLIPS.slip(
+    "penalty", "The sign of the KL term is flipped: `+ beta * kl` in a loss keeps the policy near the reference."
+)
+def kl_rewarded(penalty):
+    return -penalty
+
+
+@SLIPS.slip(
+    "penalty", "There is no KL term: beta changes nothing. Add `beta * per_token_kl(logps, ref_logps)` to every token."
+)
+def kl_forgotten(logps):
+    return torch.zeros_like(logps)
+
+
+@SLIPS.slip("beta", "The KL term is not multiplied by beta: it counts as if beta were 1.")
+def beta_forgotten():
+    return 1.0
+
+
+@SLIPS.slip("beta", "beta is written as 0.04 in your function: the argument changes nothing. Use the name `beta`.")
+def beta_hard_coded():
+    return 0.04
+
+
+@SLIPS.slip(
+    "token_kl",
+    "The KL term is k1 = logps - ref_logps. Its gradient as a penalty has mean 0; use k3 = exp(log_r) - log_r - 1.",
+)
+def k1_instead(log_r):
+    return -log_r
+
+
+@SLIPS.slip("token_kl", "The KL term is k2 = log_r² / 2. Asked for is k3 = exp(log_r) - log_r - 1.")
+def k2_instead(log_r):
+    return log_r**2 / 2
+
+
+@SLIPS.slip("log_r", "The KL term is upside down: log_r is ref_logps - logps.")
+def kl_upside_down(logps, ref_logps):
+    return logps - ref_logps
+
+
+@SLIPS.slip(
+    "log_r",
+    "The KL is taken against `old_logps`, the policy that sampled. It is against the frozen reference, `ref_logps`.",
+)
+def kl_against_the_sampling_policy(logps, old_logps):
+    return old_logps - logps
+
+
+@SLIPS.slip(
+    "penalty",
+    "The KL term is multiplied by the advantage. It stands beside the surrogate, not inside it.",
+)
+def kl_times_advantage(penalty, token_advantages):
+    return penalty * token_advantages
+
+
+@SLIPS.slip(
+    "token_kl",
+    "The KL term has no gradient: it is detached, or stands inside `torch.no_grad()`. It then shows in the loss and "
+    "holds nothing back.",
+)
+def kl_detached(token_kl):
+    return token_kl.detach()
+
+
+@SLIPS.slip("penalty", "The KL term is averaged over all positions, padding included. Mask it like the policy term.")
+def kl_of_padding(penalty):
+    return penalty.mean()

@@ -1,0 +1,106 @@
+"""The exact-match reward: `get_reward(prompts, responses, answers) -> list of floats`."""
+
+from shared.exercises.arguments import Texts
+from shared.exercises.catalogue.reward import comparing, paying, reading
+from shared.exercises.drawing import HOSTILE, Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Floats
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def texts(responses):
+    return responses
+
+
+@STEPS.step
+def lines(texts):
+    return [(text.strip().splitlines() or [""])[0].strip() for text in texts]
+
+
+@STEPS.step
+def wanted(answers):
+    return answers
+
+
+@STEPS.step
+def matches(lines, wanted):
+    return [line == answer for line, answer in zip(lines, wanted)]
+
+
+@STEPS.step
+def rewards(matches):
+    return [float(match) for match in matches]
+
+
+for idea in (reading, comparing, paying):
+    STEPS.add(*idea.SLIPS)
+
+
+FRAMES = (
+    "{a}",
+    " {a}",
+    "{a}\n",
+    "\n{a}",
+    " \n {a} \n",
+    "{a} \nDots: . .\n5",
+    " {a}\nNext",
+    "{b}\n{a}",
+    "{b}",
+    " {b}\n",
+    "1{a}",
+    "{a}0",
+    "{a}{a}",
+    "{a} or {b}",
+    "{b} or {a}",
+    "{b} {a}",
+    "{a} dots",
+    "it is {a}",
+    "it is {a}\n{b}",
+    "not {b} but {a}",
+    "{a}.",
+    "{a}.0",
+    "0{a}",
+    "+{a}",
+    "-{a}",
+    '"{a}"',
+    "three",
+    "well, let me see.",
+)
+
+
+def draw(draw: Draw) -> Case:
+    rows = [_row(draw) for _ in range(draw.size(5))]
+    prompts, responses, answers = map(list, zip(*rows))
+    return {"prompts": prompts, "responses": responses, "answers": answers}
+
+
+def _row(draw: Draw) -> tuple[str, str, str]:
+    answer = str(draw.choice([1, 2, 3, 5, 7, 9, 10, 12, 21]))
+    other = str(draw.choice([1, 2, 4, 8, 10, 11]))
+    response = draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(FRAMES).format(a=answer, b=other)
+    prompt = draw.choice(["Count the dots: . * .\nDots:", f"{answer}", f"Count the dots: . * . {answer}\nDots:"])
+    return prompt, response, answer
+
+
+def boundary() -> list[Case]:
+    prompt = "Count the dots: . * 3\nDots:"
+    responses = [frame.format(a="3", b="4") for frame in FRAMES] + list(HOSTILE)
+    single = [{"prompts": [prompt], "responses": [response], "answers": ["3"]} for response in responses]
+    whole = {"prompts": [prompt] * len(responses), "responses": responses, "answers": ["3"] * len(responses)}
+    long = {"prompts": [prompt] * 3, "responses": ["10", "1", "0"], "answers": ["10"] * 3}
+    return [*single, whole, long]
+
+
+EXERCISE = Exercise(
+    name="reward",
+    function="get_reward",
+    steps=STEPS,
+    arguments={"prompts": Texts("B", always_shown=False), "responses": Texts("B"), "answers": Texts("B")},
+    result=Floats(),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: all(case["answers"]),
+)

@@ -1,0 +1,42 @@
+"""Numbered equations and figures of the built-in site's pages, and what refers to them."""
+
+import re
+
+import pytest
+
+from checker.pages.crossings import crossed
+from checker.pages.markdown import to_html
+from tests.checker.looking import PROJECT
+
+
+def shown(source: str) -> str:
+    return crossed(to_html(source, "part", lambda address: "data:image/png;base64,eA==")[0])
+
+
+def test_equations_and_figures_are_counted_apart():
+    """Catches one count for both, a number that the reference does not share, a name that stays in the text."""
+    html = shown(
+        "$$a$$ {#eq-one}\n\n![b & c](b.png){#fig-b}\n\n$$\nd\n$$ {#eq-two}\n\nBy @eq-two, @eq-one and @fig-b.\n"
+    )
+    assert re.findall(r'id="((?:eq|fig)-\w+)"', html) == ["eq-one", "fig-b", "eq-two"]
+    assert re.findall(r"<span>\((\d)\)</span>", html) == ["1", "2"]
+    assert "<figcaption>Figure 1: b &amp; c</figcaption>" in html
+    links = re.findall(r'<a href="#([^"]+)">(.*?)</a>', html)
+    assert links == [("eq-two", "Equation 2"), ("eq-one", "Equation 1"), ("fig-b", "Figure 1")]
+    assert "{#" not in html and "@" not in html
+
+
+@pytest.mark.parametrize("source", ["`@eq-one`", "```\n@eq-one\n```", "a@eq-one", "@eq-two", "$$a$$", "![b](b.png)"])
+def test_what_names_nothing_stays_as_it_is(source):
+    """Catches code and addresses that are turned into links, and links to places that are not there."""
+    html = to_html(f"$$a$$ {{#eq-one}}\n\n{source}", "part", lambda address: "data:image/png;base64,eA==")[0]
+    assert crossed(html).endswith(html.split("</p>", 1)[1])
+
+
+def test_no_page_of_the_course_refers_to_nothing(course_pages):
+    """Catches an equation that was renamed and a reference to one of another page, which neither engine resolves."""
+    for page in course_pages:
+        if page.parent.name != "notebooks":
+            text = re.sub(r"<(code|pre|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+            assert not re.findall(r"@(?:eq|fig)-[\w-]+|\{#[\w-]+\}", text), page
+    assert any("{#eq-" in path.read_text(encoding="utf-8") for path in PROJECT.glob("docs/*.qmd"))

@@ -1,0 +1,55 @@
+"""Pairs of slips: whether a verdict names the two, or others that come to the same."""
+
+from shared.exercises.calling import call
+from shared.exercises.comparing import judged, same
+from shared.exercises.exercise import Exercise
+from shared.exercises.judging import slips_made
+from shared.exercises.steps import Slip
+
+Pair = tuple[Slip, Slip]
+
+
+def pairs_of(exercise: Exercise) -> list[Pair]:
+    return [slips for slips in exercise.steps.combinations() if len(slips) == 2]
+
+
+def pairs_that_pass(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str, str], str]) -> list[tuple[str, str]]:
+    """The names of the pairs that no case tells from the reference; `untold` are left out."""
+    cases = exercise.cases()
+    tried = [(one, other) for one, other in pairs if (one.name, other.name) not in untold]
+    return [
+        (one.name, other.name)
+        for one, other in tried
+        if not any(judged(exercise, exercise.reference((one, other)), case)[0] for case in cases)
+    ]
+
+
+def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str, str], str]) -> dict:
+    """What becomes of the pairs that are neither named nor told apart, by their names; `untold` are left out."""
+    failing = {}
+    for one, other in pairs:
+        names = (one.name, other.name)
+        if names in untold:
+            continue
+        why = why_not_told(exercise, (one, other))
+        if why:
+            failing[names] = why
+    return failing
+
+
+def why_not_told(exercise: Exercise, pair: Pair) -> str:
+    """What is wrong with what is said of a pair: "" when both are named, or others that do the same everywhere."""
+    function = exercise.reference(pair)
+    made = slips_made(exercise, function)
+    if made is None:
+        return "passes"
+    if not made:
+        return "is not recognised"
+    if set(made) == set(pair):
+        return ""
+    other = exercise.reference(made)
+    alike = all(
+        same(call(exercise, function, case), call(exercise, other, case), exercise.tolerance)
+        for case in exercise.cases()
+    )
+    return "" if alike else f"is taken for {[slip.name for slip in made]}"
