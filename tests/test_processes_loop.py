@@ -37,7 +37,7 @@ def test_the_first_process_alone_prints_and_tells(capfd):
 
     assert in_processes(2, train_here) == [4, 0]
     printed = capfd.readouterr()
-    assert printed.out.count("step    1 |") == 1 and printed.err.count("4/4") >= 1
+    assert printed.out.count("step   1 ") == 1 and printed.err.count("4/4") >= 1
 
 
 def test_who_leaves_waits_for_the_others_first():

@@ -106,7 +106,7 @@ def test_start_copies_a_blank_edition_and_says_how_to_open_it(course, capsys, na
     blank = json.loads((bootstrap.EDITIONS / "dots.ipynb").read_text(encoding="utf-8"))
     assert copy["metadata"] == blank["metadata"]
     assert [c for c in blank["cells"] if c not in copy["cells"]] == [blank["cells"][1]]
-    assert "Generated from" in blank["cells"][1]["source"]
+    assert "Generated from" in "".join(blank["cells"][1]["source"])
     assert "work/dots.ipynb" in (said := capsys.readouterr().out) and "make lab" in said
 
 
