@@ -24,6 +24,9 @@ EDITIONS = environment.ROOT / "notebooks" / "student"
 WORK = environment.ROOT / "work"
 # A file's tests run in one process: they share models, tokenizers and what was measured.
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "-m", "not slow"]
+# Without pyproject.toml's options, so without the check of shapes, which takes a quarter of the time: `make test-all` and
+# a single `pytest FILE` have it.
+SHAPES_UNCHECKED = ["-o", "addopts=-q"]
 # As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number. Threads
 # that wait without rest make each other many times slower when a core is busy.
 THREADS = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
@@ -105,7 +108,7 @@ def _lab() -> int:
 
 
 def _test(rest: list[str]) -> int:
-    return _in_environment(["-m", "pytest", *NOT_SLOW, *rest], tests=True)
+    return _in_environment(["-m", "pytest", *NOT_SLOW, *SHAPES_UNCHECKED, *rest], tests=True)
 
 
 def _in_environment(arguments: list[str], tests: bool) -> int:

@@ -1,4 +1,4 @@
-"""The check of shapes is on, for every test, and for what it is meant."""
+"""The check of shapes is on, for every test that is run with pyproject.toml's options, and for what it is meant."""
 
 from dataclasses import replace
 
@@ -12,6 +12,8 @@ from shared.grpo import GRPOConfig
 from shared.losses import clipped_surrogate
 from shared.rollout import sample
 from tests.conftest import tiny_llama
+
+pytestmark = pytest.mark.slow  # `make test` leaves the check out
 
 
 def test_a_wrong_shape_is_an_error(tokenizer):
