@@ -85,9 +85,9 @@ def centred_by_pair(rewards, pairs):
     return [value - sum(own[pair]) / len(own[pair]) for value, pair in zip(values, pairs)]
 
 
-@STEPS.slip("squares", "The sums are added up without being squared: they always come to 0.")
+@STEPS.slip("squares", "You add up how large the sums are. Square each of them first, as a variance does.")
 def not_squared(sums):
-    return abs(sum(sums))
+    return sum(abs(value) for value in sums)
 
 
 @STEPS.slip(
