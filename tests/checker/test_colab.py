@@ -64,6 +64,7 @@ def test_links_to_colab_and_to_the_source_wait_for_a_public_home():
     public = Website(site.title, site.description, site.pages, repository=PUBLIC)
     shown = opening(PROJECT, DOTS, public)
     assert "https://colab.research.google.com/github/owner/name/blob/gh-pages/files/dots-colab.ipynb" in shown
-    assert f'{PUBLIC}/blob/main/notebooks/dots.ipynb"' in shown
+    for action in ("blob", "edit"):
+        assert f'{PUBLIC}/{action}/main/notebooks/dots.ipynb"' in shown
     elsewhere = Website(site.title, site.description, site.pages, repository="https://example.org/course")
     assert elsewhere.colab(Path("files/x.ipynb")) == ""

@@ -175,10 +175,9 @@ def test_a_public_address_brings_what_depends_on_it(pages):
         source = page.relative_to(site).with_suffix(".ipynb" if page.parent.name == "notebooks" else ".qmd").as_posix()
         (picture,) = re.findall(rf'<meta property="og:image" content="{ADDRESS}/([^"]+)"', text)
         assert (site / picture).is_file(), page
-        assert f'href="{REPOSITORY}/blob/main/{source}"' in text, page
-        if page.parent.name != "notebooks":
-            assert f'href="{REPOSITORY}/edit/main/{source}"' in text, page
-        else:
+        for action in ("blob", "edit"):
+            assert f'href="{REPOSITORY}/{action}/main/{source}"' in text, page
+        if page.parent.name == "notebooks":
             (opened,) = re.findall(
                 r'href="https://colab.research.google.com/github/owner/name/blob/gh-pages/(.*?)"', text
             )
