@@ -6,9 +6,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 
-# Small models run fastest on few threads, and results repeat exactly only at a fixed number.
-# Waiting threads that do not rest make each other many times slower when a core is busy.
-export OMP_NUM_THREADS ?= 2
+# Waiting threads that do not rest make each other many times slower when a core is busy. How many there are is chosen
+# when a model is loaded (shared/engine/threads.py); OMP_NUM_THREADS=2 make ... overrides it.
 export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 

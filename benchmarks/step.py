@@ -175,7 +175,8 @@ def run_in_child(job: dict) -> dict:
     Raises RuntimeError with the end of the child's errors when it fails.
     """
     command = [sys.executable, "-m", "benchmarks.step", "--job", json.dumps(job)]
-    child = subprocess.run(command, capture_output=True, text=True)
+    threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # of every contestant alike
+    child = subprocess.run(command, capture_output=True, text=True, env=os.environ | threads)
     if child.returncode:
         raise RuntimeError(f"The block {job} failed:\n{child.stderr[-2000:]}")
     return json.loads(child.stdout.splitlines()[-1])

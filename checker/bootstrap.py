@@ -27,9 +27,8 @@ NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "-m", "not slow"]
 # Without pyproject.toml's options, so without the check of shapes, which takes a quarter of the time: `make test-all` and
 # a single `pytest FILE` have it.
 SHAPES_UNCHECKED = ["-o", "addopts=-q"]
-# As in the Makefile: small models run fastest on few threads, and results repeat exactly only at a fixed number. Threads
-# that wait without rest make each other many times slower when a core is busy.
-THREADS = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+# As in the Makefile: threads that wait without rest make each other many times slower when a core is busy.
+THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
 
 
 def before_packages(arguments: list[str]) -> None:

@@ -16,9 +16,9 @@ ARGUMENTS = [
     "--IPKernelApp.log_level=50",
     f"--IPKernelApp.exec_lines={TEXT_BARS}",
 ]
-# Of the kernel's process: few threads, no tokenizer forks, plain progress bars, no chatter. What is set already stays.
+# Of the kernel's process: threads that rest, no tokenizer forks, plain progress bars, no chatter. What is set already
+# stays.
 ENVIRONMENT = {
-    "OMP_NUM_THREADS": "2",
     "OMP_WAIT_POLICY": "PASSIVE",  # spinning threads make each other many times slower when a core is busy
     "TOKENIZERS_PARALLELISM": "false",
     "TRANSFORMERS_VERBOSITY": "error",

@@ -20,6 +20,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import logging
 
 from shared.engine import hub, room
+from shared.engine.threads import choose_threads
 
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
 COURSE_MODEL_ANYWHERE = "models/course-lm"  # what it is called in files that leave this machine
@@ -152,6 +153,8 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
     else:
         model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
     model.loaded_from = Origin(source.name, source.revision)
+    if place.device.type == "cpu":
+        choose_threads(model.num_parameters())
     return model
 
 
