@@ -2,7 +2,7 @@ import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
 
-from shared.constrain import ROOT, answer_trie, only_ends
+from shared.constrain import ROOT, Walk, answer_trie, only_ends
 from tests.conftest import letter_tokenizer
 
 
@@ -108,3 +108,26 @@ def test_the_only_end_of_each_state_worked_by_hand(tokenizer):
     assert branches == [{a: 1, d: 4}, {b: 2}, {1: 0, c: 3}, {1: 0}, {e: 5}, {1: 0}]
     assert only_ends(branches, eos={1}) == [None, None, None, [1], [e, 1], [1]]
     assert only_ends(branches, eos={1, e})[4] == [e], "another token of the model's that ends a completion"
+
+
+def test_a_walk_goes_from_node_to_node(tokenizer):
+    """Catches nodes that stay where they are, or go on from another node than their own."""
+    trie = answer_trie(tokenizer, ["ab", "abc", "de", "dec"])
+    a, b, c, d, e = tokenizer.convert_tokens_to_ids(list("abcde"))
+    walk = Walk(trie, nodes=2, eos={1})
+    assert walk.end_after(0, a) is None
+    walk.step([a, d, d], parent=[0, 1, 0])
+    assert walk.end_after(0, b) is None, "`ab` may end or go on"
+    walk.step([b, e], parent=[0, 2])
+    assert walk.end_after(0, c) == walk.end_after(1, c) == [1]
+    walk.step([d, c], parent=[1, 1])
+    assert walk.state[0] == ROOT, "a token that is not allowed"
+    assert walk.end_after(1, 1) is None, "behind the end stands the root, where there is a choice"
+
+
+def test_an_end_is_found_behind_a_state_with_a_choice(tokenizer):
+    """Catches a search that stops at the first state with a choice: `abc` may go on in two ways, `de` ends."""
+    branches = answer_trie(tokenizer, ["de", "abc", "abd"]).branches()
+    ends = only_ends(branches, eos={1})
+    d, e = tokenizer.convert_tokens_to_ids(list("de"))
+    assert ends[branches[0][d]] == [e, 1]

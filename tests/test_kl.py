@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from shared.kl import exact_kl, k1, k2, k3, per_token_kl
+from shared.kl import completion_kl, exact_kl, k1, k2, k3, per_token_kl
 
 
 def policies(distance: float = 1.0):
@@ -94,3 +94,15 @@ def test_an_estimator_is_called_by_its_name_and_k3_by_none(options, estimator):
 def test_unknown_estimator_is_refused():
     with pytest.raises(ValueError, match="k1, k2, k3"):
         per_token_kl(torch.zeros(1, 1), torch.zeros(1, 1), "k4")
+
+
+def test_the_kl_of_a_completion_is_the_sum_over_its_tokens_alone():
+    """Catches padding that counts, its nan included, a mean for the sum, and the two policies in the wrong order."""
+    torch.manual_seed(0)
+    logits, ref_logits = torch.randn(2, 3, 5, dtype=torch.float64), torch.randn(2, 3, 5, dtype=torch.float64)
+    logits[1, 2] = torch.nan
+    mask = torch.tensor([[1, 1, 1], [1, 1, 0]])
+    policy, reference = (torch.distributions.Categorical(logits=x.nan_to_num()) for x in (logits, ref_logits))
+    each = torch.distributions.kl_divergence(policy, reference)  # (B, C)
+    expected = torch.stack([each[0].sum(), each[1, :2].sum()])
+    torch.testing.assert_close(completion_kl(logits, ref_logits, mask), expected)

@@ -1,5 +1,6 @@
 """The contract on chance: numbers depend on seed, step and place, and on nothing else, bit for bit."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -179,3 +180,13 @@ def test_without_a_seed_torch_decides(tokenizer):
     first, second = (sample(model, tokenizer, PROMPTS, 4, Sampling(8)).completions for _ in range(2))
     torch.manual_seed(0)
     assert first == sample(model, tokenizer, PROMPTS, 4, Sampling(8)).completions != second
+
+
+def test_each_completion_has_a_stream_of_its_own():
+    """Catches a place that is counted where the purpose stands: an answer drawn with the numbers of a row's order."""
+    key = np.array([7, 3], dtype=np.uint64)
+    numbers = uniforms(seed=7, step=3, places=[0, 1, 5], num_generations=2, length=4)
+    for row, (place, generation) in enumerate((place, generation) for place in (0, 1, 5) for generation in (0, 1)):
+        counter = np.array([0, generation, place, 0], dtype=np.uint64)
+        stream = np.random.Generator(np.random.Philox(key=key, counter=counter))
+        assert numbers[row].tolist() == stream.random(4, dtype=np.float32).tolist()

@@ -8,9 +8,10 @@ EQUIVALENT = {
         r"exact_kl: .*masked_fill\(forbidden, 1\.0\)$": "The difference is multiplied by a probability of 0 there.",
     },
     "shared/losses.py": {
-        r"^(grpo_loss|clipped_value_loss): .*masked_fill\(padding, 1\.0\)": PADDING,
+        r"^(grpo_loss|clipped_value_loss): .*masked_fill\(padding, 1\.0\)$": PADDING,
     },
     "shared/engine/chance.py": {
+        r"_generator\(seed, step, (1, 0|0, 1), TOKENS\)": "Both are set anew for each completion.",
         r"2\*\*63 - 2": "One seed fewer of 9 x 10^18.",
     },
     "shared/training.py": {
