@@ -1,4 +1,4 @@
-"""A value head on a language model: what PPO needs beside the policy. `notebooks/ppo.ipynb` uses it."""
+"""A value head on a language model: what PPO needs beside the policy. `notebooks/ppo.ipynb` writes it out."""
 
 from pathlib import Path
 

@@ -99,7 +99,7 @@ CUTS = {
     "poker": Worked(),
     "ppo": Worked(
         [
-            Cut("train_rows[:48]", "train_rows[:8]", times=2),
+            Cut("train_rows[:48]", "train_rows[:8]"),
             Cut("steps=10, prompts_per_step=48", "steps=2, prompts_per_step=4"),
             Cut("steps=20, prompts_per_step=32", "steps=1, prompts_per_step=4"),
         ]

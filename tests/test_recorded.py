@@ -242,8 +242,36 @@ def test_every_condition_of_off_policy_spends_the_same_samples():
         config = off_policy.config_of(condition, seed=0)
         assert config.steps * config.prompts_per_step * config.num_generations == 4096, name
         updates = config.steps * config.num_iterations * config.minibatches
-        expected = {"4 updates": 128, "dynamic": 16}
+        expected = {"16 updates": 512, "8 updates": 256, "4 updates": 128, "dynamic": 16}
         assert updates == next((count for word, count in expected.items() if word in name), 32), name
+
+
+def test_poker_is_restricted_to_its_labels_in_training_and_in_measuring(monkeypatch):
+    """Catches a constraint that is lost on the way to one of the two: the base model then chats as well."""
+    poker = off_policy.poker
+    sampled = []
+    measured = []
+
+    class Watched(off_policy.GRPO):
+        def collect(self, rows, step):
+            experience = super().collect(rows, step)
+            sampled.extend(experience.rollout.completions)
+            return experience
+
+    def watched(*arguments, evaluate=off_policy.evaluate, **options):
+        found = evaluate(*arguments, **options)
+        measured.extend(found.completions)
+        return found
+
+    condition = replace(off_policy.CONDITIONS["poker, 1 update"], algorithm=Watched)
+    monkeypatch.setitem(off_policy.CONDITIONS, "poker, 1 update", condition)
+    monkeypatch.setattr(off_policy, "evaluate", watched)
+    monkeypatch.setattr(off_policy, "MEASURED_AT", (1,))
+    monkeypatch.setattr(off_policy, "PROMPTS", 2)
+    monkeypatch.setitem(off_policy.setting(poker), "held_out", poker.dataset("eval", 16, seed=0))
+    off_policy.run("poker, 1 update", seed=0, rollouts=1)
+    for completions in (sampled, measured):
+        assert completions and {text.strip() for text in completions} <= set(poker.LABELS)
 
 
 def test_dynamic_sampling_learns_from_groups_with_a_signal_alone(monkeypatch):

@@ -1,29 +1,32 @@
-"""The sweep of `notebooks/off_policy.ipynb`: one budget of samples on dots, learnt from in many ways.
+"""The sweep of `notebooks/off_policy.ipynb`: one budget of samples on dots or poker, learnt from in many ways.
 
 Every run has the same 4,096 completions to spend, 32 rollouts of 16 prompts with eight each, and begins at the same
 policy; conditions differ in what is done with a rollout. Rates, ranges and coefficients were fixed beforehand: the
-learning rate of dots' recipe and five times that, 0.2 and 0.28 as published, and for the ratio of sequences 0.2 rather
-than 0.05 after one run of each on training rows set aside.
+learning rate of dots' recipe and five times that, that of poker's recipe, 0.2 and 0.28 as published, and for the ratio
+of sequences 0.2 rather than 0.05 after one run of each on training rows set aside.
 """
 
 import time
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 
 from benchmarks.sweeps.measuring import rounded
 from shared import training
+from shared.constrain import answer_trie
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
 from shared.logps import completion_logps
 from shared.losses import reinforce_loss
 from shared.models import frozen_copy, load_policy
-from shared.tasks import dots
+from shared.tasks import dots, poker
 
 ROLLOUTS = 32
 PROMPTS = 16
 MEASURED_AT = (8, ROLLOUTS)  # rollouts' worth of samples
 SLOW, FAST = 1e-4, 5e-4
+OF_POKER = 3e-4
 UNCLIPPED = 1e6  # a range that no ratio leaves
 DRAWS = 4
 
@@ -47,7 +50,7 @@ class Dynamic(GRPO):
 
 @dataclass(frozen=True)
 class Condition:
-    """Settings that differ from `COMMON`, and the algorithm.
+    """Settings that differ from the common ones, the algorithm and the task.
 
     rollouts_at_once: how many rollouts are sampled before the first update on them; there is one update for each.
     """
@@ -55,27 +58,37 @@ class Condition:
     settings: dict
     algorithm: type[GRPO] = GRPO
     rollouts_at_once: int = 1
+    task: ModuleType = dots
 
 
 FOUR = {"num_iterations": 4}
+SIXTEEN = {"num_iterations": 16}
+EIGHT_OF_POKER = {"num_iterations": 8, "learning_rate": OF_POKER}
 STALE = {"learning_rate": FAST, "minibatches": 8}
 CONDITIONS = {
     "1 update": Condition({}),
     "4 updates, no ratio": Condition(FOUR, Plain),
     "4 updates, ratio": Condition(FOUR | {"epsilon": UNCLIPPED}),
     "4 updates, clipped": Condition(FOUR),
+    "16 updates, clipped": Condition(SIXTEEN),
     "fast, 1 update": Condition({"learning_rate": FAST}),
     "fast, 4 updates, ratio": Condition(FOUR | {"learning_rate": FAST, "epsilon": UNCLIPPED}),
     "fast, 4 updates, clipped": Condition(FOUR | {"learning_rate": FAST}),
     "fast, 4 updates, clip-higher": Condition(FOUR | {"learning_rate": FAST, "epsilon_high": 0.28}),
     "fast, 4 updates, GSPO": Condition(FOUR | {"learning_rate": FAST, "importance_sampling_level": "sequence"}),
+    "fast, 16 updates, ratio": Condition(SIXTEEN | {"learning_rate": FAST, "epsilon": UNCLIPPED}),
+    "fast, 16 updates, clipped": Condition(SIXTEEN | {"learning_rate": FAST}),
     "fast, stale, ratio": Condition(STALE | {"epsilon": UNCLIPPED}, rollouts_at_once=8),
     "fast, stale, clipped": Condition(STALE, rollouts_at_once=8),
+    "poker, 1 update": Condition({"learning_rate": OF_POKER}, task=poker),
+    "poker, 8 updates, ratio": Condition(EIGHT_OF_POKER | {"epsilon": UNCLIPPED}, task=poker),
+    "poker, 8 updates, clipped": Condition(EIGHT_OF_POKER, task=poker),
     "1 update, dapo": Condition({"loss_type": "dapo"}),
     "1 update, dr_grpo": Condition({"loss_type": "dr_grpo"}),
     "dynamic sampling": Condition({}, Dynamic, rollouts_at_once=2),
     "1 update, bonus 0.01": Condition({"entropy_coef": 0.01}),
     "1 update, bonus 0.1": Condition({"entropy_coef": 0.1}),
+    "1 update, bonus 1": Condition({"entropy_coef": 1.0}),
 }
 
 
@@ -84,7 +97,7 @@ def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPO
     common = {
         "steps": rollouts // condition.rollouts_at_once,
         "prompts_per_step": PROMPTS * condition.rollouts_at_once,
-        "max_new_tokens": dots.MAX_NEW_TOKENS,
+        "max_new_tokens": condition.task.MAX_NEW_TOKENS,
         "learning_rate": SLOW,
         "warmup_steps": 0,
         "log_every": 0,
@@ -94,19 +107,28 @@ def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPO
 
 
 @cache
-def setting() -> dict:
-    """What all runs share: the model they begin with, its tokenizer, and the held-out rows."""
+def setting(task: ModuleType) -> dict:
+    """What all runs on a task share: the model they begin with, its tokenizer, the rows, and what completions may be."""
     base, tokenizer = load_policy()
-    return {"base": frozen_copy(base), "tokenizer": tokenizer, "held_out": dots.dataset("eval", 200, seed=0)}
+    return {
+        "task": task,
+        "base": frozen_copy(base),
+        "tokenizer": tokenizer,
+        "rows": task.dataset("train", 512, seed=0),
+        "held_out": task.dataset("eval", 200, seed=0),
+        "constraint": answer_trie(tokenizer, poker.LONGEST_ANSWERS) if task is poker else None,
+    }
 
 
 def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
     """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record."""
     condition = CONDITIONS[name]
-    shared = setting()
+    shared = setting(condition.task)
     model = frozen_copy(shared["base"]).requires_grad_(True)
     config = config_of(condition, seed, rollouts)
-    algorithm = condition.algorithm(model, shared["tokenizer"], dots.reward, config)
+    algorithm = condition.algorithm(
+        model, shared["tokenizer"], condition.task.reward, config, constraint=shared["constraint"]
+    )
     measured = {}
     measuring = 0.0
 
@@ -119,8 +141,7 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
             measuring += time.process_time() - started
 
     started = time.process_time()
-    rows = dots.dataset("train", 512, seed=0)
-    history = training.train(algorithm, rows, config, on_step=after_step, progress=False)
+    history = training.train(algorithm, shared["rows"], config, on_step=after_step, progress=False)
     measured["training seconds"] = round(time.process_time() - started - measuring, 2)
     measured["clipped"] = rounded(sum(record.get("clip_ratio", 0.0) for record in history) / len(history))
     measured["entropy"] = rounded(history[-1]["entropy"])
@@ -134,10 +155,11 @@ def measure(model, seen: int, shared: dict) -> dict[str, float]:
         model,
         shared["tokenizer"],
         shared["held_out"],
-        dots.reward,
-        max_new_tokens=dots.MAX_NEW_TOKENS,
+        shared["task"].reward,
+        max_new_tokens=shared["task"].MAX_NEW_TOKENS,
         temperature=1.0,
         num_generations=DRAWS,
+        constraint=shared["constraint"],
     )
     wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
     tokens = sum(len(shared["tokenizer"](text, add_special_tokens=False)["input_ids"]) for text in wrong)
