@@ -82,9 +82,8 @@ CUTS = {
             Cut('make_rows("new", 200, seed=0)', 'make_rows("new", 12, seed=0)'),
             Cut("train_rows[:100]", "train_rows[:16]"),
             Cut("SEEDS = (0, 1, 2)", "SEEDS = (0,)"),
-            Cut("steps=20, prompts_per_step=8, log_every=5", "steps=1, prompts_per_step=2, log_every=1"),
-            Cut("steps=60, prompts_per_step=16, log_every=10", "steps=1, prompts_per_step=2, log_every=1"),
-            Cut("steps=20, log_every=0", "steps=1, log_every=0"),
+            Cut("steps=20, prompts_per_step=8, log_every=10", "steps=1, prompts_per_step=2, log_every=1"),
+            Cut("steps=40, prompts_per_step=16, log_every=20", "steps=1, prompts_per_step=2, log_every=1"),
             Cut("range(0, 200, 50)", "range(0, 32, 16)"),
         ]
     ),
@@ -123,7 +122,7 @@ CUTS = {
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
             Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
             Cut("train_rows[:16]", "train_rows[:4]", times=2),
-            Cut("held_out[:40]", "held_out[:2]", times=2),
+            Cut("held_out[:40]", "held_out[:2]"),
             Cut("steps=15,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
         ]
