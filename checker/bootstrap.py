@@ -22,8 +22,9 @@ FAILED = 2
 INTERRUPTED = 130
 EDITIONS = environment.ROOT / "notebooks" / "student"
 WORK = environment.ROOT / "work"
-# A file's tests run in one process: they share models, tokenizers and what was measured.
-NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "-m", "not slow"]
+# A file's tests run in one process: they share models, tokenizers and what was measured. The files keep the order that
+# tests/conftest.py gives them.
+NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not slow"]
 # Without pyproject.toml's options, so without the check of shapes, which takes a quarter of the time: `make test-all` and
 # a single `pytest FILE` have it.
 SHAPES_UNCHECKED = ["-o", "addopts=-q"]

@@ -28,8 +28,31 @@ LLAMA_SIZE = {
 LETTER_IDS = {"vocab_size": 12, "pad_token_id": 0, "bos_token_id": None, "eos_token_id": 1}
 
 
+# The files that take longest, begun first: two workers then end together.
+LONGEST = (
+    "test_second_device.py",
+    "test_site.py",
+    "test_report.py",
+    "test_algorithms.py",
+    "test_families.py",
+    "test_processes_loop.py",
+    "test_command.py",
+    "test_flat_groups.py",
+    "test_logps.py",
+    "test_processes.py",
+    "test_command_line.py",
+    "test_imports.py",
+    "test_tree.py",
+    "test_hand_over.py",
+)
+
+
 def pytest_configure(config):
     config.pluginmanager.register(skips)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 def letter_tokenizer(pad_is_eos: bool = False) -> PreTrainedTokenizerFast:

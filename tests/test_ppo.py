@@ -40,6 +40,7 @@ def test_without_the_policy_term_and_the_value_term_the_policy_stays(model, toke
     assert max(p.grad.abs().max() for p in policy.model.parameters() if p.grad is not None) < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_it_learns_to_say_a(tokenizer):
     model = tiny_llama().eval()
@@ -133,6 +134,7 @@ def test_equal_rewards_give_no_signal(tokenizer):
     assert algorithm.policy is algorithm.model.model and algorithm.vocab_size == 12
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_both_places_of_the_kl_hold_the_policy_back(tokenizer):
     """The same run with a strong penalty ends nearer to the reference, in the loss and in the reward."""

@@ -144,7 +144,19 @@ def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(
 def test_what_follows_test_goes_to_pytest(course):
     bootstrap.main(["test"])
     bootstrap.main(["test", "tests/test_kl.py", "-k", "sign"])
-    usual = ["-m", "pytest", "-n", "auto", "--dist", "loadfile", "-m", "not slow", "-o", "addopts=-q"]
+    usual = [
+        "-m",
+        "pytest",
+        "-n",
+        "auto",
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+        "-m",
+        "not slow",
+        "-o",
+        "addopts=-q",
+    ]
     assert course == [usual, [*usual, "tests/test_kl.py", "-k", "sign"]]
 
 

@@ -50,6 +50,7 @@ def pages(course_pages, tmp_path_factory) -> list[Path]:
 FEW_PAGES = ("index.html", "glossary.html", "watch.html", "gradients.html")
 
 
+@pytest.mark.slow
 def test_some_pages_fit_every_screen_and_ask_for_nothing(shown, pages):
     """Catches a formula or an output wider than a phone, a web font, an icon that is not there, a cell not listed."""
     few = [page for page in pages if page.name in FEW_PAGES]

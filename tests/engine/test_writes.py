@@ -118,6 +118,7 @@ def save_and_die(path: Path, at: int) -> None:
     save(path, {"n": 1, "w": torch.ones(50)})
 
 
+@pytest.mark.slow
 @posix
 def test_kill_9_at_every_moment_of_a_save(path):
     """Before the rename the old state is there, after it the new one, and never a mixture; `hold` tidies up."""
