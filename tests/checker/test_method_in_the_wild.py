@@ -30,6 +30,7 @@ FOUND = {
         "M007",
         "kl = F.kl_div(F.log_softmax(model_out.logits, -1), F.softmax(ref_out.logits, -1))",
     ),
+    "M007, of logits without a name": ("M007", "kl = F.kl_div(F.log_softmax(logits, -1), F.softmax(ref_logits, -1))"),
     "M008, collected in a list": (
         "M008",
         "for b in batches:\n    kl = seq_logps - ref_seq_logps\n    kls.append(kl)\n"
@@ -44,7 +45,22 @@ FOUND = {
     "M009, in two steps": ("M009", "rewards -= rewards.mean()\nrewards /= rewards.std()"),
     "M009, the mean under another name": ("M009", "b = returns.mean(axis=0)\nA = (returns - b) / returns.std(axis=0)"),
     "M009, not centred": ("M009", "rewards = rewards / np.std(rewards - np.mean(rewards))"),
+    "M009, of values called q": ("M009", "adv = (q_n - q_n.mean()) / q_n.std()"),
+    "M009, a baseline by the returns' own": ("M009", "b_n = (b_n - returns.mean()) / returns.std()"),
+    "M009, below a line that begins as a magic does": (
+        "M009",
+        'print("%d of %d"\n      % (1, 2))\nrewards = (rewards - rewards.mean()) / rewards.std()',
+    ),
+    "M010, a list filled for one prompt": (
+        "M010",
+        "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nadv = (rewards_t - rewards_t.mean()) / (rewards_t.std() + 1e-4)",
+    ),
     "M010, over the first dimension": ("M010", "adv = (A - A.mean(dim=0)) / (A.std(dim=0) + 1e-4)"),
+    "M013, a program that is passed": (
+        "M013",
+        "text = model.generate(**x)\ndef run(code, tests):\n    exec(code, {})",
+    ),
     "M015, settings in a dictionary": (
         "M015",
         LOGPS
@@ -76,6 +92,14 @@ FOUND = {
         + "    def step(self, model, x):\n        ids = model.generate(**x, top_p=self.top_p)\n"
         + "        return logps(model, ids)",
     ),
+    "M015, scored at the temperature but not cut to the top k": (
+        "M015",
+        LOGPS + "out = model.generate(**x, temperature=0.7, top_k=20)\nlp = F.log_softmax(model(out).logits / 0.7, -1)",
+    ),
+    "M015, scored by a function of another file": (
+        "M015",
+        "ids = model.generate(**x, top_p=0.95)\nlog_probs = helpers.score(model, ids, mask)",
+    ),
     "M014, one list repeated": (
         "M014",
         "def build(repeats):\n    rows = []\n    for i in range(repeats):\n        rows.append(words)\n"
@@ -104,11 +128,21 @@ FOUND = {
         "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
     ),
     "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
+    "M020, whatever the number is called": (
+        "M020",
+        "def sample(ids, n=5):\n    outs = []\n    for _ in range(n):\n        outs.append(model.generate(ids))\n"
+        "    return outs",
+    ),
     "M021, by the notebook's own class": (
         "M021",
         "class T:\n    def step(self, ids):\n        ref = self.ref_model(ids).logits\n        loss.backward()",
     ),
     "M022, an attribute": ("M022", "self.reference_model = self.policy_model\nloss.backward()"),
+    "M022, told by position": (
+        "M022",
+        "def grpo_loss(ids, policy_model, ref_model):\n    return policy_model(ids) - ref_model(ids)\n"
+        "loss = grpo_loss(ids, policy_model, policy_model)\nloss.backward()",
+    ),
     "M022, told by keyword": ("M022", "train(model=model, ref_model=model)\nloss.backward()"),
 }
 
@@ -130,6 +164,10 @@ QUIET = {
         'tokenizer.padding_side = "left"\nids = model.generate(**x)\n'
         "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"
         "def loss(batch):\n    start = batch.query.shape[1]\n    return batch.ids[:, start:]\nloss(batch)"
+    ),
+    "M005, a base that is the policy which sampled": (
+        "base_probs = policy.probs(states).detach()\nratio = probs / base_probs\n"
+        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)"
     ),
     "M003, a classifier that needs the prompt": (
         "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
@@ -159,6 +197,9 @@ QUIET = {
     ),
     "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
     "M012, settings of PPO": 'own = {"grpo": {"mu": 2}, "ppo": {"num_generations": 1}}\neval_args = {"group_size": 1}',
+    "M013, a part of the prompt": "def sql_reward(prompt):\n    columns = eval(prompt.split('Schema: ')[1])",
+    "M013, a test of the data set": "def check_tests(tests):\n    for test in tests:\n        exec(test, {})",
+    "M013, a program of the task": "def run(code):\n    exec(code, {})",
     "M015, answers for a data set": (
         LOGPS + "lp = logps(model, given_ids)\ndef answers(model, x):\n    return model.generate(**x, temperature=0.8)"
     ),
@@ -188,6 +229,12 @@ QUIET = {
     ),
     "M014, two halves": (
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
+    ),
+    "M020, other inputs each time": (
+        "for _ in range(rounds):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
+    ),
+    "M020, a step of training each time": (
+        "for _ in range(steps):\n    ids = model.generate(**x)\n    loss = step(ids)\n    loss.backward()"
     ),
     "M021, frozen": (
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
@@ -230,3 +277,32 @@ def test_one_mistake_is_told_once(good, save):
         "    return F.log_softmax(model(ids).logits, -1) - old"
     )
     assert codes(good, save, source).count("M015") == 1
+
+
+def test_what_a_later_cell_scores_was_sampled(good, save):
+    """Outside of functions, sampling in one cell and scoring in the next was taken for two unrelated cells."""
+    good["cells"][5]["source"] += "\nids = model.generate(**x, top_k=50)\nwhole = torch.cat([x.input_ids, ids], 1)"
+    good["cells"][6]["source"] += "\nlogps = F.log_softmax(model(whole).logits, -1)"
+    assert [f.code for f in check(save(good)).findings].count("M015") == 1
+
+
+def test_what_a_later_cell_scores_may_be_something_else(good, save):
+    """A demonstration in one cell says nothing of the given answers that another cell scores."""
+    good["cells"][5]["source"] += "\nids = model.generate(**x, top_k=50)"
+    good["cells"][6]["source"] += "\nlogps = F.log_softmax(model(given_ids).logits, -1)"
+    assert "M015" not in [f.code for f in check(save(good)).findings]
+
+
+def test_a_notebook_with_one_numbered_cell_is_not_the_course_s(good, save):
+    """One heading "Cell 8" hid every cell below it, as the course's analysis would be."""
+    good["cells"] = [
+        {"cell_type": "markdown", "metadata": {}, "source": "## Cell 8: PPO"},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": 1,
+            "outputs": [],
+            "source": "ids = model.generate(**x, top_k=50)\nlogps = F.log_softmax(model(ids).logits, -1)",
+        },
+    ]
+    assert "M015" in [f.code for f in check(save(good)).findings]

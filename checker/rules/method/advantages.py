@@ -21,7 +21,7 @@ from checker.rules.syntax.expressions import (
     subject,
 )
 
-REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews)(_|$)|group"
+REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|^Gs?$|group"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -44,7 +44,7 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
 def _is_centred(code: Code, node: ast.AST) -> bool:
     """Whether it is rewards minus a mean."""
     pair = difference(node)
-    if not pair or not (mentions(pair[0], REWARDS) or mentions(pair[0], ADVANTAGE)):
+    if not pair or not any(mentions(part, pattern) for part in pair for pattern in (REWARDS, ADVANTAGE)):
         return False
     is_called_one = mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
     return is_called_one or called(code.resolve(pair[1])) in ("mean", "average")
@@ -131,6 +131,7 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             continue
         over_a_group = keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
         over_a_group |= number(call.args[-1]) is not None if call.args else False
+        over_a_group |= not call.args and not call.keywords and _is_one_group(code, values)
         if over_a_group and mentions(values, r"reward|group|(^|_)(A|adv|advs|advantages?|returns)(_|$)"):
             if _is_said(code, call):
                 continue
@@ -139,6 +140,23 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
                 f"line {call.lineno} takes the sample standard deviation of a group (divides by G - 1)",
                 "Pass `correction=0`, or say in a comment that you want the sample's.",
             )
+
+
+def _is_one_group(code: Code, values: ast.expr) -> bool:
+    """Whether a tensor is made of a list that a loop over `range(G)`, and no loop over prompts around it, fills."""
+    made = code.resolve(values)
+    listed = subject(made) if called(made) in TENSORS else None
+    fills = [b for b in code.visible(listed) if called(b.statement)] if isinstance(listed, ast.Name) else []
+    starts = [b for b in code.visible(listed) if isinstance(b.statement, ast.Assign)] if fills else []
+    if len(fills) != 1 or len(starts) != 1:
+        return False
+    loop = code.within(fills[0].statement, ast.For)
+    around = code.parent(starts[0].statement)
+    over_a_group = loop is not None and called(loop.iter) == "range" and mentions(loop.iter, GROUP_SIZE)
+    return over_a_group and code.parent(loop) is around
+
+
+TENSORS = ("tensor", "as_tensor", "array", "FloatTensor", "stack")
 
 
 def _is_numpy(code: Code, call: ast.Call, values: ast.expr) -> bool:
@@ -222,7 +240,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
         return False
     made = code.resolve(node)
-    listed = subject(made) if called(made) in ("tensor", "as_tensor", "array", "FloatTensor", "stack") else node
+    listed = subject(made) if called(made) in TENSORS else node
     if not isinstance(listed, ast.Name):
         return False
     if isinstance(code.resolve(listed), ast.ListComp):

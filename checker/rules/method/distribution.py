@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import SCORES, is_generation
+from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, plain_name
 from checker.rules.syntax.settings import Frame, given, value
@@ -34,17 +34,17 @@ ASIDE = r"eval|test|demo|show|chat|baseline|compare|infer|accuracy|valid"
 def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     """In every step that both samples and scores: a function, or a cell outside of functions."""
     code = submission.code
-    if not any(True for _ in code.calls(*SCORES)) or _scores_tempered(code):
-        return
-    steps = list(_steps(code))
+    accounted = {"temperature"} if _scores_tempered(code) else set()
+    steps = [*_steps(code), *_steps_over_cells(code)]
     inner = {step for _, step in steps}
-    aside = {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
+    aside = _cells_aside(submission)
     for cell, step in steps:
         frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
         for call in code.calls_in(step):
             if cell in aside or _is_aside(code, call) or _is_told_inside(code, call, inner, DEEP):
                 continue
-            changed = {name: n for name, n in _drawn_with(code, call, frame, DEEP).items() if n not in NO_CHANGE}
+            drawn = _drawn_with(code, call, frame, DEEP)
+            changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
             if changed:
                 told = " and ".join(f"{name}={n}" for name, n in changed.items())
                 yield (
@@ -52,6 +52,13 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
                     f"line {call.lineno} samples with {told}, and the log-probabilities are of the plain distribution",
                     "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
                 )
+
+
+def _cells_aside(submission: Submission) -> set[int]:
+    """The cells of a course's notebook in which nothing is trained; none for one that is not laid out so."""
+    if not {4, 5, 6} <= set(submission.sections):
+        return set()
+    return {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
 
 
 def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
@@ -64,6 +71,25 @@ def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
         scores = [call for call in calls if _scores(code, call, DEEP)]
         if samples and any(call not in samples for call in scores):
             yield cell, holder
+
+
+def _steps_over_cells(code: Code) -> Iterator[tuple[int, ast.AST]]:
+    """(cell, module) of what samples outside of functions, and is scored outside of functions in a later cell."""
+    modules = [(tree.cell, tree.module) for tree in code.trees]
+    for place, (cell, module) in enumerate(modules):
+        calls = code.calls_in(module)
+        samples = [call for call in calls if _samples(code, call, DEEP)]
+        if not samples or any(_scores(code, call, DEEP) for call in calls):
+            continue
+        later = [call for _, below in modules[place + 1 :] for call in code.calls_in(below)]
+        if _are_scored(code, samples, [call for call in later if _scores(code, call, DEEP)]):
+            yield cell, module
+
+
+def _are_scored(code: Code, samples: list[ast.Call], scores: list[ast.Call]) -> bool:
+    """Whether what was sampled goes into what scores."""
+    carries = code.flow(lambda node: node in samples, lambda node: called(node) in ("decode", "batch_decode"))
+    return any(carries(value) for call in scores for value in call.args)
 
 
 def _is_told_inside(code: Code, call: ast.Call, steps: set[ast.AST], deep: int) -> bool:
@@ -86,7 +112,18 @@ def _scores(code: Code, call: ast.Call, deep: int) -> bool:
     if called(call) in SCORES:
         return True
     function = code.procedure(call)
+    if function is None:
+        return _is_scored_elsewhere(code, call)
     return bool(deep and function) and any(_scores(code, inner, deep - 1) for inner in code.calls_in(function))
+
+
+def _is_scored_elsewhere(code: Code, call: ast.Call) -> bool:
+    """`logps = other_file.score(model, ids)`: log-probabilities by a function that is not in the notebook."""
+    holder = code.parent(call)
+    is_named = isinstance(holder, ast.Assign) and re.search(
+        r"^(\w+_)?log_?p(rob)?s$", plain_name(holder.targets[0]), re.I
+    )
+    return bool(is_named) and len(call.args) > 1 and mentions(call.args[0], MODEL)
 
 
 def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str, float | None]:

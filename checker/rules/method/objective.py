@@ -12,6 +12,7 @@ from checker.rules.syntax.expressions import called, mentions, names, plain_name
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
 CRITIC = r"value|critic|(^|_)(vf|v|q)(_|$)"
+BARE_BASE = r"^(base|init(ial)?)_?(?!model|policy|lm|llm|net)"
 FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
     *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
@@ -48,7 +49,7 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
         for factor in map(code.resolve, factors):
             factor = code.resolve(unclipped(factor))
             pair = quotient(code, factor)
-            if pair and is_reference(pair[1]) and not mentions(pair[0], REFERENCE) and not mentions(pair[0], "reward"):
+            if pair and _is_of_the_reference(pair[1]) and not mentions(pair[0], REFERENCE + "|reward"):
                 line = factor.lineno
                 if line not in told:
                     told.add(line)
@@ -60,6 +61,12 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
                             " reference belongs in the KL term."
                         ),
                     )
+
+
+def _is_of_the_reference(node: ast.expr) -> bool:
+    """Whether it is of the reference; `base_probs` alone may as well be of the policy that sampled."""
+    is_named = any(re.search(REFERENCE, name, re.I) and not re.search(BARE_BASE, name, re.I) for name in names(node))
+    return is_reference(node) and is_named
 
 
 @rule(

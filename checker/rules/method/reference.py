@@ -8,7 +8,7 @@ from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, names, parameters, plain_name
+from checker.rules.syntax.expressions import argument, called, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
 
@@ -120,13 +120,22 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
         if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
-        told = {k.arg: k.value for k in call.keywords}
+        told = _told(code, call)
         reference = next((told[name] for name in ("ref_model", "reference_model", "ref_policy") if name in told), None)
         policy = next((told[name] for name in ("model", "policy", "policy_model") if name in told), None)
         if reference is None or policy is None or not _is_the_policy(reference):
             continue
         if plain_name(reference) and plain_name(reference) == plain_name(policy):
             yield cell, *_one_model(reference.lineno, reference)
+
+
+def _told(code: Code, call: ast.Call) -> dict[str | None, ast.expr]:
+    """What a call passes, by the name of the parameter; by position too where the function is the notebook's own."""
+    function = code.procedure(call)
+    passed = {} if function is None else {name: argument(call, function, name) for name in parameters(function)}
+    return {name: value for name, value in passed.items() if value is not None} | {
+        k.arg: k.value for k in call.keywords
+    }
 
 
 def _optimised(code: Code) -> set[str]:
