@@ -51,6 +51,10 @@ FOUND = {
         "M009",
         'print("%d of %d"\n      % (1, 2))\nrewards = (rewards - rewards.mean()) / rewards.std()',
     ),
+    "M009, where something else may be nan": (
+        "M009",
+        "actions[np.isnan(actions)] = 0\nrewards = (rewards - rewards.mean()) / rewards.std()",
+    ),
     "M010, a list filled for one prompt": (
         "M010",
         "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
@@ -96,6 +100,17 @@ FOUND = {
         "M015",
         LOGPS + "out = model.generate(**x, temperature=0.7, top_k=20)\nlp = F.log_softmax(model(out).logits / 0.7, -1)",
     ),
+    "M015, a temperature where it samples": (
+        "M015",
+        LOGPS
+        + "def rollout(x, sample=True):\n    return model.generate(**x, temperature=0.8 if sample else None)\n"
+        + "def step(x):\n    return logps(model, rollout(x))",
+    ),
+    "M017, a reward of what was drawn": (
+        "M017",
+        "logits = model(state)\naction = F.one_hot(Categorical(logits=logits).sample())\n"
+        "reward = judge(state, action)\nloss = -reward\nloss.backward()",
+    ),
     "M015, scored by a function of another file": (
         "M015",
         "ids = model.generate(**x, top_p=0.95)\nlog_probs = helpers.score(model, ids, mask)",
@@ -128,6 +143,11 @@ FOUND = {
         "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
     ),
     "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
+    "M020, a number of responses": (
+        "M020",
+        "for prompt in texts:\n    for _ in range(num_responses):\n        x = tokenizer(prompt)\n"
+        "        out = model.generate(**x)",
+    ),
     "M020, whatever the number is called": (
         "M020",
         "def sample(ids, n=5):\n    outs = []\n    for _ in range(n):\n        outs.append(model.generate(ids))\n"
@@ -154,6 +174,9 @@ QUIET = {
     "M001, pad only where there is none": (
         'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nif tokenizer.pad_token is None:\n'
         "    tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id"
+    ),
+    "M001, the EOS told to generate alone": (
+        "out = model.generate(**x, pad_token_id=tokenizer.eos_token_id)\nmask = out != tokenizer.pad_token_id"
     ),
     "M001, the EOS where there is no pad token": (
         "pad_id = tokenizer.pad_token_id\n"
@@ -195,6 +218,11 @@ QUIET = {
         "rewards = np.array(rewards)\nfor i in range(0, B, G):\n    r_group = rewards[i : i + G]\n"
         "    adv = (r_group - r_group.mean()) / (r_group.std() + 1e-4)"
     ),
+    "M010, only printed": 'print(f"{statistics.stdev(rewards):.2f}")',
+    "M010, only logged": (
+        "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nlog({'std': rewards_t.std().item()})"
+    ),
     "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
     "M012, settings of PPO": 'own = {"grpo": {"mu": 2}, "ppo": {"num_generations": 1}}\neval_args = {"group_size": 1}',
     "M013, a part of the prompt": "def sql_reward(prompt):\n    columns = eval(prompt.split('Schema: ')[1])",
@@ -209,12 +237,24 @@ QUIET = {
         + "eval_out = model.generate(**x, temperature=0.2)"
     ),
     "M015, greedy": LOGPS + "out = model.generate(**x, do_sample=False, temperature=0.7)\nlp = logps(model, out)",
+    "M015, a look at what the model says": (
+        LOGPS
+        + "def train(model, x):\n    loss = -logps(model, given).mean()\n"
+        + "    out = model.generate(**x, temperature=0.8)[0]\n    print(tokenizer.decode(out.tolist()))"
+    ),
     "M016, a model without dropout": (
         'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
         "model.train(); lp = model(out).logits.log_softmax(-1)"
     ),
     "M017, a surrogate with the KL in its name": (
         "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
+    ),
+    "M017, a reward of the network's own output": (
+        "out = model(state)\nreward = out[0] * 5.0 + out[1] * 20.0\nloss = -torch.log(reward)\nloss.backward()"
+    ),
+    "M018, marked in another function": (
+        "def tokens(ids):\n    labels = ids.copy()\n    labels[0] = -100\n    return labels\n"
+        "def score(logits, ids):\n    labels = ids[:, 1:]\n    return logits.log_softmax(-1).gather(-1, labels)"
     ),
     "M017, the critic's own loss": (
         "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"
@@ -238,6 +278,10 @@ QUIET = {
     ),
     "M021, frozen": (
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
+    ),
+    "M021, a layer that is called so": (
+        "class Pointer(nn.Module):\n    def __init__(self):\n        self.W_ref = nn.Linear(8, 8)\n"
+        "    def forward(self, ref):\n        return self.W_ref(ref)\nloss.backward()"
     ),
     "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
     "M021, detached a line below": (
@@ -306,3 +350,13 @@ def test_a_notebook_with_one_numbered_cell_is_not_the_course_s(good, save):
         },
     ]
     assert "M015" in [f.code for f in check(save(good)).findings]
+
+
+def test_a_list_of_the_same_name_in_another_cell_is_another(good, save):
+    """The rewards of an evaluation hid that those of the step are one group."""
+    good["cells"][5]["source"] += (
+        "\nrewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nadv = (rewards_t - rewards_t.mean()) / (rewards_t.std() + 1e-4)"
+    )
+    good["cells"][6]["source"] += "\nrewards = []\nfor row in rows:\n    rewards.append(score(row))"
+    assert "M010" in [f.code for f in check(save(good)).findings]

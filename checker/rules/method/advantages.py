@@ -84,9 +84,13 @@ def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
 )
 def no_epsilon(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if any(True for _ in code.calls("nan_to_num", "isnan", "nan_to_num_")):
+    cared_for = {name for _, call in code.calls("nan_to_num", "isnan", "nan_to_num_") for name in names(call)}
+    if any("loss" in name for name in cared_for):
         return
     for cell, node in _divisions(code):
+        statement = code.within(node, ast.stmt) or node
+        if names(statement) & cared_for - {"np", "torch", "self", "jnp"}:
+            continue
         divisor = _plain(code, operands(node)[1])
         if called(divisor) in ("std", "stdev", "pstdev") and not _is_guarded(code, node):
             yield (
@@ -131,9 +135,9 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             continue
         over_a_group = keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
         over_a_group |= number(call.args[-1]) is not None if call.args else False
-        over_a_group |= not call.args and not call.keywords and _is_one_group(code, values)
+        over_a_group |= not call.args and not call.keywords and _divides(code, call) and _is_one_group(code, values)
         if over_a_group and mentions(values, r"reward|group|(^|_)(A|adv|advs|advantages?|returns)(_|$)"):
-            if _is_said(code, call):
+            if _is_said(code, call) or code.within(call, ast.JoinedStr) is not None:
                 continue
             yield (
                 cell,
@@ -142,12 +146,28 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             )
 
 
+def _divides(code: Code, call: ast.Call) -> bool:
+    """Whether a standard deviation is divided by, or gets a name; not one that is logged or compared."""
+    holders = code.parents(call)
+    return any(
+        isinstance(holder, ast.Assign)
+        and holder.value is call
+        or isinstance(holder, ast.BinOp)
+        and isinstance(holder.op, ast.Div)
+        and call in code.inside(holder.right)
+        for holder in holders
+    )
+
+
 def _is_one_group(code: Code, values: ast.expr) -> bool:
     """Whether a tensor is made of a list that a loop over `range(G)`, and no loop over prompts around it, fills."""
     made = code.resolve(values)
     listed = subject(made) if called(made) in TENSORS else None
-    fills = [b for b in code.visible(listed) if called(b.statement)] if isinstance(listed, ast.Name) else []
-    starts = [b for b in code.visible(listed) if isinstance(b.statement, ast.Assign)] if fills else []
+    here, _ = code.place(values)
+    bindings = code.visible(listed) if isinstance(listed, ast.Name) else []
+    bindings = [binding for binding in bindings if code.place(binding.statement)[0] == here]
+    fills = [binding for binding in bindings if called(binding.statement)]
+    starts = [binding for binding in bindings if isinstance(binding.statement, ast.Assign)]
     if len(fills) != 1 or len(starts) != 1:
         return False
     loop = code.within(fills[0].statement, ast.For)

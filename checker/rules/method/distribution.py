@@ -43,6 +43,8 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
         for call in code.calls_in(step):
             if cell in aside or _is_aside(code, call) or _is_told_inside(code, call, inner, DEEP):
                 continue
+            if _is_only_shown(code, call, DEEP):
+                continue
             drawn = _drawn_with(code, call, frame, DEEP)
             changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
             if changed:
@@ -153,6 +155,39 @@ def _is_aside(code: Code, call: ast.Call) -> bool:
     held_by += [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
     held_by += [plain_name(target) for target in statement.targets] if statement else []
     return any(re.search(ASIDE, name) for name in held_by)
+
+
+LOOKED_AT = {
+    *("print", "display", "decode", "batch_decode", "to_string", "tolist", "cpu", "detach", "len", "str"),
+    *("strip", "split", "replace", "join", "format"),
+}
+
+
+def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:
+    """Whether what comes of a call is decoded and printed, and nothing else: a look at what the model says."""
+    below = node
+    for parent in code.parents(node):
+        if isinstance(parent, ast.Call) and below is not parent.func and called(parent) not in LOOKED_AT:
+            return False
+        if called(parent) in ("print", "display"):
+            return True
+        if isinstance(parent, ast.Assign):
+            uses = _uses(code, parent) if deep else []
+            return bool(uses) and all(_is_only_shown(code, use, deep - 1) for use in uses)
+        if isinstance(parent, (ast.stmt, ast.comprehension)):
+            return False
+        below = parent
+    return False
+
+
+def _uses(code: Code, statement: ast.Assign) -> list[ast.AST]:
+    """Where the names that an assignment binds are read in its function; nowhere for a part of something, `x[0] = y`."""
+    bound = [part for target in statement.targets for part in code.inside(target)]
+    if not all(isinstance(part, (ast.Name, ast.Tuple)) for part in bound):
+        return []
+    known = {plain_name(part) for part in bound}
+    here = code.scope(statement)
+    return [n for _, n in code.walk(ast.Name) if n.id in known and n not in bound and code.scope(n) is here]
 
 
 def _tempered(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -37,8 +37,11 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if not any(True for _ in code.calls("backward")) or _is_frozen(code):
         return
+    layers = _layers(code)
     for cell, call in code.walk(ast.Call):
         if not _scores_with_the_reference(code, call) or is_quiet(code, call) or _is_let_go(code, call):
+            continue
+        if isinstance(call.func, ast.Attribute) and call.func.attr in layers:
             continue
         if re.search("eval|test|generat|sampl", getattr(code.scope(call), "name", "")) or _is_tried_out(code, call):
             continue
@@ -47,6 +50,16 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
             f"line {call.lineno} scores with the reference while gradients are on",
             "Put it under `with torch.no_grad():`.",
         )
+
+
+def _layers(code: Code) -> set[str]:
+    """The attributes that are layers of a network, `self.W_ref = nn.Linear(...)`, whatever they are called."""
+    made = (
+        node
+        for _, node in code.walk(ast.Assign)
+        if isinstance(node.value, ast.Call) and mentions(node.value.func, "^nn$")
+    )
+    return {target.attr for node in made for target in node.targets if isinstance(target, ast.Attribute)}
 
 
 def _is_tried_out(code: Code, call: ast.Call) -> bool:
