@@ -115,6 +115,19 @@ FOUND = {
         "M015",
         "ids = model.generate(**x, top_p=0.95)\nlog_probs = helpers.score(model, ids, mask)",
     ),
+    "M014, the seeds of the training": (
+        "M014",
+        "for seed in range(200):\n    obs = env.reset(seed=seed)\n    train_prompts.append(ask(obs))\n"
+        "for seed in range(8):\n    trained_scores.append(play(model, seed=seed))",
+    ),
+    "M015, cut in sampling of one's own": (
+        "M015",
+        "def rollout(policy, x, temperature, top_k=50):\n    logits = policy(x)[:, -1] / temperature\n"
+        "    best, places = torch.topk(logits, top_k)\n    token = torch.multinomial(best.softmax(-1), 1)\n"
+        "    return places.gather(-1, token), F.log_softmax(best, -1).gather(-1, token)\n"
+        "def train(policy, x):\n    token, old = rollout(policy, x, 0.9)\n"
+        "    return F.log_softmax(policy(x)[:, -1], -1).gather(-1, token) - old",
+    ),
     "M014, one list repeated": (
         "M014",
         "def build(repeats):\n    rows = []\n    for i in range(repeats):\n        rows.append(words)\n"
@@ -246,6 +259,10 @@ QUIET = {
         'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
         "model.train(); lp = model(out).logits.log_softmax(-1)"
     ),
+    "M016, a distillation": (
+        "teacher_logps = score(teacher, ids)\nmodel.eval(); out = model.generate(**x)\n"
+        "model.train(); lp = model(out).logits.log_softmax(-1)"
+    ),
     "M017, a surrogate with the KL in its name": (
         "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
     ),
@@ -267,11 +284,21 @@ QUIET = {
     "M017, a surrogate under another name": (
         "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
     ),
+    "M014, a prompt of the system": (
+        "SYSTEM_PROMPT = write()\nSYSTEM_PROMPT_TRAIN = SYSTEM_PROMPT\nSYSTEM_PROMPT_EVAL = SYSTEM_PROMPT"
+    ),
+    "M014, other seeds": (
+        "for seed in range(200):\n    obs = env.reset(seed=seed)\n    train_prompts.append(ask(obs))\n"
+        "for seed in range(10_000, 10_008):\n    trained_scores.append(play(model, seed=seed))"
+    ),
     "M014, two halves": (
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
     ),
     "M020, other inputs each time": (
         "for _ in range(rounds):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
+    ),
+    "M020, a measured time": (
+        "for _ in range(runs):\n    torch.cuda.synchronize()\n    model.generate(**x)\n    times.append(now())"
     ),
     "M020, a step of training each time": (
         "for _ in range(steps):\n    ids = model.generate(**x)\n    loss = step(ids)\n    loss.backward()"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, plain_name
+from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, parameters, plain_name
 from checker.rules.syntax.settings import Frame, given, value
 
 SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
@@ -35,25 +35,30 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     """In every step that both samples and scores: a function, or a cell outside of functions."""
     code = submission.code
     accounted = {"temperature"} if _scores_tempered(code) else set()
-    steps = [*_steps(code), *_steps_over_cells(code)]
-    inner = {step for _, step in steps}
     aside = _cells_aside(submission)
+    steps = [(cell, step) for cell, step in (*_steps(code), *_steps_over_cells(code)) if cell not in aside]
+    changed = {step: _changed(code, step, accounted) for _, step in steps}
+    told = {step for step, calls in changed.items() if calls}
     for cell, step in steps:
-        frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
-        for call in code.calls_in(step):
-            if cell in aside or _is_aside(code, call) or _is_told_inside(code, call, inner, DEEP):
-                continue
-            if _is_only_shown(code, call, DEEP):
-                continue
-            drawn = _drawn_with(code, call, frame, DEEP)
-            changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
-            if changed:
-                told = " and ".join(f"{name}={n}" for name, n in changed.items())
+        for call, settings in changed[step].items():
+            if not _is_told_inside(code, call, told, DEEP):
                 yield (
                     cell,
-                    f"line {call.lineno} samples with {told}, and the log-probabilities are of the plain distribution",
+                    f"line {call.lineno} samples with {settings}, and the log-probabilities are of the plain distribution",
                     "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
                 )
+
+
+def _changed(code: Code, step: ast.AST, accounted: set[str]) -> dict[ast.Call, str]:
+    """The calls of a step that sample from another distribution than the one scored, with what changes it, in words."""
+    frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
+    found = {}
+    for call in code.calls_in(step):
+        drawn = _drawn_with(code, call, frame, DEEP)
+        changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
+        if changed and not _is_aside(code, call) and not _is_only_shown(code, call, DEEP):
+            found[call] = " and ".join(f"{name}={n}" for name, n in changed.items())
+    return found
 
 
 def _cells_aside(submission: Submission) -> set[int]:
@@ -141,6 +146,9 @@ def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str
     for part in code.calls_in(function):
         found |= {name: n for name, n in _drawn_with(code, part, inner, deep - 1).items() if n is not None}
     if any(called(part) in DRAWS for part in code.calls_in(function)):
+        cuts = {"top_k", "top_p", "min_p"} & parameters(function)
+        used = {plain_name(part): part for part in code.inside(function) if plain_name(part) in cuts}
+        found |= {name: value(code, part, inner) for name, part in used.items()}
         for node, temperature in _tempered(code):
             if code.scope(node) is function:
                 found["temperature"] = value(code, temperature, inner)

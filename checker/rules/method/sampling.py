@@ -108,7 +108,11 @@ def _collects_the_same(code: Code, call: ast.Call, loop: ast.AST, iterable: ast.
     """Whether a model's own `generate` is given the same each time, and what comes of it is put into a list."""
     within = code.inside(loop)
     calls = {called(part) for part in within}
-    if not is_generation(call) or not calls & {"append", "extend"} or calls & {"step", "backward", "input"}:
+    if (
+        not is_generation(call)
+        or not calls & {"append", "extend"}
+        or calls & {"step", "backward", "input", "synchronize"}
+    ):
         return False
     if mentions(iterable, "step|epoch|iter|turn|round"):
         return False
