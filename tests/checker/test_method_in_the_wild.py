@@ -46,6 +46,7 @@ FOUND = {
     "M009, the mean under another name": ("M009", "b = returns.mean(axis=0)\nA = (returns - b) / returns.std(axis=0)"),
     "M009, not centred": ("M009", "rewards = rewards / np.std(rewards - np.mean(rewards))"),
     "M009, of values called q": ("M009", "adv = (q_n - q_n.mean()) / q_n.std()"),
+    "M009, an advantage of the old names": ("M009", "atarg = (atarg - atarg.mean()) / atarg.std()"),
     "M009, a baseline by the returns' own": ("M009", "b_n = (b_n - returns.mean()) / returns.std()"),
     "M009, below a line that begins as a magic does": (
         "M009",

@@ -11,6 +11,7 @@ from checker.rules.syntax.expressions import called, keyword, mentions, number, 
 from checker.rules.syntax.settings import Frame, given, value
 
 SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
+LOGPS = re.compile(r"^(\w+_)?log_?p(rob)?s$", re.IGNORECASE)  # what the result of a scoring function is called
 NO_CHANGE = (None, -1, 0, 1)  # settings that leave the distribution as it is
 SETTINGS = ("temperature", "top_k", "top_p", "min_p")
 DRAWS = ("multinomial", "Categorical")
@@ -34,6 +35,10 @@ ASIDE = r"eval|test|demo|show|chat|baseline|compare|infer|accuracy|valid"
 def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     """In every step that both samples and scores: a function, or a cell outside of functions."""
     code = submission.code
+    samples = any(True for _ in code.calls("generate", "SamplingParams", *DRAWS))
+    scores = any(True for _ in code.calls(*SCORES)) or any(LOGPS.search(name) for _, name in code.bindings)
+    if not samples or not scores:
+        return
     accounted = {"temperature"} if _scores_tempered(code) else set()
     aside = _cells_aside(submission)
     steps = [(cell, step) for cell, step in (*_steps(code), *_steps_over_cells(code)) if cell not in aside]
@@ -127,9 +132,7 @@ def _scores(code: Code, call: ast.Call, deep: int) -> bool:
 def _is_scored_elsewhere(code: Code, call: ast.Call) -> bool:
     """`logps = other_file.score(model, ids)`: log-probabilities by a function that is not in the notebook."""
     holder = code.parent(call)
-    is_named = isinstance(holder, ast.Assign) and re.search(
-        r"^(\w+_)?log_?p(rob)?s$", plain_name(holder.targets[0]), re.I
-    )
+    is_named = isinstance(holder, ast.Assign) and LOGPS.search(plain_name(holder.targets[0]))
     return bool(is_named) and len(call.args) > 1 and mentions(call.args[0], MODEL)
 
 

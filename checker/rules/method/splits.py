@@ -202,9 +202,11 @@ def _begun_alike(code: Code) -> Iterator[Remark]:
 def _goes_over_seeds(code: Code, loop: ast.For) -> bool:
     """`for seed in range(n): env.reset(seed=seed)`, from 0 on."""
     seed = plain_name(loop.target)
-    told = [keyword(part, "seed") for part in code.inside(loop) if isinstance(part, ast.Call)]
     from_zero = called(loop.iter) == "range" and len(loop.iter.args) == 1
-    return from_zero and bool(seed) and any(plain_name(value) == seed for value in told)
+    if not seed or not from_zero:
+        return False
+    told = (keyword(part, "seed") for part in code.inside(loop) if isinstance(part, ast.Call))
+    return any(plain_name(value) == seed for value in told)
 
 
 def _fills(code: Code, loop: ast.For, pattern: str) -> bool:
