@@ -30,6 +30,7 @@ FOUND = {
         "M007",
         "kl = F.kl_div(F.log_softmax(model_out.logits, -1), F.softmax(ref_out.logits, -1))",
     ),
+    "M007, of logits without a name": ("M007", "kl = F.kl_div(F.log_softmax(logits, -1), F.softmax(ref_logits, -1))"),
     "M008, collected in a list": (
         "M008",
         "for b in batches:\n    kl = seq_logps - ref_seq_logps\n    kls.append(kl)\n"
@@ -44,7 +45,27 @@ FOUND = {
     "M009, in two steps": ("M009", "rewards -= rewards.mean()\nrewards /= rewards.std()"),
     "M009, the mean under another name": ("M009", "b = returns.mean(axis=0)\nA = (returns - b) / returns.std(axis=0)"),
     "M009, not centred": ("M009", "rewards = rewards / np.std(rewards - np.mean(rewards))"),
+    "M009, of values called q": ("M009", "adv = (q_n - q_n.mean()) / q_n.std()"),
+    "M009, an advantage of the old names": ("M009", "atarg = (atarg - atarg.mean()) / atarg.std()"),
+    "M009, a baseline by the returns' own": ("M009", "b_n = (b_n - returns.mean()) / returns.std()"),
+    "M009, below a line that begins as a magic does": (
+        "M009",
+        'print("%d of %d"\n      % (1, 2))\nrewards = (rewards - rewards.mean()) / rewards.std()',
+    ),
+    "M009, where something else may be nan": (
+        "M009",
+        "actions[np.isnan(actions)] = 0\nrewards = (rewards - rewards.mean()) / rewards.std()",
+    ),
+    "M010, a list filled for one prompt": (
+        "M010",
+        "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nadv = (rewards_t - rewards_t.mean()) / (rewards_t.std() + 1e-4)",
+    ),
     "M010, over the first dimension": ("M010", "adv = (A - A.mean(dim=0)) / (A.std(dim=0) + 1e-4)"),
+    "M013, a program that is passed": (
+        "M013",
+        "text = model.generate(**x)\ndef run(code, tests):\n    exec(code, {})",
+    ),
     "M015, settings in a dictionary": (
         "M015",
         LOGPS
@@ -76,6 +97,38 @@ FOUND = {
         + "    def step(self, model, x):\n        ids = model.generate(**x, top_p=self.top_p)\n"
         + "        return logps(model, ids)",
     ),
+    "M015, scored at the temperature but not cut to the top k": (
+        "M015",
+        LOGPS + "out = model.generate(**x, temperature=0.7, top_k=20)\nlp = F.log_softmax(model(out).logits / 0.7, -1)",
+    ),
+    "M015, a temperature where it samples": (
+        "M015",
+        LOGPS
+        + "def rollout(x, sample=True):\n    return model.generate(**x, temperature=0.8 if sample else None)\n"
+        + "def step(x):\n    return logps(model, rollout(x))",
+    ),
+    "M017, a reward of what was drawn": (
+        "M017",
+        "logits = model(state)\naction = F.one_hot(Categorical(logits=logits).sample())\n"
+        "reward = judge(state, action)\nloss = -reward\nloss.backward()",
+    ),
+    "M015, scored by a function of another file": (
+        "M015",
+        "ids = model.generate(**x, top_p=0.95)\nlog_probs = helpers.score(model, ids, mask)",
+    ),
+    "M014, the seeds of the training": (
+        "M014",
+        "for seed in range(200):\n    obs = env.reset(seed=seed)\n    train_prompts.append(ask(obs))\n"
+        "for seed in range(8):\n    trained_scores.append(play(model, seed=seed))",
+    ),
+    "M015, cut in sampling of one's own": (
+        "M015",
+        "def rollout(policy, x, temperature, top_k=50):\n    logits = policy(x)[:, -1] / temperature\n"
+        "    best, places = torch.topk(logits, top_k)\n    token = torch.multinomial(best.softmax(-1), 1)\n"
+        "    return places.gather(-1, token), F.log_softmax(best, -1).gather(-1, token)\n"
+        "def train(policy, x):\n    token, old = rollout(policy, x, 0.9)\n"
+        "    return F.log_softmax(policy(x)[:, -1], -1).gather(-1, token) - old",
+    ),
     "M014, one list repeated": (
         "M014",
         "def build(repeats):\n    rows = []\n    for i in range(repeats):\n        rows.append(words)\n"
@@ -104,11 +157,26 @@ FOUND = {
         "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
     ),
     "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
+    "M020, a number of responses": (
+        "M020",
+        "for prompt in texts:\n    for _ in range(num_responses):\n        x = tokenizer(prompt)\n"
+        "        out = model.generate(**x)",
+    ),
+    "M020, whatever the number is called": (
+        "M020",
+        "def sample(ids, n=5):\n    outs = []\n    for _ in range(n):\n        outs.append(model.generate(ids))\n"
+        "    return outs",
+    ),
     "M021, by the notebook's own class": (
         "M021",
         "class T:\n    def step(self, ids):\n        ref = self.ref_model(ids).logits\n        loss.backward()",
     ),
     "M022, an attribute": ("M022", "self.reference_model = self.policy_model\nloss.backward()"),
+    "M022, told by position": (
+        "M022",
+        "def grpo_loss(ids, policy_model, ref_model):\n    return policy_model(ids) - ref_model(ids)\n"
+        "loss = grpo_loss(ids, policy_model, policy_model)\nloss.backward()",
+    ),
     "M022, told by keyword": ("M022", "train(model=model, ref_model=model)\nloss.backward()"),
 }
 
@@ -121,6 +189,9 @@ QUIET = {
         'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nif tokenizer.pad_token is None:\n'
         "    tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id"
     ),
+    "M001, the EOS told to generate alone": (
+        "out = model.generate(**x, pad_token_id=tokenizer.eos_token_id)\nmask = out != tokenizer.pad_token_id"
+    ),
     "M001, the EOS where there is no pad token": (
         "pad_id = tokenizer.pad_token_id\n"
         "out = model.generate(**x, pad_token_id=tokenizer.pad_token_id or tokenizer.eos_token_id)\n"
@@ -130,6 +201,10 @@ QUIET = {
         'tokenizer.padding_side = "left"\nids = model.generate(**x)\n'
         "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"
         "def loss(batch):\n    start = batch.query.shape[1]\n    return batch.ids[:, start:]\nloss(batch)"
+    ),
+    "M005, a base that is the policy which sampled": (
+        "base_probs = policy.probs(states).detach()\nratio = probs / base_probs\n"
+        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)"
     ),
     "M003, a classifier that needs the prompt": (
         "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
@@ -157,8 +232,16 @@ QUIET = {
         "rewards = np.array(rewards)\nfor i in range(0, B, G):\n    r_group = rewards[i : i + G]\n"
         "    adv = (r_group - r_group.mean()) / (r_group.std() + 1e-4)"
     ),
+    "M010, only printed": 'print(f"{statistics.stdev(rewards):.2f}")',
+    "M010, only logged": (
+        "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nlog({'std': rewards_t.std().item()})"
+    ),
     "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
     "M012, settings of PPO": 'own = {"grpo": {"mu": 2}, "ppo": {"num_generations": 1}}\neval_args = {"group_size": 1}',
+    "M013, a part of the prompt": "def sql_reward(prompt):\n    columns = eval(prompt.split('Schema: ')[1])",
+    "M013, a test of the data set": "def check_tests(tests):\n    for test in tests:\n        exec(test, {})",
+    "M013, a program of the task": "def run(code):\n    exec(code, {})",
     "M015, answers for a data set": (
         LOGPS + "lp = logps(model, given_ids)\ndef answers(model, x):\n    return model.generate(**x, temperature=0.8)"
     ),
@@ -168,12 +251,28 @@ QUIET = {
         + "eval_out = model.generate(**x, temperature=0.2)"
     ),
     "M015, greedy": LOGPS + "out = model.generate(**x, do_sample=False, temperature=0.7)\nlp = logps(model, out)",
+    "M015, a look at what the model says": (
+        LOGPS
+        + "def train(model, x):\n    loss = -logps(model, given).mean()\n"
+        + "    out = model.generate(**x, temperature=0.8)[0]\n    print(tokenizer.decode(out.tolist()))"
+    ),
     "M016, a model without dropout": (
         'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
         "model.train(); lp = model(out).logits.log_softmax(-1)"
     ),
+    "M016, a distillation": (
+        "teacher_logps = score(teacher, ids)\nmodel.eval(); out = model.generate(**x)\n"
+        "model.train(); lp = model(out).logits.log_softmax(-1)"
+    ),
     "M017, a surrogate with the KL in its name": (
         "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
+    ),
+    "M017, a reward of the network's own output": (
+        "out = model(state)\nreward = out[0] * 5.0 + out[1] * 20.0\nloss = -torch.log(reward)\nloss.backward()"
+    ),
+    "M018, marked in another function": (
+        "def tokens(ids):\n    labels = ids.copy()\n    labels[0] = -100\n    return labels\n"
+        "def score(logits, ids):\n    labels = ids[:, 1:]\n    return logits.log_softmax(-1).gather(-1, labels)"
     ),
     "M017, the critic's own loss": (
         "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"
@@ -186,11 +285,31 @@ QUIET = {
     "M017, a surrogate under another name": (
         "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
     ),
+    "M014, a prompt of the system": (
+        "SYSTEM_PROMPT = write()\nSYSTEM_PROMPT_TRAIN = SYSTEM_PROMPT\nSYSTEM_PROMPT_EVAL = SYSTEM_PROMPT"
+    ),
+    "M014, other seeds": (
+        "for seed in range(200):\n    obs = env.reset(seed=seed)\n    train_prompts.append(ask(obs))\n"
+        "for seed in range(10_000, 10_008):\n    trained_scores.append(play(model, seed=seed))"
+    ),
     "M014, two halves": (
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
     ),
+    "M020, other inputs each time": (
+        "for _ in range(rounds):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
+    ),
+    "M020, a measured time": (
+        "for _ in range(runs):\n    torch.cuda.synchronize()\n    model.generate(**x)\n    times.append(now())"
+    ),
+    "M020, a step of training each time": (
+        "for _ in range(steps):\n    ids = model.generate(**x)\n    loss = step(ids)\n    loss.backward()"
+    ),
     "M021, frozen": (
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
+    ),
+    "M021, a layer that is called so": (
+        "class Pointer(nn.Module):\n    def __init__(self):\n        self.W_ref = nn.Linear(8, 8)\n"
+        "    def forward(self, ref):\n        return self.W_ref(ref)\nloss.backward()"
     ),
     "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
     "M021, detached a line below": (
@@ -230,3 +349,42 @@ def test_one_mistake_is_told_once(good, save):
         "    return F.log_softmax(model(ids).logits, -1) - old"
     )
     assert codes(good, save, source).count("M015") == 1
+
+
+def test_what_a_later_cell_scores_was_sampled(good, save):
+    """Outside of functions, sampling in one cell and scoring in the next was taken for two unrelated cells."""
+    good["cells"][5]["source"] += "\nids = model.generate(**x, top_k=50)\nwhole = torch.cat([x.input_ids, ids], 1)"
+    good["cells"][6]["source"] += "\nlogps = F.log_softmax(model(whole).logits, -1)"
+    assert [f.code for f in check(save(good)).findings].count("M015") == 1
+
+
+def test_what_a_later_cell_scores_may_be_something_else(good, save):
+    """A demonstration in one cell says nothing of the given answers that another cell scores."""
+    good["cells"][5]["source"] += "\nids = model.generate(**x, top_k=50)"
+    good["cells"][6]["source"] += "\nlogps = F.log_softmax(model(given_ids).logits, -1)"
+    assert "M015" not in [f.code for f in check(save(good)).findings]
+
+
+def test_a_notebook_with_one_numbered_cell_is_not_the_course_s(good, save):
+    """One heading "Cell 8" hid every cell below it, as the course's analysis would be."""
+    good["cells"] = [
+        {"cell_type": "markdown", "metadata": {}, "source": "## Cell 8: PPO"},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": 1,
+            "outputs": [],
+            "source": "ids = model.generate(**x, top_k=50)\nlogps = F.log_softmax(model(ids).logits, -1)",
+        },
+    ]
+    assert "M015" in [f.code for f in check(save(good)).findings]
+
+
+def test_a_list_of_the_same_name_in_another_cell_is_another(good, save):
+    """The rewards of an evaluation hid that those of the step are one group."""
+    good["cells"][5]["source"] += (
+        "\nrewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
+        "rewards_t = torch.tensor(rewards)\nadv = (rewards_t - rewards_t.mean()) / (rewards_t.std() + 1e-4)"
+    )
+    good["cells"][6]["source"] += "\nrewards = []\nfor row in rows:\n    rewards.append(score(row))"
+    assert "M010" in [f.code for f in check(save(good)).findings]

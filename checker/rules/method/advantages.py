@@ -21,7 +21,7 @@ from checker.rules.syntax.expressions import (
     subject,
 )
 
-REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews)(_|$)|group"
+REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|^Gs?$|group"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -44,7 +44,7 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
 def _is_centred(code: Code, node: ast.AST) -> bool:
     """Whether it is rewards minus a mean."""
     pair = difference(node)
-    if not pair or not (mentions(pair[0], REWARDS) or mentions(pair[0], ADVANTAGE)):
+    if not pair or not any(mentions(part, pattern) for part in pair for pattern in (REWARDS, ADVANTAGE)):
         return False
     is_called_one = mentions(pair[1], r"mean|(^|_)(mu|m|avg|average)(_|$)|baseline")
     return is_called_one or called(code.resolve(pair[1])) in ("mean", "average")
@@ -84,9 +84,13 @@ def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
 )
 def no_epsilon(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if any(True for _ in code.calls("nan_to_num", "isnan", "nan_to_num_")):
+    cared_for = {name for _, call in code.calls("nan_to_num", "isnan", "nan_to_num_") for name in names(call)}
+    if any("loss" in name for name in cared_for):
         return
     for cell, node in _divisions(code):
+        statement = code.within(node, ast.stmt) or node
+        if names(statement) & cared_for - {"np", "torch", "self", "jnp"}:
+            continue
         divisor = _plain(code, operands(node)[1])
         if called(divisor) in ("std", "stdev", "pstdev") and not _is_guarded(code, node):
             yield (
@@ -131,14 +135,48 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
             continue
         over_a_group = keyword(call, "dim") is not None or called(call) == "stdev" or mentions(values, "group")
         over_a_group |= number(call.args[-1]) is not None if call.args else False
+        over_a_group |= not call.args and not call.keywords and _divides(code, call) and _is_one_group(code, values)
         if over_a_group and mentions(values, r"reward|group|(^|_)(A|adv|advs|advantages?|returns)(_|$)"):
-            if _is_said(code, call):
+            if _is_said(code, call) or code.within(call, ast.JoinedStr) is not None:
                 continue
             yield (
                 cell,
                 f"line {call.lineno} takes the sample standard deviation of a group (divides by G - 1)",
                 "Pass `correction=0`, or say in a comment that you want the sample's.",
             )
+
+
+def _divides(code: Code, call: ast.Call) -> bool:
+    """Whether a standard deviation is divided by, or gets a name; not one that is logged or compared."""
+    holders = code.parents(call)
+    return any(
+        isinstance(holder, ast.Assign)
+        and holder.value is call
+        or isinstance(holder, ast.BinOp)
+        and isinstance(holder.op, ast.Div)
+        and call in code.inside(holder.right)
+        for holder in holders
+    )
+
+
+def _is_one_group(code: Code, values: ast.expr) -> bool:
+    """Whether a tensor is made of a list that a loop over `range(G)`, and no loop over prompts around it, fills."""
+    made = code.resolve(values)
+    listed = subject(made) if called(made) in TENSORS else None
+    here, _ = code.place(values)
+    bindings = code.visible(listed) if isinstance(listed, ast.Name) else []
+    bindings = [binding for binding in bindings if code.place(binding.statement)[0] == here]
+    fills = [binding for binding in bindings if called(binding.statement)]
+    starts = [binding for binding in bindings if isinstance(binding.statement, ast.Assign)]
+    if len(fills) != 1 or len(starts) != 1:
+        return False
+    loop = code.within(fills[0].statement, ast.For)
+    around = code.parent(starts[0].statement)
+    over_a_group = loop is not None and called(loop.iter) == "range" and mentions(loop.iter, GROUP_SIZE)
+    return over_a_group and code.parent(loop) is around
+
+
+TENSORS = ("tensor", "as_tensor", "array", "FloatTensor", "stack")
 
 
 def _is_numpy(code: Code, call: ast.Call, values: ast.expr) -> bool:
@@ -222,7 +260,7 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
         return False
     made = code.resolve(node)
-    listed = subject(made) if called(made) in ("tensor", "as_tensor", "array", "FloatTensor", "stack") else node
+    listed = subject(made) if called(made) in TENSORS else node
     if not isinstance(listed, ast.Name):
         return False
     if isinstance(code.resolve(listed), ast.ListComp):

@@ -5,9 +5,14 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.syntax.expressions import called, plain_name
+from checker.rules.method.vocabulary import is_generation
+from checker.rules.syntax.bindings import Binding
+from checker.rules.syntax.code import Code
+from checker.rules.syntax.expressions import called, names, parameters, plain_name
 
 SAID = r"completion|response|output|generat|pred|answer|decoded|text|reply|(^|_)(gen|out|resp)(_|$)"
+WRITTEN = r"^(code|program|solution|script)(_\w+)?$|_(code|program|solution|script)$"
+OF_THE_TASK = r"^(prompts?|questions?|schema|setup|tests?|test_\w+|assert\w*|examples?|targets?|ground_truth|gold\w*)$"
 JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
 
 
@@ -28,12 +33,30 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
         if plain_name(call.func) not in ("eval", "exec") or not call.args or isinstance(call.args[0], ast.Constant):
             continue
         function = code.within(call, ast.FunctionDef)
-        if said(call.args[0]) or re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE):
+        judges = re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE)
+        if (judges and not _is_of_the_task(code, call.args[0])) or said(call.args[0]) or _is_a_program(code, call):
             yield (
                 cell,
                 f"line {call.lineno} calls `{call.func.id}` on what the model said",
                 "Parse it instead, and give 0 to what does not parse.",
             )
+
+
+def _is_of_the_task(code: Code, node: ast.expr) -> bool:
+    """Whether what is executed comes with the task: a part of the prompt, one of its tests."""
+    known = {name for part in code.inside(node) for binding in _bindings(code, part) for name in names(binding.value)}
+    return any(re.search(OF_THE_TASK, name, re.IGNORECASE) for name in names(node) | known)
+
+
+def _bindings(code: Code, node: ast.AST) -> list[Binding]:
+    return code.visible(node) if isinstance(node, ast.Name) else []
+
+
+def _is_a_program(code: Code, call: ast.Call) -> bool:
+    """`exec(code)` of a parameter, where a model generates."""
+    own = parameters(code.within(call, ast.FunctionDef))
+    is_one = plain_name(call.args[0]) in own and re.search(WRITTEN, plain_name(call.args[0]), re.IGNORECASE)
+    return bool(is_one) and any(is_generation(made) for _, made in code.calls("generate"))
 
 
 def _own(node: ast.Name | ast.Attribute) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.vocabulary import SCORES, is_generation
+from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, plain_name
+from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, parameters, plain_name
 from checker.rules.syntax.settings import Frame, given, value
 
 SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
+LOGPS = re.compile(r"^(\w+_)?log_?p(rob)?s$", re.IGNORECASE)  # what the result of a scoring function is called
 NO_CHANGE = (None, -1, 0, 1)  # settings that leave the distribution as it is
 SETTINGS = ("temperature", "top_k", "top_p", "min_p")
 DRAWS = ("multinomial", "Categorical")
@@ -34,24 +35,42 @@ ASIDE = r"eval|test|demo|show|chat|baseline|compare|infer|accuracy|valid"
 def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     """In every step that both samples and scores: a function, or a cell outside of functions."""
     code = submission.code
-    if not any(True for _ in code.calls(*SCORES)) or _scores_tempered(code):
+    samples = any(True for _ in code.calls("generate", "SamplingParams", *DRAWS))
+    scores = any(True for _ in code.calls(*SCORES)) or any(LOGPS.search(name) for _, name in code.bindings)
+    if not samples or not scores:
         return
-    steps = list(_steps(code))
-    inner = {step for _, step in steps}
-    aside = {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
+    accounted = {"temperature"} if _scores_tempered(code) else set()
+    aside = _cells_aside(submission)
+    steps = [(cell, step) for cell, step in (*_steps(code), *_steps_over_cells(code)) if cell not in aside]
+    changed = {step: _changed(code, step, accounted) for _, step in steps}
+    told = {step for step, calls in changed.items() if calls}
     for cell, step in steps:
-        frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
-        for call in code.calls_in(step):
-            if cell in aside or _is_aside(code, call) or _is_told_inside(code, call, inner, DEEP):
-                continue
-            changed = {name: n for name, n in _drawn_with(code, call, frame, DEEP).items() if n not in NO_CHANGE}
-            if changed:
-                told = " and ".join(f"{name}={n}" for name, n in changed.items())
+        for call, settings in changed[step].items():
+            if not _is_told_inside(code, call, told, DEEP):
                 yield (
                     cell,
-                    f"line {call.lineno} samples with {told}, and the log-probabilities are of the plain distribution",
+                    f"line {call.lineno} samples with {settings}, and the log-probabilities are of the plain distribution",
                     "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
                 )
+
+
+def _changed(code: Code, step: ast.AST, accounted: set[str]) -> dict[ast.Call, str]:
+    """The calls of a step that sample from another distribution than the one scored, with what changes it, in words."""
+    frame = Frame(step if isinstance(step, ast.FunctionDef) else None)
+    found = {}
+    for call in code.calls_in(step):
+        drawn = _drawn_with(code, call, frame, DEEP)
+        changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
+        if changed and not _is_aside(code, call) and not _is_only_shown(code, call, DEEP):
+            found[call] = " and ".join(f"{name}={n}" for name, n in changed.items())
+    return found
+
+
+def _cells_aside(submission: Submission) -> set[int]:
+    """The cells of a course's notebook in which nothing is trained; none for one that is not laid out so."""
+    if not {4, 5, 6} <= set(submission.sections):
+        return set()
+    return {cell.number for section in (2, 3, 7, 8) for cell in submission.sections.get(section, [])}
 
 
 def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
@@ -64,6 +83,25 @@ def _steps(code: Code) -> Iterator[tuple[int, ast.AST]]:
         scores = [call for call in calls if _scores(code, call, DEEP)]
         if samples and any(call not in samples for call in scores):
             yield cell, holder
+
+
+def _steps_over_cells(code: Code) -> Iterator[tuple[int, ast.AST]]:
+    """(cell, module) of what samples outside of functions, and is scored outside of functions in a later cell."""
+    modules = [(tree.cell, tree.module) for tree in code.trees]
+    for place, (cell, module) in enumerate(modules):
+        calls = code.calls_in(module)
+        samples = [call for call in calls if _samples(code, call, DEEP)]
+        if not samples or any(_scores(code, call, DEEP) for call in calls):
+            continue
+        later = [call for _, below in modules[place + 1 :] for call in code.calls_in(below)]
+        if _are_scored(code, samples, [call for call in later if _scores(code, call, DEEP)]):
+            yield cell, module
+
+
+def _are_scored(code: Code, samples: list[ast.Call], scores: list[ast.Call]) -> bool:
+    """Whether what was sampled goes into what scores."""
+    carries = code.flow(lambda node: node in samples, lambda node: called(node) in ("decode", "batch_decode"))
+    return any(carries(value) for call in scores for value in call.args)
 
 
 def _is_told_inside(code: Code, call: ast.Call, steps: set[ast.AST], deep: int) -> bool:
@@ -86,7 +124,16 @@ def _scores(code: Code, call: ast.Call, deep: int) -> bool:
     if called(call) in SCORES:
         return True
     function = code.procedure(call)
+    if function is None:
+        return _is_scored_elsewhere(code, call)
     return bool(deep and function) and any(_scores(code, inner, deep - 1) for inner in code.calls_in(function))
+
+
+def _is_scored_elsewhere(code: Code, call: ast.Call) -> bool:
+    """`logps = other_file.score(model, ids)`: log-probabilities by a function that is not in the notebook."""
+    holder = code.parent(call)
+    is_named = isinstance(holder, ast.Assign) and LOGPS.search(plain_name(holder.targets[0]))
+    return bool(is_named) and len(call.args) > 1 and mentions(call.args[0], MODEL)
 
 
 def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str, float | None]:
@@ -102,6 +149,9 @@ def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str
     for part in code.calls_in(function):
         found |= {name: n for name, n in _drawn_with(code, part, inner, deep - 1).items() if n is not None}
     if any(called(part) in DRAWS for part in code.calls_in(function)):
+        cuts = {"top_k", "top_p", "min_p"} & parameters(function)
+        used = {plain_name(part): part for part in code.inside(function) if plain_name(part) in cuts}
+        found |= {name: value(code, part, inner) for name, part in used.items()}
         for node, temperature in _tempered(code):
             if code.scope(node) is function:
                 found["temperature"] = value(code, temperature, inner)
@@ -116,6 +166,39 @@ def _is_aside(code: Code, call: ast.Call) -> bool:
     held_by += [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
     held_by += [plain_name(target) for target in statement.targets] if statement else []
     return any(re.search(ASIDE, name) for name in held_by)
+
+
+LOOKED_AT = {
+    *("print", "display", "decode", "batch_decode", "to_string", "tolist", "cpu", "detach", "len", "str"),
+    *("strip", "split", "replace", "join", "format"),
+}
+
+
+def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:
+    """Whether what comes of a call is decoded and printed, and nothing else: a look at what the model says."""
+    below = node
+    for parent in code.parents(node):
+        if isinstance(parent, ast.Call) and below is not parent.func and called(parent) not in LOOKED_AT:
+            return False
+        if called(parent) in ("print", "display"):
+            return True
+        if isinstance(parent, ast.Assign):
+            uses = _uses(code, parent) if deep else []
+            return bool(uses) and all(_is_only_shown(code, use, deep - 1) for use in uses)
+        if isinstance(parent, (ast.stmt, ast.comprehension)):
+            return False
+        below = parent
+    return False
+
+
+def _uses(code: Code, statement: ast.Assign) -> list[ast.AST]:
+    """Where the names that an assignment binds are read in its function; nowhere for a part of something, `x[0] = y`."""
+    bound = [part for target in statement.targets for part in code.inside(target)]
+    if not all(isinstance(part, (ast.Name, ast.Tuple)) for part in bound):
+        return []
+    known = {plain_name(part) for part in bound}
+    here = code.scope(statement)
+    return [n for _, n in code.walk(ast.Name) if n.id in known and n not in bound and code.scope(n) is here]
 
 
 def _tempered(code: Code) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -85,7 +85,7 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
             yield cell, f"line {node.lineno} computes KL(reference || policy)", advice
     for cell, call in code.calls("kl_div"):
         if len(call.args) >= 2 and is_reference(call.args[1]) and not mentions(call.args[0], REFERENCE):
-            if mentions(call.args[0], POLICY) or mentions(call.args[0], MODEL):
+            if mentions(call.args[0], f"{POLICY}|{MODEL}|logits|probs?$"):
                 yield (
                     cell,
                     f"line {call.lineno}: `kl_div(policy, reference)` computes KL(reference || policy)",

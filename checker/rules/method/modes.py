@@ -26,7 +26,12 @@ from checker.rules.syntax.expressions import called, mentions, number
 def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     switches = any(_mode(call) == "train" for _, call in code.calls("train"))
-    if not switches or _has_no_dropout(code) or not any(is_generation(call) for _, call in code.calls("generate")):
+    if (
+        not switches
+        or _distils(code)
+        or _has_no_dropout(code)
+        or not any(is_generation(call) for _, call in code.calls("generate"))
+    ):
         return
     told = set()
     for tree in code.trees:
@@ -52,6 +57,12 @@ def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
                         f"line {switched.lineno} switches to `train()` between sampling and scoring",
                         "Leave the model in `eval()` for both, so that dropout is off.",
                     )
+
+
+def _distils(code: Code) -> bool:
+    """Whether a student learns from a teacher's distribution: no ratio is taken there, and dropout does no harm."""
+    named = {name for _, name in code.bindings} | set(code.functions)
+    return any(re.search("teacher", name, re.IGNORECASE) for name in named)
 
 
 # Families whose published configurations have every dropout at 0.

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.formulas import quotient, unclipped
-from checker.rules.method.vocabulary import ADVANTAGE, POLICY, REFERENCE, is_reference
+from checker.rules.method.vocabulary import ADVANTAGE, MODEL, POLICY, REFERENCE, is_reference
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, mentions, names, plain_name, product, subject
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
 CRITIC = r"value|critic|(^|_)(vf|v|q)(_|$)"
+BARE_BASE = r"^(base|init(ial)?)_?(?!model|policy|lm|llm|net)"
+DRAWN = ("sample", "multinomial", "argmax", "one_hot", "generate", "item")  # nothing is learned through their results
 FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
     *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
@@ -48,7 +50,7 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
         for factor in map(code.resolve, factors):
             factor = code.resolve(unclipped(factor))
             pair = quotient(code, factor)
-            if pair and is_reference(pair[1]) and not mentions(pair[0], REFERENCE) and not mentions(pair[0], "reward"):
+            if pair and _is_of_the_reference(pair[1]) and not mentions(pair[0], REFERENCE + "|reward"):
                 line = factor.lineno
                 if line not in told:
                     told.add(line)
@@ -60,6 +62,12 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
                             " reference belongs in the KL term."
                         ),
                     )
+
+
+def _is_of_the_reference(node: ast.expr) -> bool:
+    """Whether it is of the reference; `base_probs` alone may as well be of the policy that sampled."""
+    is_named = any(re.search(REFERENCE, name, re.I) and not re.search(BARE_BASE, name, re.I) for name in names(node))
+    return is_reference(node) and is_named
 
 
 @rule(
@@ -115,8 +123,18 @@ def _reaches_the_policy(code: Code, value: ast.expr, far: int) -> bool:
     """Whether log-probabilities or a ratio are in an expression, or in what its names stand for."""
     if mentions(value, POLICY + r"|ratio|loss"):
         return True
+    if any(called(part) in DRAWN for part in ast.walk(value)):
+        return False
+    if any(_is_forward(part) for part in ast.walk(value)):
+        return True
     parts = [code.resolve(part) for part in ast.walk(value) if isinstance(part, ast.Name)] if far else []
     return any(not isinstance(part, ast.Name) and _reaches_the_policy(code, part, far - 1) for part in parts)
+
+
+def _is_forward(node: ast.AST) -> bool:
+    """`model(state)`: what a reward is made of it has a path to the weights."""
+    name = plain_name(node.func) if isinstance(node, ast.Call) else ""
+    return bool(re.search(MODEL, name, re.IGNORECASE)) and not re.search(NOT_POLICY, name, re.IGNORECASE)
 
 
 def _made_of(code: Code, value: ast.expr) -> set[str]:

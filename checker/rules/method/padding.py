@@ -30,12 +30,15 @@ WITHOUT_PAD = re.compile(r"gpt-?2|gpt-?neo|gpt-?j|dialogpt|pythia|llama|mistral|
 )
 def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    if not _pad_is_eos(code):
+    the_tokenizer_s = _pad_is_eos(code)
+    if not the_tokenizer_s and not _generates_with_eos(code):
         return
     sampled = code.flow(is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
     for cell, compared, ids, other in _unequal(code):
         stands_for = [other, code.resolve(other)]
-        if not any(mentions(n, PAD) or mentions(n, EOS) for n in stands_for) or mentions(ids, r"prompt|question|query"):
+        if not any(mentions(n, EOS) or (the_tokenizer_s and mentions(n, PAD)) for n in stands_for):
+            continue
+        if mentions(ids, r"prompt|question|query"):
             continue
         if (mentions(ids, COMPLETION) or sampled(ids)) and not _is_for_attention(code, compared):
             yield (
@@ -51,7 +54,22 @@ def _pad_is_eos(code: Code) -> bool:
             if isinstance(target, ast.Attribute) and re.match(PAD, target.attr) and mentions(node.value, EOS):
                 if not _only_where_there_is_none(code, node) or _names_a_model_without_pad(code):
                     return True
-    for _, call in code.calls("generate", "add_special_tokens", "from_pretrained", "GenerationConfig"):
+    return _is_told(code, "add_special_tokens", "from_pretrained") or (
+        _is_told(code, *GENERATING) and _names_a_model_without_pad(code)
+    )
+
+
+GENERATING = ("generate", "GenerationConfig")
+
+
+def _generates_with_eos(code: Code) -> bool:
+    """Whether sampling alone pads with the EOS, so that the tokenizer's pad token may be another."""
+    return _is_told(code, *GENERATING)
+
+
+def _is_told(code: Code, *functions: str) -> bool:
+    """Whether a call of one of these is told the EOS as what to pad with."""
+    for _, call in code.calls(*functions):
         pad = keyword(call, "pad_token_id", "pad_token")
         entries = [d for a in call.args if isinstance(a, ast.Dict) for d in zip(a.keys, a.values)]
         pad = pad or next((v for k, v in entries if getattr(k, "value", "") == "pad_token"), None)

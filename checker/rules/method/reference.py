@@ -8,7 +8,7 @@ from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, names, parameters, plain_name
+from checker.rules.syntax.expressions import argument, called, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
 
@@ -37,8 +37,11 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if not any(True for _ in code.calls("backward")) or _is_frozen(code):
         return
+    layers = _layers(code)
     for cell, call in code.walk(ast.Call):
         if not _scores_with_the_reference(code, call) or is_quiet(code, call) or _is_let_go(code, call):
+            continue
+        if isinstance(call.func, ast.Attribute) and call.func.attr in layers:
             continue
         if re.search("eval|test|generat|sampl", getattr(code.scope(call), "name", "")) or _is_tried_out(code, call):
             continue
@@ -47,6 +50,16 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
             f"line {call.lineno} scores with the reference while gradients are on",
             "Put it under `with torch.no_grad():`.",
         )
+
+
+def _layers(code: Code) -> set[str]:
+    """The attributes that are layers of a network, `self.W_ref = nn.Linear(...)`, whatever they are called."""
+    made = (
+        node
+        for _, node in code.walk(ast.Assign)
+        if isinstance(node.value, ast.Call) and mentions(node.value.func, "^nn$")
+    )
+    return {target.attr for node in made for target in node.targets if isinstance(target, ast.Attribute)}
 
 
 def _is_tried_out(code: Code, call: ast.Call) -> bool:
@@ -120,13 +133,22 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
         if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
-        told = {k.arg: k.value for k in call.keywords}
+        told = _told(code, call)
         reference = next((told[name] for name in ("ref_model", "reference_model", "ref_policy") if name in told), None)
         policy = next((told[name] for name in ("model", "policy", "policy_model") if name in told), None)
         if reference is None or policy is None or not _is_the_policy(reference):
             continue
         if plain_name(reference) and plain_name(reference) == plain_name(policy):
             yield cell, *_one_model(reference.lineno, reference)
+
+
+def _told(code: Code, call: ast.Call) -> dict[str | None, ast.expr]:
+    """What a call passes, by the name of the parameter; by position too where the function is the notebook's own."""
+    function = code.procedure(call)
+    passed = {} if function is None else {name: argument(call, function, name) for name in parameters(function)}
+    return {name: value for name, value in passed.items() if value is not None} | {
+        k.arg: k.value for k in call.keywords
+    }
 
 
 def _optimised(code: Code) -> set[str]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet, is_true
 from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES, is_generation
+from checker.rules.syntax.bindings import BINDING, bound
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import LOOPS, called, mentions, names, number, plain_name
+from checker.rules.syntax.expressions import LOOPS, called, mentions, names, number, plain_name, subject
 
 
 @rule(
@@ -92,12 +93,37 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
                 continue
             inside = [n for n in code.inside(loop) if _generates(code, n) and _nearest_loop(code, n) is loop]
             unused = inside and not any(plain_name(target) in names(call) for call in inside)
-            if unused and (mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)):
+            if not unused:
+                continue
+            named_so = mentions(iterable, GROUP_SIZE) or _is_small_group(code, loop, iterable)
+            if named_so or all(_collects_the_same(code, call, loop, iterable) for call in inside):
                 yield (
                     cell,
                     f"line {loop.lineno} calls `generate` once for each completion",
                     "Ask for all completions of a prompt in one call.",
                 )
+
+
+def _collects_the_same(code: Code, call: ast.Call, loop: ast.AST, iterable: ast.Call) -> bool:
+    """Whether a model's own `generate` is given the same each time, and what comes of it is put into a list."""
+    within = code.inside(loop)
+    calls = {called(part) for part in within}
+    if (
+        not is_generation(call)
+        or not calls & {"append", "extend"}
+        or calls & {"step", "backward", "input", "synchronize"}
+    ):
+        return False
+    if mentions(iterable, "step|epoch|iter|turn|round"):
+        return False
+    given = [*call.args, *(k.value for k in call.keywords)]
+    asked = {part.id for value in given for part in code.inside(value) if isinstance(part, ast.Name)}
+    changed = {name for part in within if isinstance(part, BINDING) for name, _, _ in bound(part)}
+    changed |= {plain_name(subject(part)) for part in within if called(part) in CHANGES}
+    return bool(asked) and not asked & changed
+
+
+CHANGES = ("append", "extend", "add", "update", "insert", "pop", "put")
 
 
 def _generates(code: Code, node: ast.AST) -> bool:

@@ -20,6 +20,8 @@ BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_ou
 
 
 def _names_of(pattern: re.Pattern, name: str) -> bool:
+    if re.search(r"system|template", name, re.IGNORECASE):
+        return False  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
     return bool(pattern.search(name)) and (bool(DATA.search(name)) or name.lower() in BARE)
 
 
@@ -49,6 +51,7 @@ def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
                 )
                 break
     yield from _handed_over_together(code)
+    yield from _begun_alike(code)
     yield from _measured_on_training_rows(submission, [b.name for b in bound])
 
 
@@ -179,6 +182,41 @@ def _handed_over_together(code: Code) -> Iterator[Remark]:
                 f"line {call.lineno} trains and evaluates on the same rows",
                 "Split the items themselves, for instance by a hash, so that the two cannot overlap.",
             )
+
+
+def _begun_alike(code: Code) -> Iterator[Remark]:
+    """Environments of an evaluation that begin from the seeds 0, 1, 2 from which the training's began."""
+    loops = [(cell, loop) for cell, loop in code.walk(ast.For) if _goes_over_seeds(code, loop)]
+    training = [
+        loop for _, loop in loops if _fills(code, loop, r"train|prompt|dataset") and not _is_of_an_evaluation(loop)
+    ]
+    evaluations = [(cell, loop) for cell, loop in loops if loop not in training and _is_of_an_evaluation(loop)]
+    for cell, loop in evaluations[:1] if training else []:
+        yield (
+            cell,
+            f"line {loop.lineno} evaluates on the first seeds of the training",
+            "Take other seeds: `for seed in range(10_000, 10_010)`.",
+        )
+
+
+def _goes_over_seeds(code: Code, loop: ast.For) -> bool:
+    """`for seed in range(n): env.reset(seed=seed)`, from 0 on."""
+    seed = plain_name(loop.target)
+    from_zero = called(loop.iter) == "range" and len(loop.iter.args) == 1
+    if not seed or not from_zero:
+        return False
+    told = (keyword(part, "seed") for part in code.inside(loop) if isinstance(part, ast.Call))
+    return any(plain_name(value) == seed for value in told)
+
+
+def _fills(code: Code, loop: ast.For, pattern: str) -> bool:
+    """Whether a loop appends to a list of such a name."""
+    filled = [subject(part) for part in code.inside(loop) if called(part) in ("append", "extend")]
+    return any(re.search(pattern, plain_name(listed), re.IGNORECASE) for listed in filled)
+
+
+def _is_of_an_evaluation(loop: ast.For) -> bool:
+    return any(re.search(r"eval|baseline|trained|(^|_)test", name, re.IGNORECASE) for name in names(loop))
 
 
 UNCUT = ("map", "shuffle", "rename_column", "rename_columns", "remove_columns", "with_format", "cast_column", "list")

@@ -181,15 +181,15 @@ def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
     repaired = set()
     for _, node in code.walk(ast.Assign):
         target = node.targets[0]
-        if isinstance(target, ast.Subscript) and (name := plain_name(target.value)):
+        if isinstance(target, ast.Subscript) and plain_name(target.value):
             value = number(node.value)
             if value == -100:
-                marked.add(name)
+                marked.add(code.key(target.value))
             elif value is not None:
-                repaired.add(name)
+                repaired.add(plain_name(target.value))
 
     def holds_mark(node: ast.AST) -> bool:
-        if plain_name(node) in marked - repaired:
+        if isinstance(node, ast.Name) and code.key(node) in marked and node.id not in repaired:
             return True
         return called(node) in ("masked_fill", "masked_fill_", "where", "full_like", "full") and any(
             number(argument) == -100 for argument in node.args

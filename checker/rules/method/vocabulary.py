@@ -9,10 +9,11 @@ REFERENCE = (
     r"|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
 )
 POLICY = r"log_?p(rob)?s?|policy|new|cur(rent)?|theta|^lp"
-ADVANTAGE = r"(^|_)(adv|advs|advantages?|A|A_i|A_hat)(_|$)"
+ADVANTAGE = r"(^|_)(adv|advs|advantages?|atarg|gaes?|A|A_i|A_hat)(_|$)"
 GROUP_SIZE = (
     r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
-    r"|samples_per_prompt|num_rollouts|completions_per_prompt|num_return_sequences)$"
+    r"|(samples|completions|responses)_per_prompt|num_rollouts|num_return_sequences"
+    r"|(num|n)_(responses|candidates)(_per_prompt)?)$"
 )
 EOS = r"^eos(_token)?(_id)?$"
 PAD = r"^pad(_token|_tok)?(_id|_idx)?$"

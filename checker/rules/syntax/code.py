@@ -145,7 +145,7 @@ class Code:
 
     def visible(self, name: ast.Name) -> list[Binding]:
         """The bindings of a name in its function, else those outside of all; none for a parameter."""
-        return self.bindings.get(self._key(name), [])
+        return self.bindings.get(self.key(name), [])
 
     def resolve(self, node: ast.expr, depth: int = 4) -> ast.expr:
         """What a name stands for where it is used, when that is one expression; else the node itself."""
@@ -186,7 +186,7 @@ class Code:
                     last = self._last_of_several(part)
                     if last is not None:
                         waiting.append(last.value)
-                    elif carriers and self._key(part) in carriers:
+                    elif carriers and self.key(part) in carriers:
                         return True
                 if isinstance(part, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
                     waiting.append(part.elt)  # what it goes over is no part of the result
@@ -213,11 +213,11 @@ class Code:
         """Whether it is `batch.ids` of a parameter `batch`: one field of what was passed, not the whole of it."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             return False
-        key = self._key(node.value)
+        key = self.key(node.value)
         is_method = isinstance(self.parent(node), ast.Call) and self.parent(node).func is node
         return key[1] in parameters(key[0]) and key not in self.bindings and not is_method
 
-    def _key(self, name: ast.Name) -> tuple[ast.AST | None, str]:
+    def key(self, name: ast.Name) -> tuple[ast.AST | None, str]:
         """Where the bindings of a name are: in its function, or outside of all."""
         if (None, name.id) not in self.bindings:
             return self.scope(name), name.id

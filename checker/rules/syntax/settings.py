@@ -59,6 +59,9 @@ def value(code: Code, node: ast.expr | None, frame: Frame, far: int = FAR) -> fl
     if called(node) in ("max", "float") and node.args:  # `max(1e-6, temperature)` guards against a zero
         guarded = [value(code, argument, frame, far - 1) for argument in node.args]
         return None if None in guarded else max(guarded)
+    if isinstance(node, ast.IfExp):  # `temperature if sample else None`
+        told = [part for part in (node.body, node.orelse) if getattr(part, "value", part) is not None]
+        return value(code, told[0], frame, far - 1) if len(told) == 1 else None
     if isinstance(node, ast.Attribute):
         return _of_field(code, node.attr, far - 1)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):

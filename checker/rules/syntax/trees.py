@@ -1,7 +1,7 @@
 """The code cells of a notebook, parsed.
 
-Lines of IPython magic are blanked so that line numbers stay; a cell that is not valid Python is skipped, because the
-student's kernel has said so already.
+Where a cell is no Python as it stands, its lines of IPython magic are blanked, so that line numbers stay. One that is no
+Python then either is skipped, because the student's kernel has said so already.
 """
 
 import ast
@@ -54,15 +54,23 @@ def _parsed(source: str) -> tuple[ast.Module, tuple[str, ...], dict[ast.AST, lis
     """The tree of a cell, its lines and what stands in each node; None for what is not Python, too long or too deep."""
     if len(source) > MAX_CODE or (source.lstrip().startswith("%%") and not TIMED.match(source)):
         return None
-    lines = ["" if MAGIC.match(line) else line for line in source.split("\n")]
+    lines = source.split("\n")
+    module = _python(source)
+    if module is None:  # only now: a line of plain Python may begin with `%`, as the second of `"%d" \n % (n)` does
+        lines = ["" if MAGIC.match(line) else line for line in lines]
+        module = _python("\n".join(lines))
+    children = {} if module is None else _children(module)
+    return (module, tuple(lines), children) if children else None
+
+
+def _python(source: str) -> ast.Module | None:
+    """The tree of some source, None where it is no Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a student's code, "\\d" for instance; it is not the checker's to tell
-            module = ast.parse("\n".join(lines))
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    children = _children(module)
-    return (module, tuple(lines), children) if children else None
 
 
 def _children(module: ast.Module) -> dict[ast.AST, list[ast.AST]]:
