@@ -4,11 +4,13 @@ import importlib
 import json
 import re
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.sweeps import analogies, gradients, off_policy, ppo, reward_model, transfer, what_rl_adds
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
+from shared import grpo
 from shared.recorded import SWEEPS, Recorded, recorded
 
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
@@ -222,6 +224,43 @@ def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems()
     for condition in what_rl_adds.CONDITIONS:
         samples = [point["samples"] for run in recorded("what_rl_adds").of(condition) for point in run["curve"]]
         assert samples == ([] if condition == "base model" else [1280, 2560, 3840, 5120] * 3), condition
+
+
+@pytest.fixture
+def forty_problems(monkeypatch):
+    """Ten countdown problems with two numbers among forty, in place of the sweep's thousand and its base model."""
+    rows = [{"prompt": str(i), "numbers": [1] * (2 if i % 4 == 0 else 3)} for i in range(40)]
+    monkeypatch.setattr(what_rl_adds, "setting", lambda: SimpleNamespace(train_rows=rows))
+    return rows
+
+
+def test_a_curriculum_is_another_order_of_the_same_problems(forty_problems):
+    """Catches a curriculum that is ahead because it saw other problems, and one that begins with the hardest."""
+    config = replace(what_rl_adds.AT_3E_4, steps=4, prompts_per_step=10, seed=1)
+    plain = what_rl_adds.in_any_order(config)
+    sorted_ones = what_rl_adds.easiest_first(config)
+    assert sorted(row["prompt"] for row in plain) == sorted(row["prompt"] for row in sorted_ones)
+    assert [len(row["numbers"]) for row in sorted_ones] == [2] * 10 + [3] * 30
+    assert plain != sorted_ones and plain != what_rl_adds.in_any_order(replace(config, seed=2))
+
+
+def test_half_of_the_steps_are_on_two_numbers(forty_problems):
+    """Catches a second half that begins the data set again where the control goes on."""
+    config = replace(what_rl_adds.AT_3E_4, steps=4, prompts_per_step=5)
+    rows = what_rl_adds.two_numbers_first(config)
+    assert {len(row["numbers"]) for row in rows[:10]} == {2} and len({row["prompt"] for row in rows[:10]}) == 10
+    assert rows[10:] == what_rl_adds.in_any_order(config)[10:]
+
+
+def test_rows_are_taken_in_their_order(monkeypatch):
+    """Catches a curriculum that the training loop shuffles again."""
+    taken = []
+    monkeypatch.setattr(grpo, "collect", lambda model, tokenizer, rows, *_, step, **options: taken.append((step, rows)))
+    config = replace(what_rl_adds.AT_3E_4, prompts_per_step=2)
+    algorithm = what_rl_adds.InOrder(object(), None, [], config, ordered=list("abcdef"))
+    for step in (0, 2):
+        algorithm.collect(["drawn", "by the loop"], step)
+    assert taken == [(0, ["a", "b"]), (2, ["e", "f"])]
 
 
 @pytest.mark.slow

@@ -1,8 +1,9 @@
-"""The sweep of `notebooks/what_rl_adds.ipynb`: ways to spend the same 5,120 samples on countdown.
+"""The sweep of `notebooks/what_rl_adds.ipynb`, which `countdown` reads too: ways to spend 5,120 samples on countdown.
 
-All conditions draw 8 completions for each of the same 640 problems of a seed, 40 steps of 16 or 4 rounds of 160. What
-is measured is on held-out problems: what is solved, by whom it was known before (the base model under the header
-"answer key"), what is left of that, and what was paid for without being solved. No setting was chosen by these figures.
+All conditions draw 8 completions for each of 640 problems, 40 steps of 16 or 4 rounds of 160. They are the same problems
+of a seed, "two numbers first" excepted. What is measured is on held-out problems: what is solved, whether it was known
+before (by the base model under the header "answer key"), what is left of that, what was paid for without being solved,
+and how far the policy has moved. No setting was chosen by these figures.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +12,11 @@ from functools import cache, partial
 
 import torch
 
-from benchmarks.sweeps.measuring import rounded
-from shared import grpo, rejection
+from benchmarks.sweeps.measuring import rounded, sampled_with_kl
+from shared import rejection, training
 from shared.evaluate import Evaluation, evaluate
-from shared.grpo import GRPOConfig
+from shared.experience import Experience
+from shared.grpo import GRPO, GRPOConfig
 from shared.models import frozen_copy, load_policy
 from shared.rejection import RejectionConfig
 from shared.statistics import pass_at_k
@@ -22,6 +24,7 @@ from shared.supervised import Supervised, encode_documents
 from shared.tasks import countdown
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.shaping import near_miss_reward, sound_reward, uses_given_numbers
+from shared.training import rows_of_step
 
 HELD_OUT = 200
 PASS_ROWS = 100  # the first of them: the others would cost more seconds than they narrow
@@ -40,6 +43,7 @@ AT_3E_4 = GRPOConfig(
     log_every=0,
 )
 REJECTION = RejectionConfig(max_new_tokens=countdown.MAX_NEW_TOKENS)
+Ordered = Callable[[GRPOConfig], list[dict]]  # the rows of a whole run, one step's after the other's
 
 
 @dataclass(frozen=True)
@@ -90,24 +94,61 @@ def by_rejection(model, seed: int, config: RejectionConfig = REJECTION) -> list[
     )
 
 
-def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4) -> list[dict]:
+def in_any_order(config: GRPOConfig) -> list[dict]:
+    """The rows of a run as the training loop draws them."""
+    return drawn(setting().train_rows, config, range(config.steps))
+
+
+def easiest_first(config: GRPOConfig) -> list[dict]:
+    """The same rows, those with the fewest numbers first."""
+    return sorted(in_any_order(config), key=lambda row: len(row["numbers"]))
+
+
+def two_numbers_first(config: GRPOConfig) -> list[dict]:
+    """Half of the steps on problems that give two numbers, again and again, then half on all."""
+    half = config.steps // 2
+    easy = [row for row in setting().train_rows if len(row["numbers"]) == 2]
+    return drawn(easy, config, range(half)) + drawn(setting().train_rows, config, range(half, config.steps))
+
+
+def drawn(rows: Sequence[dict], config: GRPOConfig, steps: range) -> list[dict]:
+    return [row for step in steps for row in rows_of_step(rows, config.prompts_per_step, step, config.seed)]
+
+
+class InOrder(GRPO):
+    """GRPO that takes rows one after the other, where the training loop would draw their order."""
+
+    def __init__(self, *arguments, ordered: Sequence[dict], **options):
+        super().__init__(*arguments, **options)
+        self.ordered = ordered
+
+    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+        count = self.config.prompts_per_step
+        return super().collect(self.ordered[step * count : (step + 1) * count], step)
+
+
+def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4, order: Ordered = in_any_order) -> list[dict]:
     """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
     shared = setting()
-    history = grpo.train(
-        model,
-        shared.tokenizer,
-        shared.train_rows,
-        list(REWARDS),
-        replace(config, seed=seed),
-        progress=False,
-    )
-    name = f"rewards/{countdown.correctness_reward.__name__}/mean"
+    config = replace(config, seed=seed)
+    ordered = order(config)
+    reference = shared.base if config.beta else None
+    algorithm = InOrder(model, shared.tokenizer, list(REWARDS), config, reference=reference, ordered=ordered)
+    history = training.train(algorithm, ordered, config, progress=False)
     samples = config.prompts_per_step * config.num_generations
     windows = [history[end - REPORT_EVERY : end] for end in range(REPORT_EVERY, len(history) + 1, REPORT_EVERY)]
     return [
-        {"samples": window[-1]["step"] * samples, "right": sum(record[name] for record in window) / REPORT_EVERY}
+        {
+            "samples": window[-1]["step"] * samples,
+            "right": mean_of(window, f"rewards/{countdown.correctness_reward.__name__}/mean"),
+            "silent": mean_of(window, "frac_reward_zero_std"),
+        }
         for window in windows
     ]
+
+
+def mean_of(window: Sequence[dict], name: str) -> float:
+    return sum(record[name] for record in window) / len(window)
 
 
 CONDITIONS: dict[str, Callable] = {
@@ -116,6 +157,11 @@ CONDITIONS: dict[str, Callable] = {
     "GRPO, 1e-4": partial(by_grpo, config=replace(AT_3E_4, learning_rate=1e-4)),
     "rejection sampling": by_rejection,
     "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
+    "sound lines paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 1.0, 0.0, 1.0))),
+    "easiest first": partial(by_grpo, order=easiest_first),
+    "two numbers first": partial(by_grpo, order=two_numbers_first),
+    "beta 0.04": partial(by_grpo, config=replace(AT_3E_4, beta=0.04)),  # DeepSeekMath's
+    "beta 0.4": partial(by_grpo, config=replace(AT_3E_4, beta=0.4)),
 }
 
 
@@ -132,6 +178,7 @@ def measure(model, seed: int) -> dict[str, float]:
     keyed = greedy(model, shared.tokenizer, under_the_key(shared.held_out))
     in_format, solved, near, sound = plain.rewards_per_func.T  # (N,) each
     legal = [uses_given_numbers(text, row["numbers"]) for text, row in zip(plain.completions, shared.held_out)]
+    counts = torch.tensor([len(row["numbers"]) for row in shared.held_out])  # (N,)
     found = {
         "format": in_format.mean(),
         "solved": solved.mean(),
@@ -145,7 +192,9 @@ def measure(model, seed: int) -> dict[str, float]:
         "given numbers": torch.tensor(legal).float().mean(),
         "sound": sound.mean(),
         "solved soundly": (solved * (sound == 1)).mean(),
+        "KL": moved(model),
     }
+    found |= {f"solved of {count} numbers": solved[counts == count].mean() for count in countdown.COUNTS}
     drawn = evaluate(
         model,
         shared.tokenizer,
@@ -161,6 +210,13 @@ def measure(model, seed: int) -> dict[str, float]:
     return {name: rounded(value) for name, value in found.items()}
 
 
+def moved(model) -> torch.Tensor:
+    """The exact KL of a held-out completion to the base model, in nats, the mean over one sample of each problem."""
+    shared = setting()
+    prompts = [row["prompt"] for row in shared.held_out[:PASS_ROWS]]
+    return sampled_with_kl(model, shared.base, shared.tokenizer, prompts, countdown.MAX_NEW_TOKENS)[1].mean()
+
+
 @torch.no_grad()
 def known_logp(model, rows: Sequence[dict]) -> torch.Tensor:
     """The mean log-probability of a completion that the base model knew, in nats; `rows` are the held-out ones."""
@@ -174,4 +230,4 @@ def known_logp(model, rows: Sequence[dict]) -> torch.Tensor:
 
 def told(measured: dict) -> str:
     """A run in a few words."""
-    return ", ".join(f"{name} {measured[name]:.3f}" for name in ("solved", "key", "pass@1", "pass@8", "given numbers"))
+    return ", ".join(f"{name} {measured[name]:.3f}" for name in ("solved", "key", "pass@1", "pass@8", "KL"))
