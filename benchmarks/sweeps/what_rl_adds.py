@@ -99,11 +99,6 @@ def in_any_order(config: GRPOConfig) -> list[dict]:
     return drawn(setting().train_rows, config, range(config.steps))
 
 
-def easiest_first(config: GRPOConfig) -> list[dict]:
-    """The same rows, those with the fewest numbers first."""
-    return sorted(in_any_order(config), key=lambda row: len(row["numbers"]))
-
-
 def two_numbers_first(config: GRPOConfig) -> list[dict]:
     """Half of the steps on problems that give two numbers, again and again, then half on all."""
     half = config.steps // 2
@@ -158,9 +153,7 @@ CONDITIONS: dict[str, Callable] = {
     "rejection sampling": by_rejection,
     "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
     "sound lines paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 1.0, 0.0, 1.0))),
-    "easiest first": partial(by_grpo, order=easiest_first),
     "two numbers first": partial(by_grpo, order=two_numbers_first),
-    "beta 0.04": partial(by_grpo, config=replace(AT_3E_4, beta=0.04)),  # DeepSeekMath's
     "beta 0.4": partial(by_grpo, config=replace(AT_3E_4, beta=0.4)),
 }
 
