@@ -296,13 +296,13 @@ QUIET = {
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
     ),
     "M020, other inputs each time": (
-        "for _ in range(rounds):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
+        "for _ in range(n):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
     ),
     "M020, a measured time": (
         "for _ in range(runs):\n    torch.cuda.synchronize()\n    model.generate(**x)\n    times.append(now())"
     ),
     "M020, a step of training each time": (
-        "for _ in range(steps):\n    ids = model.generate(**x)\n    loss = step(ids)\n    loss.backward()"
+        "for _ in range(n):\n    ids = model.generate(**x)\n    losses.append(score(ids))\n    losses[-1].backward()"
     ),
     "M021, frozen": (
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
