@@ -1,14 +1,17 @@
 """Cross references of a `.qmd` page, written as Quarto reads them: numbered equations and figures, and links to them.
 
 An equation is named behind its end, `$$ ... $$ {#eq-loss}`, a figure behind its address, `![words](a.png){#fig-a}`;
-`@eq-loss` and `@fig-a` become "Equation 1" and "Figure 1", links to where they stand.
+`@eq-loss` and `@fig-a` become "Equation 1" and "Figure 1", links to where they stand. `fig-alt="..."` behind a figure's
+name is what is read to those who cannot see it: without it Quarto, which takes the words for the caption, says nothing.
 """
 
 import re
 
 KINDS = {"eq": "Equation", "fig": "Figure"}
 EQUATION = re.compile(r"<p>(<math\b(?:(?!</p>).)*</math>)\s*\{#(eq-[\w-]+)\}</p>", re.DOTALL)
-FIGURE = re.compile(r'<p>(<img\b[^>]*?\balt="([^"]*)"[^>]*>)\{#(fig-[\w-]+)\}</p>')
+FIGURE = re.compile(
+    r'<p>(<img\b[^>]*?\balt=")([^"]*)("[^>]*>)\{#(fig-[\w-]+)(?: fig-alt=(?:"|&quot;)([^"]*?)(?:"|&quot;))?\}</p>'
+)
 # Code is left alone: in it the sign has other meanings.
 REFERENCE = re.compile(r"<(?:code|pre)\b.*?</(?:code|pre)>|(?<![\w@])@((eq|fig)-[\w-]*\w)", re.DOTALL)
 
@@ -34,7 +37,8 @@ def _equation(match: re.Match, numbers: dict[str, int]) -> str:
 
 
 def _figure(match: re.Match, numbers: dict[str, int]) -> str:
-    picture, words, name = match.groups()
+    before, words, after, name, alternative = match.groups()
+    picture = before + (alternative or words) + after
     caption = f"Figure {_numbered(name, numbers)}: {words}"
     return f'<figure id="{name}">{picture}<figcaption>{caption}</figcaption></figure>'
 

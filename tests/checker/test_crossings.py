@@ -26,6 +26,22 @@ def test_equations_and_figures_are_counted_apart():
     assert "{#" not in html and "@" not in html
 
 
+def test_a_figures_alternative_text_is_not_its_caption():
+    """Catches a picture that is read out as its caption, twice, and attributes that stay in the text."""
+    html = shown('![b & c](b.png){#fig-b fig-alt="a curve, rising"}\n')
+    assert re.findall(r'alt="(.*?)"', html) == ["a curve, rising"]
+    assert "<figcaption>Figure 1: b &amp; c</figcaption>" in html
+    assert "{#" not in html
+
+
+def test_every_named_figure_of_a_page_has_an_alternative_text():
+    """Catches a picture of which Quarto, which takes its words for the caption, tells the blind nothing."""
+    pages = [PROJECT / "index.qmd", *PROJECT.glob("docs/*.qmd")]
+    named = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines() if "{#fig-" in line]
+    assert named
+    assert [line for line in named if 'fig-alt="' not in line] == []
+
+
 @pytest.mark.parametrize("source", ["`@eq-one`", "```\n@eq-one\n```", "a@eq-one", "@eq-two", "$$a$$", "![b](b.png)"])
 def test_what_names_nothing_stays_as_it_is(source):
     """Catches code and addresses that are turned into links, and links to places that are not there."""
