@@ -3,7 +3,7 @@
 All are written on `log_r = ref_logps - logps` at tokens y that the policy sampled (Schulman 2020, "Approximating
 KL Divergence"). What an estimator's *value* estimates and what its *gradient* does as a loss are two things
 (Tang and Munos 2025, arXiv:2506.09477), so both stand in each docstring. Gradients are in expectation over y
-from the policy itself. `notebooks/dots.ipynb` derives `k3`.
+from the policy itself. `notebooks/gradients.ipynb` derives them and holds each against the exact gradient.
 """
 
 from typing import Literal

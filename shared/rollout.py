@@ -4,7 +4,7 @@
 exact masks, and prefills every prompt G times. Here each distinct prompt is read once, completions that have drawn the
 same so far are one row of the batch, and those that have ended none (`shared.engine.decoding`). What is left out:
 beams, repetition penalties, streaming.
-`notebooks/dots.ipynb` writes the simple version.
+`notebooks/gradients.ipynb` writes the simple version.
 """
 
 from collections.abc import Sequence

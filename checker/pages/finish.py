@@ -31,6 +31,9 @@ WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the 
 FROM_ELSEWHERE = re.compile(
     r"""<script src="https?://[^"]*"[^>]*></script>\s*|<script[^>]*>define\('jquery'.*?</script>\s*""", re.DOTALL
 )
+BODY = re.compile(r"<body\b[^>]*>")
+CONTENT = "quarto-document-content"  # the id of what a page of Quarto's is about
+SKIP = f'<a class="skip" href="#{CONTENT}">Skip to the content</a>'  # for whoever goes on by the keyboard
 BELOW = "</header>"  # of the title, on a page of either engine
 
 
@@ -42,6 +45,8 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         if not page.is_file():
             continue
         text = FROM_ELSEWHERE.sub("", page.read_text(encoding="utf-8"))
+        if f'id="{CONTENT}"' in text:
+            text = BODY.sub(lambda match: match[0] + SKIP, text, count=1)
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)

@@ -172,7 +172,7 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
     for output in cell.outputs:
         mime, _, encoded = builtin.picture_of(output).removeprefix("data:").partition(";base64,")
         if mime in builtin.RASTER:
-            pictures.append(len(pictures))
+            pictures.append(len(outputs))
             outputs.append(_output({mime: encoded}))
         elif mime:
             outputs.append(_kept(builtin.figure(cell, len(pictures), builtin.picture_of(output), outline), parts))
@@ -180,7 +180,7 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
             outputs.append(_kept(builtin.without_picture(output), parts))
     options = {"code-summary": parts.put(f"{html.escape(cells.fold(cell))} <small>{beside(cell)}</small>")}
     if pictures:
-        options |= _of_pictures(cell, pictures, outline, parts)
+        options |= _of_pictures(cell, pictures, len(outputs), outline, parts)
     above = "".join(f"#| {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in options.items())
     return {
         "cell_type": "code",
@@ -192,13 +192,20 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
     }
 
 
-def _of_pictures(cell: Cell, pictures: list[int], outline: Outline, parts: Parts) -> dict[str, list[str]]:
-    """The options that say what a cell's pictures show: places for their captions and for what is read aloud."""
-    captions = [builtin.caption(cell, number, outline) for number in pictures]
-    alternatives = [parts.put(html.escape(cells.alternative(cell, number))) for number in pictures]
+def _of_pictures(cell: Cell, pictures: list[int], count: int, outline: Outline, parts: Parts) -> dict[str, list[str]]:
+    """The options that say what a cell's pictures show: places for their captions and for what is read aloud.
+
+    pictures: where they stand among the cell's `count` outputs. Quarto hands a caption to every output, text too.
+    """
+    alternatives = [""] * count
+    captions = [""] * count
+    for number, place in enumerate(pictures):
+        alternatives[place] = parts.put(html.escape(cells.alternative(cell, number)))
+        if caption := builtin.caption(cell, number, outline):
+            captions[place] = parts.put(caption)
     options = {"fig-alt": alternatives}
     if any(captions):
-        options["fig-cap"] = [parts.put(caption) for caption in captions]
+        options["fig-cap"] = captions
     return options
 
 

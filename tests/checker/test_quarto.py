@@ -75,6 +75,22 @@ DANGEROUS = [
 ]
 
 
+def test_a_picture_behind_a_text_keeps_its_caption(good, save, tmp_path, stand_in):
+    """Catches words that are handed to the output before the picture: Quarto counts every output."""
+    stand_in(STAND_IN)
+    cell = picture('#| fig-cap: "Reward"\n#| fig-alt: "A curve"\n# Cell 6: Loop')
+    cell["outputs"].insert(0, {"output_type": "stream", "name": "stdout", "text": "step 1"})
+    good["cells"].append(cell)
+    render(save(good), tmp_path / "out", "quarto")
+    shown = [cell for cell in seen(tmp_path)["given"]["cells"] if len(cell.get("outputs", [])) == 2][-1]
+    kinds = [set(output["data"]) for output in shown["outputs"]]
+    assert kinds == [{"text/html"}, {"image/png"}]
+    for name in ("fig-cap", "fig-alt"):
+        (line,) = [line for line in shown["source"] if line.startswith(f"#| {name}: ")]
+        before, of_picture = json.loads(line.partition(": ")[2])
+        assert before == "" and of_picture
+
+
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_quarto_sees_nothing_that_it_would_act_on(good, save, tmp_path, stand_in, text):
     """Catches a secret or a file that leaves while rendering: in Markdown, outputs, options, titles and code."""

@@ -164,6 +164,15 @@ def as_text(fragment: str) -> str:
     return re.sub("[‘’]", "'", re.sub("[“”]", '"', said))
 
 
+def test_the_keyboard_can_skip_what_stands_on_every_page(pages):
+    """Catches a page on which whoever has no mouse goes through the whole sidebar first."""
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        first = re.search(r"<a\b[^>]*>", text)[0]
+        assert first.startswith('<a class="skip" href="#'), page
+        assert f'id="{first.split("#")[1][:-2]}"' in text, page
+
+
 def test_a_public_address_brings_what_depends_on_it(pages):
     """Catches a course that moved to its home without a map, without a picture for who links to it, without Colab."""
     site = pages[0].parent

@@ -262,3 +262,10 @@ def test_the_api_reference_holds_what_notebooks_import(pages):
         assert f'id="{name}"' in text, name
     assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
     assert not re.search(r'id="shared[\w.]*\._', text)
+
+
+def test_quarto_renders_what_the_site_lists_and_nothing_else():
+    """Catches a notebook that was left in the folder: Quarto would render it, whatever it asks for."""
+    settings = yaml.safe_load((PROJECT / "_quarto.yml").read_text(encoding="utf-8"))
+    rendered = [name for name in settings["project"]["render"] if "notebooks" in name]
+    assert rendered == [page.as_posix() for page in website(PROJECT).notebooks]
