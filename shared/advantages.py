@@ -3,8 +3,8 @@
 Group advantages follow GRPO (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, section 4.1.2). Two choices
 are ours: the standard deviation is the population's (divide by G; the paper writes std(r) and does not say which,
 `torch.std` divides by G - 1), and a group whose rewards are all equal gets exactly 0, so that rounding in the mean
-can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes
-`group_advantages`, `notebooks/gradients.ipynb` derives it.
+can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes `group_advantages`,
+`notebooks/gradients.ipynb` derives it.
 """
 
 from typing import Literal

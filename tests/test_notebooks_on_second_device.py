@@ -92,7 +92,7 @@ CUTS = {
             Cut("G, N = 8, 16", "G, N = 8, 4"),
             Cut("UPDATES, LOOK_EVERY = 10, 2", "UPDATES, LOOK_EVERY = 2, 1"),
             Cut('for name in ("no ratio", "ratio", "clipped", "GSPO")', 'for name in ("clipped", "GSPO")'),
-            Cut("ROLLOUTS, SEED = 32, 3", "ROLLOUTS, SEED = 2, 3"),
+            Cut("ROLLOUTS, SEED = 32, 3", "ROLLOUTS, SEED = 8, 3"),
         ]
     ),
     "poker": Worked(),

@@ -63,9 +63,14 @@ def opening(project: Path, source: Path, site: Website) -> str:
     before = [(_from(source, other.with_suffix(".html")), title_of(read(project / other))) for other in needed]
     files = [(_from(source, FILES / name), words) for name, words, _ in editions(project, source)]
     return template("open.html.j2").render(
-        card=told, before=before, files=files, css=style("open.css"), source=site.source(source), edit=site.source(source, "edit"),
+        card=told,
+        before=before,
+        files=files,
+        css=style("open.css"),
+        source=site.source(source),
+        edit=site.source(source, "edit"),
         colab=site.colab(FILES / f"{source.stem}-colab.ipynb"),
-    )  # fmt: skip
+    )
 
 
 def editions(project: Path, source: Path) -> list[tuple[str, str, Path]]:

@@ -30,13 +30,13 @@ WITHOUT_PAD = re.compile(r"gpt-?2|gpt-?neo|gpt-?j|dialogpt|pythia|llama|mistral|
 )
 def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    the_tokenizer_s = _pad_is_eos(code)
-    if not the_tokenizer_s and not _generates_with_eos(code):
+    pad_is_eos = _pad_is_eos(code)
+    if not pad_is_eos and not _generates_with_eos(code):
         return
     sampled = code.flow(is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
     for cell, compared, ids, other in _unequal(code):
         stands_for = [other, code.resolve(other)]
-        if not any(mentions(n, EOS) or (the_tokenizer_s and mentions(n, PAD)) for n in stands_for):
+        if not any(mentions(n, EOS) or (pad_is_eos and mentions(n, PAD)) for n in stands_for):
             continue
         if mentions(ids, r"prompt|question|query"):
             continue
@@ -55,16 +55,13 @@ def _pad_is_eos(code: Code) -> bool:
                 if not _only_where_there_is_none(code, node) or _names_a_model_without_pad(code):
                     return True
     return _is_told(code, "add_special_tokens", "from_pretrained") or (
-        _is_told(code, *GENERATING) and _names_a_model_without_pad(code)
+        _generates_with_eos(code) and _names_a_model_without_pad(code)
     )
-
-
-GENERATING = ("generate", "GenerationConfig")
 
 
 def _generates_with_eos(code: Code) -> bool:
     """Whether sampling alone pads with the EOS, so that the tokenizer's pad token may be another."""
-    return _is_told(code, *GENERATING)
+    return _is_told(code, "generate", "GenerationConfig")
 
 
 def _is_told(code: Code, *functions: str) -> bool:
