@@ -1,4 +1,4 @@
-"""What the saved notebooks show: a line of text that a page cuts, or makes its reader scroll for, is found."""
+"""What the saved notebooks show to who opens them: lines that a page cuts, a header drawn as one huge heading."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from tests.claims.origins import text_of
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("examples/*.ipynb")])
+EDITIONS = sorted(FOLDER.glob("student/*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -19,3 +20,13 @@ def test_no_line_of_an_output_is_wider_than_a_page(path):
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     too_wide = [line for output in outputs for line in text_of(output).splitlines() if len(line) > LINE_WIDTH]
     assert not too_wide, f"{path.name}: wider than {LINE_WIDTH} characters:\n" + "\n".join(too_wide)
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, *EDITIONS], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_header_is_code_to_who_shows_it_as_markdown(path):
+    """A line of text above `---` is a heading in Markdown: JupyterLab and VS Code draw the whole header in huge letters."""
+    header = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
+    first, *lines = "".join(header).splitlines()
+    inside = lines[: lines.index("---")]
+    assert first == "---"
+    assert all(line.startswith("    ") for line in inside), f"{path.name}: indent the header's lines by four spaces"
