@@ -163,6 +163,17 @@ def spoil_analysis(cells):
     cells[8]["source"] = "# Cell 8: Analysis\nIt worked."
 
 
+def indented_header(lines):
+    """As the course's own headers are, which JupyterLab then shows as code."""
+
+    def spoil(cells):
+        header(lines)(cells)
+        _, *inside, _ = cells[0]["source"].strip().split("\n")
+        cells[0]["source"] = "\n".join(["---", *(f"    {line}" for line in inside), "---"])
+
+    return spoil
+
+
 def header(lines):
     def spoil(cells):
         cells[0]["source"] = HEADER.replace("jupyter:", f"{lines}jupyter:")
@@ -234,6 +245,7 @@ SPOILED = [
     ("R004", append("[data](file:///home/me/x.csv)")),
     ("R005", header("execute:\n  enabled: true\n")),
     ("R005", header("execute: {enabled: true}\n")),
+    ("R005", indented_header("execute:\n  enabled: true\n")),
     ("R005", header("execute:\n  warning: false\n  enabled: true\n")),
     ("H001", add_code('login("hf_' + "a" * 34 + '")')),
     ("H002", add_print("/home/student/model\n")),
