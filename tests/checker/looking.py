@@ -14,8 +14,7 @@ from tests.checker.browser import Browser
 PROJECT = Path(__file__).parents[2]
 # Where `npm install axe-core` puts it; AXE names the file where it lies elsewhere.
 AXE = Path(os.environ.get("AXE", PROJECT / "node_modules" / "axe-core" / "axe.min.js"))
-LOOKS = [(390, False), (1280, True)]
-ALL_LOOKS = [*LOOKS, (390, True), (1280, False)]
+LOOKS = [(width, dark) for width in (390, 1280) for dark in (False, True)]
 HEAVIEST = 1_000_000  # bytes that a page loads, fonts aside
 FONTS = (".woff", ".woff2")
 SECTIONS = [f"Cell {number}" for number in range(9)]

@@ -1,6 +1,7 @@
 """The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
 import html
+import json
 import os
 import re
 import shutil
@@ -14,12 +15,12 @@ import pytest
 
 from checker.notebook import read
 from checker.pages import builtin, quarto
+from checker.pages.equations import by_notebook
 from checker.pages.site import render
 from checker.pages.website import website
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import code, markdown
 from tests.checker.looking import (
-    ALL_LOOKS,
     AXE,
     HEAVIEST,
     LISTED,
@@ -98,6 +99,11 @@ def on_a_server(pages: list[Path]) -> Iterator[list[tuple[Path, str, str]]]:
         yield [(page, address, f"{address}/{page.relative_to(site).as_posix()}") for page in pages]
 
 
+SECTION = re.compile(
+    r'<section\b(?=[^>]*\bclass="level2)[^>]*\bid="([^"]+)"[^>]*>\s*<h2\b[^>]*>(.*?)</h2>', re.DOTALL
+)  # what Quarto's search takes for one
+
+
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """A running browser."""
@@ -138,7 +144,7 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
         pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
     with on_a_server(pages) as places:
         for _, _, url in places:
-            for width, dark in ALL_LOOKS:
+            for width, dark in LOOKS:
                 assert_nobody_is_left_out(shown, url, width, dark)
 
 
@@ -156,6 +162,41 @@ def test_headings_of_notebooks_are_those_of_the_built_in_pages(pages):
             told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).contents
             wanted = [(anchor, heading) for anchor, heading in told if anchor.startswith("section-")]
             assert [(anchor, as_text(heading)) for anchor, heading in found] == wanted, page
+
+
+def test_captions_of_the_site_stand_at_their_pictures(pages):
+    """Catches a caption that stands below the verdict of a check: Quarto hands it to what is shown first."""
+    for page in pages:
+        if page.parent.name == "notebooks":
+            text = page.read_text(encoding="utf-8")
+            figures = re.findall(r"<figure\b[^>]*>.*?<img\b.*?<figcaption[^>]*>(.*?)</figcaption>", text, re.DOTALL)
+            told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).html
+            wanted = re.findall("<figcaption>(.*?)</figcaption>", told, re.DOTALL)
+            assert [as_text(caption) for caption in figures] == [as_text(caption) for caption in wanted], page
+            assert all(as_text(text).count(as_text(caption)) == 1 for caption in wanted), page
+
+
+def test_the_search_lands_on_sections(pages):
+    """Catches a page whose headings Quarto's search does not know, and a first section that it leaves without a name."""
+    site = pages[0].parent
+    entries = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    found = {entry["href"]: entry["section"] for entry in entries}
+    assert len(found) == len(entries)
+    for page in pages:
+        link = page.relative_to(site).as_posix()
+        assert link in found
+        sections = SECTION.findall(page.read_text(encoding="utf-8"))
+        assert sections, page
+        for place, heading in sections:
+            assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
+
+
+def test_equations_have_the_numbers_by_which_notebooks_name_them(pages):
+    """Catches an equation that Quarto counts in another way than the built-in pages."""
+    formulas = next(page for page in pages if page.name == "formulas.html").read_text(encoding="utf-8")
+    found = re.findall(r'<a href="#(eq-[\w-]+)"[^>]*>(.*?)</a>', formulas)
+    counted = {one.name: one.number for some in by_notebook(PROJECT).values() for one in some}
+    assert found and all(as_text(words).split()[-1] == str(counted[name]) for name, words in found)
 
 
 def as_text(fragment: str) -> str:
