@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from checker.assign import EXAMPLE_PRINTED, SHOULD_PRINT, MarkerError, assign, blank, blank_code, blank_markdown, dump, fill, leaked
+from checker.assign import (
+    EXAMPLE_PRINTED,
+    SHOULD_PRINT,
+    MarkerError,
+    assign,
+    blank,
+    blank_code,
+    blank_markdown,
+    dump,
+    fill,
+    leaked,
+)
 from tests.checker.conftest import code
 
 WORKED = """def loss(x):
