@@ -20,6 +20,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_paper_can_be_read,
     served,
 )  # fmt: skip
 
@@ -76,11 +77,13 @@ def test_nobody_is_left_out(shown, pages):
 
 
 def test_paper_shows_code_and_no_form(shown, pages):
+    """Catches folds that stay closed on paper, a form to be filled in there, and the pale words of the dark on white."""
     report = next(page for page in pages if 'id="save-grades"' in page.read_text(encoding="utf-8"))
     shown.show(report.as_uri(), media="print")
     height = "return document.querySelector('section.code .highlight').getBoundingClientRect().height;"
     form = "return getComputedStyle(document.querySelector('.rubric')).display;"
     assert shown.run(height) > 20 and shown.run(form) == "none"
+    assert_paper_can_be_read(shown, report.as_uri())
 
 
 def test_all_code_opens_at_once_and_by_section(shown, pages):

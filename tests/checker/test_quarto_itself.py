@@ -29,6 +29,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_paper_can_be_read,
     served,
     weight,
 )
@@ -146,6 +147,21 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
         for _, _, url in places:
             for width, dark in LOOKS:
                 assert_nobody_is_left_out(shown, url, width, dark)
+
+
+def test_all_code_of_a_page_opens_at_once_and_stands_on_paper(shown, pages):
+    """Catches folds without a way to open them all, and the pale words of the dark on white paper."""
+    folds = "return [...document.querySelectorAll('details.code-fold')].map((fold) => fold.open);"
+    height = "return document.querySelector('div.sourceCode').getBoundingClientRect().height;"
+    with on_a_server(pages) as places:
+        (url,) = [url for page, _, url in places if page.name == "dots.html"]
+        shown.show(url)
+        assert not any(shown.run(folds))
+        shown.run("document.querySelector('#quarto-show-all-code').click();")
+        assert all(shown.run(folds))
+        shown.show(url, media="print")
+        assert shown.run(height) > 20
+        assert_paper_can_be_read(shown, url)
 
 
 def test_no_link_of_the_site_is_dead(pages):
