@@ -14,6 +14,10 @@ Derived in [gradients](../notebooks/gradients.ipynb), used in [dots](../notebook
 
 $$b$$ {#eq-b}
 
+Measured in [ppo](../notebooks/ppo.ipynb).
+
+$$e$$ {#eq-e}
+
 # Loss
 
 $$c$$ {#eq-c}
@@ -25,9 +29,12 @@ By @eq-a. Written in [dots](../notebooks/dots.ipynb), again in [dots](../noteboo
 
 
 def test_equations_belong_to_the_notebooks_named_below_them():
-    """Catches an equation that nothing is said of and is given to the next section's notebook, and one listed twice."""
-    a, c, d = Equation("eq-a", 1, "Gradient"), Equation("eq-c", 3, "Loss"), Equation("eq-d", 4, "Loss")
-    assert named(TEXT) == {"gradients": [a], "dots": [a, c, d]}
+    """Catches an equation that is given to the notebooks of the one above it or of the next section, or twice."""
+    a = Equation("eq-a", 1, "Gradient")
+    b = Equation("eq-b", 2, "Gradient")
+    c = Equation("eq-c", 4, "Loss")
+    d = Equation("eq-d", 5, "Loss")
+    assert named(TEXT) == {"gradients": [a], "dots": [a, c, d], "ppo": [b]}
 
 
 def test_a_notebooks_page_leads_to_its_formulas_by_their_numbers(course_pages):
