@@ -121,6 +121,7 @@ return new Promise((done) => {
   }, 100);
 });
 """
+MOST_TO_LOAD = 30_000_000  # bytes, behind the button of "Try it"
 GREEDY = """
 const [row, form] = [arguments[0], document.querySelector(".try form")];
 form.elements.row.value = row;
@@ -159,9 +160,11 @@ def test_a_fit_is_watched_by_slider(shown, pages):
 
 
 def test_the_model_in_the_page_is_the_one_of_python(shown, pages):
-    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own."""
-    if not trying.made(PROJECT):
+    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own, and more than is promised."""
+    files = trying.made(PROJECT)
+    if not files:
         pytest.skip(f"nothing was built for Try it: {trying.COMMAND}")
+    assert sum(file.stat().st_size for file in files) <= MOST_TO_LOAD
     page = next(page for page in pages if page.name == "try.html")
     with served(page.parents[1]) as address:
         shown.show(f"{address}/docs/try.html")

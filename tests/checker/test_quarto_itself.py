@@ -4,6 +4,7 @@ import html
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -79,17 +80,36 @@ def made_public(project: Path) -> None:
     git(project, "add", "-A")
 
 
+def worked() -> float:
+    """Seconds of work, on however many cores, of all programs that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> list[Path]:
-    """The pages of the site, with a public address, that `checker site` makes by Quarto: all that its sidebar lists."""
+def built(tmp_path_factory) -> tuple[list[Path], float]:
+    """The pages of the site, with a public address, that `checker site` makes by Quarto, and the seconds of work it took."""
     project = cloned(tmp_path_factory.mktemp("quarto"))
     made_public(project)
     before = status(project)
+    begun = worked()
     subprocess.run([sys.executable, "-m", "checker", "site"], cwd=project, check=True, capture_output=True)
+    taken = worked() - begun
     assert status(project) == before, "checker site changed a tracked file"
     made = [project / "_site" / source.with_suffix(".html") for source in website(project).pages]
     assert sorted(made) == sorted((project / "_site").rglob("*.html"))
-    return made
+    return made, taken
+
+
+@pytest.fixture(scope="module")
+def pages(built) -> list[Path]:
+    """All pages that the sidebar of the site lists."""
+    return built[0]
+
+
+def test_the_site_is_built_in_less_than_a_minute_of_work(built):
+    """Catches a page that is rendered once for each of the others. Other programs on the machine do not count."""
+    assert built[1] < 60
 
 
 @contextmanager
