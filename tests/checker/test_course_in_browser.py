@@ -77,7 +77,7 @@ def test_nobody_is_left_out(shown, pages):
 
 
 def test_paper_shows_code_and_no_form(shown, pages):
-    """Catches folds that stay closed on paper, a form to be filled in there, and the pale words of the dark on white."""
+    """Catches folds that stay closed on paper, a form to be filled in there, the pale words of the dark on white."""
     report = next(page for page in pages if 'id="save-grades"' in page.read_text(encoding="utf-8"))
     shown.show(report.as_uri(), media="print")
     height = "return document.querySelector('section.code .highlight').getBoundingClientRect().height;"
@@ -160,7 +160,7 @@ def test_a_fit_is_watched_by_slider(shown, pages):
 
 
 def test_the_model_in_the_page_is_the_one_of_python(shown, pages):
-    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own, and more than is promised."""
+    """Catches other weights, another prompt, a softmax or greedy choice of the page's own, more than is promised."""
     files = trying.made(PROJECT)
     if not files:
         pytest.skip(f"nothing was built for Try it: {trying.COMMAND}")

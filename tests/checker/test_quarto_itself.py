@@ -4,7 +4,6 @@ import html
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -82,13 +81,13 @@ def made_public(project: Path) -> None:
 
 def worked() -> float:
     """Seconds of work, on however many cores, of all programs that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> tuple[list[Path], float]:
-    """The pages of the site, with a public address, that `checker site` makes by Quarto, and the seconds of work it took."""
+    """The pages of the site, with a public address, that `checker site` makes by Quarto, and the seconds it worked."""
     project = cloned(tmp_path_factory.mktemp("quarto"))
     made_public(project)
     before = status(project)
@@ -213,7 +212,7 @@ def test_captions_of_the_site_stand_at_their_pictures(pages):
 
 
 def test_the_search_lands_on_sections(pages):
-    """Catches a page whose headings Quarto's search does not know, and a first section that it leaves without a name."""
+    """Catches headings that Quarto's search does not know, and a first section that it leaves without a name."""
     site = pages[0].parent
     entries = json.loads((site / "search.json").read_text(encoding="utf-8"))
     found = {entry["href"]: entry["section"] for entry in entries}
