@@ -10,7 +10,8 @@ return {
         return nil
       end
       local said = pandoc.utils.stringify(document.meta.description or "")
-      document.blocks:insert(1, pandoc.Div(pandoc.Plain(said), { hidden = "hidden" }))
+      local hidden = pandoc.Attr("", { "description" }, { hidden = "hidden" })
+      document.blocks:insert(1, pandoc.Div(pandoc.Plain(said), hidden))
       return document
     end,
   },

@@ -226,6 +226,14 @@ def test_the_search_lands_on_sections(pages):
             assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
 
 
+def test_what_is_hidden_holds_no_link(pages):
+    """Catches a word whose only link stands in the description that the search reads, where nobody sees it."""
+    for page in pages:
+        hidden = re.findall(r"<div\b[^>]*\bhidden=[^>]*>(.*?)</div>", page.read_text(encoding="utf-8"), re.DOTALL)
+        assert not any("<a" in text for text in hidden), page
+        assert hidden or page.parent.name != "notebooks"
+
+
 def test_equations_have_the_numbers_by_which_notebooks_name_them(pages):
     """Catches an equation that Quarto counts in another way than the built-in pages."""
     formulas = next(page for page in pages if page.name == "formulas.html").read_text(encoding="utf-8")
