@@ -12,6 +12,7 @@ FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
 YES = ("true", "yes", "on")
+SETTINGS = re.compile(r"\s*---[ \t]*\n[ \t]*[\w-]+:.*\n(?:(?![ \t]*\n).*\n)*?---")  # without an empty line
 LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
 ELSEWHERE = re.compile(r"\w+:|//|#")
 
@@ -92,7 +93,7 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
 )
 def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
-        if re.match(r"\s*---[ \t]*\n(?:[\w-]+:.*\n)+---", text):
+        if SETTINGS.match(text):
             yield (
                 cell.number,
                 "a block between two lines of --- is read as YAML and not shown",

@@ -240,6 +240,7 @@ SPOILED = [
     ("R001", append("```python\nx = 1")),
     ("R002", append("$$ x = 1")),
     ("R002", append(r"\begin{aligned} x")),
+    ("R003", append("---\n    course:\n      goals:\n        - to count\n---")),
     ("R004", append("![curve](C:/Users/me/curve.png)")),
     ("R004", append("![curve](missing.png)")),
     ("R004", append("[data](file:///home/me/x.csv)")),
