@@ -170,7 +170,7 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
 
 def test_all_code_of_a_page_opens_at_once_and_stands_on_paper(shown, pages):
     """Catches folds without a way to open them all, and the pale words of the dark on white paper."""
-    folds = "return [...document.querySelectorAll('details.code-fold')].map((fold) => fold.open);"
+    folds = "return [...document.querySelectorAll('.cell details.code-fold')].map((fold) => fold.open);"
     height = "return document.querySelector('div.sourceCode').getBoundingClientRect().height;"
     with on_a_server(pages) as places:
         (url,) = [url for page, _, url in places if page.name == "dots.html"]

@@ -75,6 +75,10 @@ def spoil_header_later(cells):
     cells.insert(2, cells.pop(0))
 
 
+def spoil_header_again(cells):
+    cells.insert(2, markdown("---\n    course:\n      goals:\n        - to count\n---"))
+
+
 def spoil_header_indentation(cells):
     cells[0]["source"] = "---\nformat:\nhtml:\ncode-fold: true\njupyter: python3\n---"
 
@@ -240,7 +244,7 @@ SPOILED = [
     ("R001", append("```python\nx = 1")),
     ("R002", append("$$ x = 1")),
     ("R002", append(r"\begin{aligned} x")),
-    ("R003", append("---\n    course:\n      goals:\n        - to count\n---")),
+    ("R003", spoil_header_again),
     ("R004", append("![curve](C:/Users/me/curve.png)")),
     ("R004", append("![curve](missing.png)")),
     ("R004", append("[data](file:///home/me/x.csv)")),
