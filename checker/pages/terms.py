@@ -42,6 +42,11 @@ class Paper:
         return {together} if len(families) == 2 else {together, f"{families[0]} et al."}
 
     @property
+    def short(self) -> str:
+        """How texts name it in fewest words: "Williams 1992", "Tang and Munos 2025", "Shao et al. 2024"."""
+        return f"{min(self.cited, key=len)} {self.year}"
+
+    @property
     def words(self) -> str:
         """A pattern of how texts cite it: "Shao et al. 2024", "Shao et al. (2024", "Shao et al., 2024"."""
         names = "|".join(SPACE.join(map(re.escape, name.split())) for name in self.cited)
@@ -54,7 +59,7 @@ def headings(project: Path) -> list[str]:
         text = (project / GLOSSARY).read_text(encoding="utf-8")
     except OSError as error:
         raise Unreadable(f"{GLOSSARY} cannot be read: {error.strerror}.") from error
-    return re.findall(r"^## (.+?)\s*$", text, re.MULTILINE)
+    return re.findall(r"^# (.+?)\s*$", text, re.MULTILINE)
 
 
 def papers(project: Path) -> list[Paper]:
