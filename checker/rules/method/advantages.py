@@ -115,7 +115,7 @@ def _is_guarded(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
 
 @rule(
     "M010",
-    "note",
+    "question",
     why=(
         "torch.std divides by G - 1, numpy's by G. With G = 2 every advantage is then 0.71 of what it is with G."
         " DeepSeekMath writes std(r) without saying which; TRL takes G - 1. Say which one you mean."
@@ -141,8 +141,8 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
                 continue
             yield (
                 cell,
-                f"line {call.lineno} takes the sample standard deviation of a group (divides by G - 1)",
-                "Pass `correction=0`, or say in a comment that you want the sample's.",
+                f"line {call.lineno}: is the group's standard deviation to be divided by G - 1?",
+                "torch divides so, numpy by G: pass `correction=0`, or say in a comment that you want the sample's.",
             )
 
 
@@ -213,7 +213,7 @@ def _is_said(code: Code, node: ast.AST) -> bool:
 
 @rule(
     "M011",
-    "warning",
+    "question",
     why=(
         "Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right or wrong."
     ),
@@ -235,8 +235,8 @@ def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
         if _is_grouped(code, pair[0]) or _holds_several_groups(code, pair[0]):
             yield (
                 cell,
-                f"line {node.lineno} subtracts the mean of the whole batch from rewards in groups",
-                "Take the mean over each prompt's group: `rewards.view(-1, G).mean(dim=1, keepdim=True)`.",
+                f"line {node.lineno}: is this the mean of each prompt's group, or of the whole batch?",
+                "Over the batch all of an easy prompt's is pushed up; `rewards.view(-1, G).mean(dim=1)` is the groups'.",
             )
 
 

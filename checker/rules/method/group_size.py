@@ -11,7 +11,7 @@ from checker.rules.syntax.expressions import called, mentions, number, plain_nam
 
 @rule(
     "M012",
-    "warning",
+    "question",
     why=("With one completion the reward equals the group's mean: every advantage is 0 and nothing is learned."),
     wrong="num_generations = 1",
     right="num_generations = 8",
@@ -25,8 +25,8 @@ def group_of_one(submission: Submission) -> Iterator[Remark]:
                 continue
             yield (
                 cell,
-                f"line {line} sets a group of 1",
-                "Use at least 2 completions for each prompt; 4 to 16 are usual.",
+                f"line {line}: is one completion for each prompt what you want?",
+                "In a group of 1 the reward equals the mean and every advantage is 0; 4 to 16 are usual.",
             )
 
 

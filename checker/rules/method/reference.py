@@ -25,7 +25,7 @@ def _is_reference_model(node: ast.AST) -> bool:
 
 @rule(
     "M021",
-    "warning",
+    "question",
     why=(
         "Nothing is learned through the reference. Scored with gradients on it takes the memory of a second training"
         " step, and where it shares weights with the policy it is trained along."
@@ -47,8 +47,8 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
             continue
         yield (
             cell,
-            f"line {call.lineno} scores with the reference while gradients are on",
-            "Put it under `with torch.no_grad():`.",
+            f"line {call.lineno}: does scoring with the reference need gradients?",
+            "Nothing is learned through it; under `with torch.no_grad():` it takes no memory of a training step.",
         )
 
 
@@ -113,7 +113,7 @@ def _is_let_go(code: Code, call: ast.Call) -> bool:
 
 @rule(
     "M022",
-    "warning",
+    "question",
     why=(
         "`ref_model = model` gives the same model a second name: it is trained with the policy, the KL stays 0, and"
         " nothing holds the policy back."
@@ -171,8 +171,8 @@ def _is_the_policy(node: ast.expr) -> bool:
 
 def _one_model(line: int, policy: ast.expr) -> tuple[str, str]:
     return (
-        f"line {line} makes the reference the policy itself ({ast.unparse(policy)[:40]})",
-        "Make a frozen copy, `copy.deepcopy(model).eval()`, before training.",
+        f"line {line}: is the reference the policy itself ({ast.unparse(policy)[:40]})?",
+        "Under a second name it is trained along and the KL stays 0; `copy.deepcopy(model).eval()` is a copy.",
     )
 
 
