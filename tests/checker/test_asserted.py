@@ -53,7 +53,7 @@ def test_the_rules_assert_what_the_figures_bear():
     assert {rule.code for rule in method.RULES if rule.level != "question"} == borne
     partly = {rule.code for rule in method.RULES if rule.asks}
     patterns = asserted.by_pattern(asserted.unseen())
-    assert partly == {code for code in borne if len([name for name in patterns if name.startswith(code)]) > 1}
+    assert partly >= {code for code in borne if len([name for name in patterns if name.startswith(code)]) > 1}
 
 
 def test_the_readme_quotes_the_tables_that_the_figures_give():

@@ -8,7 +8,7 @@ from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import argument, called, mentions, names, parameters, plain_name
+from checker.rules.syntax.expressions import argument, called, keyword, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
 
@@ -133,22 +133,20 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
         if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
-        told = _told(code, call)
-        reference = next((told[name] for name in ("ref_model", "reference_model", "ref_policy") if name in told), None)
-        policy = next((told[name] for name in ("model", "policy", "policy_model") if name in told), None)
-        if reference is None or policy is None or not _is_the_policy(reference):
+        reference = _passed(code, call, ("ref_model", "reference_model", "ref_policy"))
+        if reference is None or not _is_the_policy(reference):
             continue
+        policy = _passed(code, call, ("model", "policy", "policy_model"))
         if plain_name(reference) and plain_name(reference) == plain_name(policy):
             yield cell, *_one_model(reference.lineno, reference)
 
 
-def _told(code: Code, call: ast.Call) -> dict[str | None, ast.expr]:
-    """What a call passes, by the name of the parameter; by position too where the function is the notebook's own."""
+def _passed(code: Code, call: ast.Call, wanted: tuple[str, ...]) -> ast.expr | None:
+    """What a call passes for the first of these parameters; by position too where the function is the notebook's own."""
     function = code.procedure(call)
-    passed = {} if function is None else {name: argument(call, function, name) for name in parameters(function)}
-    return {name: value for name, value in passed.items() if value is not None} | {
-        k.arg: k.value for k in call.keywords
-    }
+    own = set() if function is None else parameters(function)
+    values = (argument(call, function, name) if name in own else keyword(call, name) for name in wanted)
+    return next((value for value in values if value is not None), None)
 
 
 def _optimised(code: Code) -> set[str]:

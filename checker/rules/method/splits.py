@@ -17,13 +17,14 @@ DATA = re.compile(
     re.IGNORECASE,
 )
 REASON = "A model that has learned the answers by heart looks best there; items split by a hash cannot overlap."
+OF_EVERY_ROW = re.compile(r"system|template", re.IGNORECASE)  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
 def _names_of(pattern: re.Pattern, name: str) -> bool:
-    if re.search(r"system|template", name, re.IGNORECASE):
-        return False  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
-    return bool(pattern.search(name)) and (bool(DATA.search(name)) or name.lower() in BARE)
+    if not pattern.search(name) or OF_EVERY_ROW.search(name):
+        return False
+    return bool(DATA.search(name)) or name.lower() in BARE
 
 
 @rule(

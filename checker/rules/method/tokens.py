@@ -181,6 +181,8 @@ def _cuts_text(node: ast.AST) -> bool:
 )
 def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
     code = submission.code
+    if not _speaks_of_the_mark(code):
+        return
     marked = set()
     repaired = set()
     for _, node in code.walk(ast.Assign):
@@ -208,6 +210,12 @@ def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
                 f"line {call.lineno}: can -100 be among the labels that are gathered with?",
                 "As an index it raises, or reads from the end: clamp the labels at 0 and mask the result.",
             )
+
+
+def _speaks_of_the_mark(code: Code) -> bool:
+    """Whether -100 is written anywhere; where it is not, nothing can hold it."""
+    minus = (node for _, node in code.walk(ast.UnaryOp) if isinstance(node.op, ast.USub))
+    return any(number(node) == -100 for node in minus)
 
 
 def _removes_mark(node: ast.AST) -> bool:
