@@ -21,7 +21,10 @@ from shared.statistics import wilson_interval
 
 LABELS = Path(__file__).with_name("labels.json")
 LINE = re.compile(r"lines? (\d+)")
-WITHOUT_READING = {"fourth"}  # sets of which only findings were labelled: nobody read them for what is missed
+WITHOUT_READING = {
+    "fourth",
+    "twelfth",
+}  # sets of which only findings were labelled: nobody read them for what is missed
 
 
 class Told(NamedTuple):

@@ -98,6 +98,12 @@ def test_samples_that_are_not_seen_to_be_scored_are_asked(written):
     assert levels(written(LOGPS + SAMPLED + "lp = logps(model, batch)")) == [("M015", "question")]
 
 
+def test_what_is_called_a_reward_is_asserted_and_what_has_another_name_asked(written):
+    """Catches a claim on what was normalised under a name that no figure speaks of."""
+    other = "target = (target - target.mean()) / target.std()"
+    assert levels(written(ASSERTED, other)) == [("M009", "warning"), ("M009", "question")]
+
+
 def test_many_questions_remain_questions(written):
     """Catches a last line, of more places, that asserts what was asked."""
     found = check(written(*[f"s{n} = rewards{n}.view(-1, G).std(dim=1)" for n in range(25)])).findings

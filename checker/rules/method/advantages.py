@@ -76,7 +76,7 @@ def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
 
 def _divisions_of_others(code: Code) -> Iterator[tuple[int, ast.BinOp]]:
     """Every `(x - x.mean()) / x.std()` of what is not called a reward, in a notebook that speaks of rewards."""
-    if not any(re.search("reward|advantage", name, re.IGNORECASE) for _, name in code.bindings):
+    if not any(re.search("reward|adv", name, re.IGNORECASE) for _, name in code.bindings):
         return
     named = {node for _, node in _divisions(code)}
     for cell, node in code.walk(ast.BinOp):

@@ -30,7 +30,9 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
         lambda node: called(node) in ("literal_eval", "len", "float", "int"),
     )
     for cell, call in code.walk(ast.Call):
-        if plain_name(call.func) not in ("eval", "exec") or not call.args or isinstance(call.args[0], ast.Constant):
+        if plain_name(call.func) not in ("eval", "exec") or plain_name(call.func) in code.functions:
+            continue  # what is no built-in, `def eval(loader, model)` for instance, executes nothing
+        if not call.args or isinstance(call.args[0], ast.Constant):
             continue
         function = code.within(call, ast.FunctionDef)
         judges = re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE)
