@@ -16,18 +16,20 @@ DATA = re.compile(
     r"|(^|_)(x|xs)(_|$)",
     re.IGNORECASE,
 )
+REASON = "A model that has learned the answers by heart looks best there; items split by a hash cannot overlap."
+OF_EVERY_ROW = re.compile(r"system|template", re.IGNORECASE)  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
 def _names_of(pattern: re.Pattern, name: str) -> bool:
-    if re.search(r"system|template", name, re.IGNORECASE):
-        return False  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
-    return bool(pattern.search(name)) and (bool(DATA.search(name)) or name.lower() in BARE)
+    if not pattern.search(name) or OF_EVERY_ROW.search(name):
+        return False
+    return bool(DATA.search(name)) or name.lower() in BARE
 
 
 @rule(
     "M014",
-    "warning",
+    "question",
     why="Evaluated on what it was trained on, a model that has learned the answers by heart looks best.",
     wrong="train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)",
     right='train_rows = task.dataset("train", 100)\neval_rows = task.dataset("eval", 100)',
@@ -46,8 +48,8 @@ def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
                 tree, line = code.place(one.statement)
                 yield (
                     code.trees[tree].cell,
-                    f"line {line}: {one.name} is made of the same items as {other.name}",
-                    "Split the items themselves, for instance by a hash, so that the two cannot overlap.",
+                    f"line {line}: is {one.name} made of the same items as {other.name}?",
+                    REASON,
                 )
                 break
     yield from _handed_over_together(code)
@@ -179,8 +181,8 @@ def _handed_over_together(code: Code) -> Iterator[Remark]:
         if set(_sources(code, training, through=UNCUT)) & set(_sources(code, held_out, through=(*UNCUT, *CUTS))):
             yield (
                 cell,
-                f"line {call.lineno} trains and evaluates on the same rows",
-                "Split the items themselves, for instance by a hash, so that the two cannot overlap.",
+                f"line {call.lineno}: does this train and evaluate on the same rows?",
+                REASON,
             )
 
 
@@ -194,8 +196,8 @@ def _begun_alike(code: Code) -> Iterator[Remark]:
     for cell, loop in evaluations[:1] if training else []:
         yield (
             cell,
-            f"line {loop.lineno} evaluates on the first seeds of the training",
-            "Take other seeds: `for seed in range(10_000, 10_010)`.",
+            f"line {loop.lineno}: did the training begin from the same seeds?",
+            "What is met again may be known by heart; `for seed in range(10_000, 10_010)` is new.",
         )
 
 
@@ -259,8 +261,8 @@ def _measured_on_training_rows(submission: Submission, bound: list[str]) -> Iter
         if re.search(r"eval|compare|accuracy|test", called(call), re.I) and on_train:
             yield (
                 cell,
-                f"line {call.lineno} evaluates on {on_train[0]}",
-                "Evaluate on held-out rows that training never saw.",
+                f"line {call.lineno}: is this evaluation, of {on_train[0]}, to be on what was trained on?",
+                REASON,
             )
             return
 
