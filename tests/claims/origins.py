@@ -41,10 +41,18 @@ class Origin:
 
 @dataclass(frozen=True)
 class Section:
-    """One of a notebook's sections, Cell 0 to Cell 8, or several together: the lines that it prints, and its code's."""
+    """One of a notebook's sections, Cell 0 to Cell 8, or several together: the lines that it prints, and its code."""
 
     prints: tuple[str, ...]
     sets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A number of the analysis: the claim, None for a number that is none, and the cells that its sentence names."""
+
+    claim: Claim | None
+    cells: tuple[int, ...]
 
 
 def origins_of(notebook: str) -> list[Origin]:
@@ -55,12 +63,16 @@ def origins_of(notebook: str) -> list[Origin]:
 
 def sections_of(notebook: Notebook) -> dict[int, Section]:
     """What each section of a notebook prints and sets, by its number."""
-    return {number: _section(cell for cell in cells if cell.is_code) for number, cells in sections(notebook).items()}
+    return {
+        number: together(_section(cell) for cell in cells if cell.is_code)
+        for number, cells in sections(notebook).items()
+    }
 
 
 def faults(analysis: str, above: dict[int, Section], origins: list[Origin]) -> list[str]:
     """What is wrong between an analysis, the sections of its notebook and the entries."""
     claimed = {claim.starts: claim for claim in claims(analysis)}
+    looked_at = {(): together(above.values())}
     found = []
     answered = set()
     for origin in origins:
@@ -69,8 +81,10 @@ def faults(analysis: str, above: dict[int, Section], origins: list[Origin]) -> l
             found.append(f"The analysis does not say {origin.says!r} any more: mend or remove the entry.")
         for starts in places:
             answered.update(starts)
-            meant = [(claimed.get(start), cells_named(analysis, start)) for start in starts]
-            found += answers(origin, meant, above)
+            meant = [Meant(claimed.get(start), cells_named(analysis, start)) for start in starts]
+            for cells in {one.cells for one in meant} - set(looked_at):
+                looked_at[cells] = together(above[number] for number in cells if number in above)
+            found += answers(origin, meant, looked_at)
     missing = [claim for start, claim in claimed.items() if start not in answered]
     return found + [f"Where does {c.written} come from ({context(c, analysis)})? No entry says so." for c in missing]
 
@@ -81,32 +95,23 @@ def places_of(origin: Origin, analysis: str) -> list[list[int]]:
     return [[match.start(i) for i in range(1, match.re.groups + 1)] for match in matches]
 
 
-def answers(origin: Origin, meant: list[tuple[Claim | None, tuple[int, ...]]], above: dict[int, Section]) -> list[str]:
-    """What is wrong with one entry at one place, where each number is a claim or none, and its sentence names cells."""
+def answers(origin: Origin, meant: list[Meant], looked_at: dict[tuple[int, ...], Section]) -> list[str]:
+    """What is wrong with one entry at one place; looked_at: what the cells that a sentence may name have together."""
     if origin.because:
         return []
     patterns = [(p, "prints") for p in origin.prints] + [(p, "sets") for p in origin.sets]
     if len(patterns) != len(meant):
         return [f"{origin.says!r} has {len(meant)} numbers and {len(patterns)} origins."]
     found = []
-    for (claim, cells), (wanted, verb) in zip(meant, patterns):
-        values = numbers_in(wanted, getattr(_looked_at(cells, above), verb))
-        where = f" in Cell {' and '.join(map(str, cells))}, which the sentence names" if cells else ""
+    for one, (wanted, verb) in zip(meant, patterns):
+        values = numbers_in(wanted, getattr(looked_at[one.cells], verb))
+        where = f" in Cell {' and '.join(map(str, one.cells))}, which the sentence names" if one.cells else ""
         if len(values) != 1:
             count = len(values) or "no"
             found.append(f"{origin.says!r}: {count} numbers in a line that {verb} {wanted!r}{where}; one is needed.")
-        elif claim and not claim.agrees_with(*values):
-            found.append(f"{origin.says!r}: {claim.written} is claimed, and the line {wanted!r} has {min(values)}.")
+        elif one.claim and not one.claim.agrees_with(*values):
+            found.append(f"{origin.says!r}: {one.claim.written} is claimed, and the line {wanted!r} has {min(values)}.")
     return found
-
-
-def _looked_at(cells: tuple[int, ...], above: dict[int, Section]) -> Section:
-    """The sections that a sentence names, or all of them where it names none."""
-    chosen = [section for number, section in above.items() if not cells or number in cells]
-    return Section(
-        tuple(line for section in chosen for line in section.prints),
-        tuple(line for section in chosen for line in section.sets),
-    )
 
 
 @cache
@@ -132,9 +137,13 @@ def printed(cell: Cell) -> str:
     return "".join(output.text + "\n" for output in cell.outputs if not output.image)
 
 
-def _section(cells: Iterable[Cell]) -> Section:
-    cells = list(cells)
+def together(parts: Iterable[Section]) -> Section:
+    """What several have, one after the other."""
+    parts = list(parts)
     return Section(
-        tuple(line for cell in cells for line in printed(cell).split("\n")),
-        tuple(line for cell in cells for line in cell.source.split("\n")),
+        tuple(line for part in parts for line in part.prints), tuple(line for part in parts for line in part.sets)
     )
+
+
+def _section(cell: Cell) -> Section:
+    return Section(tuple(printed(cell).split("\n")), tuple(cell.source.split("\n")))
