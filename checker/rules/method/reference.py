@@ -128,9 +128,9 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
         return
     trained = _optimised(code)
     for cell, node in code.walk(ast.Assign):
-        if trained and not names(node.value) & trained:
+        if not any(_is_reference_model(target) for target in node.targets) or not _is_the_policy(node.value):
             continue
-        if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
+        if not trained or names(node.value) & trained:
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
         reference = _passed(code, call, ("ref_model", "reference_model", "ref_policy"))

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.syntax.bindings import Binding
@@ -16,11 +17,13 @@ DATA = re.compile(
     r"|(^|_)(x|xs)(_|$)",
     re.IGNORECASE,
 )
+MEASURES = re.compile(r"eval|compare|accuracy|test", re.IGNORECASE)
 REASON = "A model that has learned the answers by heart looks best there; items split by a hash cannot overlap."
 OF_EVERY_ROW = re.compile(r"system|template", re.IGNORECASE)  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
+@lru_cache(maxsize=20_000)  # a class shares its names
 def _names_of(pattern: re.Pattern, name: str) -> bool:
     if not pattern.search(name) or OF_EVERY_ROW.search(name):
         return False
@@ -54,7 +57,7 @@ def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
                 break
     yield from _handed_over_together(code)
     yield from _begun_alike(code)
-    yield from _measured_on_training_rows(submission, [b.name for b in bound])
+    yield from _measured_on_training_rows(submission, {b.name for b in bound})
 
 
 def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
@@ -246,25 +249,25 @@ def _sources(code: Code, node: ast.expr, through: tuple[str, ...]) -> list[tuple
     return found
 
 
-def _measured_on_training_rows(submission: Submission, bound: list[str]) -> Iterator[Remark]:
+def _measured_on_training_rows(submission: Submission, bound: set[str]) -> Iterator[Remark]:
     """In Cell 7, where the comparison stands, only training rows are given to an evaluation."""
     code = submission.code
     cells = {cell.number for cell in submission.sections.get(7, [])}
     calls = [(cell, call) for cell, call in code.walk(ast.Call) if cell in cells]
+    given = ((cell, call, _training_rows(call, bound)) for cell, call in calls if MEASURES.search(called(call)))
+    cell, call, rows = next((found for found in given if found[2]), (None, None, ""))
+    if call is None:
+        return
     outermost = [call for _, call in calls if code.within(call, ast.Call) is None]
     used = {name for call in outermost for name in names(call)}
-    if any(EVAL.search(name) and DATA.search(name) for name in used):
-        return
-    for cell, call in calls:
-        arguments = {plain_name(a) for a in [*call.args, *(k.value for k in call.keywords)]}
-        on_train = sorted(name for name in arguments if name in bound and _names_of(TRAIN, name))
-        if re.search(r"eval|compare|accuracy|test", called(call), re.I) and on_train:
-            yield (
-                cell,
-                f"line {call.lineno}: is this evaluation, of {on_train[0]}, to be on what was trained on?",
-                REASON,
-            )
-            return
+    if not any(EVAL.search(name) and DATA.search(name) for name in used):
+        yield cell, f"line {call.lineno}: is this evaluation, of {rows}, to be on what was trained on?", REASON
+
+
+def _training_rows(call: ast.Call, bound: set[str]) -> str:
+    """The first name of training rows that a call is given; "" where it is given none."""
+    given = {plain_name(value) for value in [*call.args, *(k.value for k in call.keywords)]}
+    return min((name for name in given & bound if _names_of(TRAIN, name)), default="")
 
 
 RULES = [evaluated_on_the_training_set]
