@@ -348,9 +348,18 @@ def test_what_is_compared_at_equal_time_is_measured_along_the_way(monkeypatch):
     assert 0 < plain[0]["seconds"] < plain[1]["seconds"]
 
 
+def test_of_runs_that_are_equal_the_quickest_is_recorded():
+    """Catches the seconds of a busy machine, and a time that belongs to another run."""
+    points = [{"seconds": seconds, "reward": 0.5} for seconds in (1.2, 0.9, 1.0)]
+    assert off_policy_time.quickest(points) == {"seconds": 0.9, "reward": 0.5}
+    with pytest.raises(ValueError, match="different rewards"):
+        off_policy_time.quickest([*points, {"seconds": 0.8, "reward": 0.6}])
+
+
 @pytest.mark.slow
-def test_one_seed_of_dynamic_sampling_comes_out_as_recorded():
+def test_one_seed_of_dynamic_sampling_comes_out_as_recorded(monkeypatch):
     """As above; seconds are those of the machine, and not compared."""
+    monkeypatch.setattr(off_policy_time, "REPEATS", 1)
     now = off_policy_time.run("dynamic sampling", seed=0)["curve"]
     for point, then in zip(now, recorded("off_policy_time").of("dynamic sampling")[0]["curve"], strict=True):
         assert point["rollouts"] == then["rollouts"]
