@@ -41,9 +41,9 @@ def pairs_right() -> float:
 
 
 def dots_counted() -> float:
-    """With as many completions of each row as the notebooks print it for, twice those of the sweep."""
+    """On the completions for which the notebooks print it, twice as many as the sweep draws."""
     shared = off_policy.setting("dots")
-    return off_policy.measure(shared["base"], shared, draws=8)["reward"]
+    return off_policy.measure(shared["base"], shared, draws=8, step=0)["reward"]
 
 
 def problems_solved() -> float:

@@ -12,6 +12,7 @@ from functools import cache
 
 from benchmarks.sweeps.measuring import Clock, rounded
 from shared import training
+from shared.engine.chance import EVALUATION
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
@@ -156,8 +157,11 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS, curve_at: Sequence[int] 
     return measured | ({"curve": curve} if curve else {})
 
 
-def measure(model, shared: dict, draws: int = DRAWS) -> dict[str, float]:
-    """Sampled on the held-out rows: the reward, and how many tokens a wrong completion has, its EOS not counted."""
+def measure(model, shared: dict, draws: int = DRAWS, step: int = EVALUATION) -> dict[str, float]:
+    """Sampled on the held-out rows: the reward, and how many tokens a wrong completion has, its EOS not counted.
+
+    draws: completions of each row.     step: what they depend on, as in `evaluate`.
+    """
     materials = shared["materials"]
     found = evaluate(
         model,
@@ -167,6 +171,7 @@ def measure(model, shared: dict, draws: int = DRAWS) -> dict[str, float]:
         max_new_tokens=materials.max_new_tokens,
         temperature=1.0,
         num_generations=draws,
+        step=step,
         constraint=materials.constraint,
     )
     wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
