@@ -228,6 +228,11 @@ def weighted_reward(function: Callable) -> None:
     """Check `f(prompts, completions, answer, weight) -> list of floats`: the weight where the first line is the answer."""
 
 
+@about(catalogue.constant.EXERCISE)
+def constant_answers(function: Callable) -> None:
+    """Check `f(reward, rows, labels) -> {label: mean reward}` of a policy that says one label to every row."""
+
+
 @about(catalogue.blocks.EXERCISE)
 def format_reward(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
@@ -310,7 +315,7 @@ def dpo_loss(function: Callable) -> None:
 
 @about(catalogue.accumulation.EXERCISE)
 def accumulate(function: Callable) -> None:
-    """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""
+    """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 
 
 @about(catalogue.evaluation.EXERCISE)

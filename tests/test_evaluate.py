@@ -71,6 +71,15 @@ def test_an_evaluation_is_the_rows_own_samples_with_their_weighted_rewards(token
     assert (result.name, result.num_generations) == ("before", 3)
 
 
+def test_step_0_draws_what_a_notebook_draws_itself(tokenizer):
+    """Catches two figures for one thing: of the same model on the same rows, by other chance."""
+    model = tiny_llama()
+    own = sample(model, tokenizer, [row["prompt"] for row in ROWS], 4, Sampling(3, 1.0), seed=0).completions
+    options = {"max_new_tokens": 3, "temperature": 1.0, "num_generations": 4, "batch_size": 2}
+    assert evaluate(model, tokenizer, ROWS, length, step=0, **options).completions == own
+    assert evaluate(model, tokenizer, ROWS, length, **options).completions != own
+
+
 def test_by_default_one_greedy_completion_of_sixteen_tokens_is_taken(tokenizer):
     """Greedy decoding repeats without a seed; sampling by default would make every comparison noisy."""
     model = tiny_llama().eval()

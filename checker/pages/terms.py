@@ -12,9 +12,13 @@ PAPERS = Path("references.yaml")
 SPACE = r"(?:\s|&nbsp;)+"  # Quarto keeps "et al." and the year together
 # Other ways in which the texts say a heading of the glossary.
 ALSO = {
+    "Greedy": ("greedily",),
     "Held out": ("held-out",),
     "KL divergence": ("KL",),
     "Inverse reinforcement learning": ("inverse RL",),
+    "Nats": ("nat",),
+    "Off-policy": ("on-policy",),
+    "Padding": ("padded",),
     "Policy": ("policies",),
     "GRPO": ("Group Relative Policy Optimization",),
     "PPO": ("Proximal Policy Optimization",),
