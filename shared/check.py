@@ -315,7 +315,7 @@ def dpo_loss(function: Callable) -> None:
 
 @about(catalogue.accumulation.EXERCISE)
 def accumulate(function: Callable) -> None:
-    """Check `f(rollout, advantages, parts) -> (loss, kl)`, with the gradient added to `.grad`."""
+    """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 
 
 @about(catalogue.evaluation.EXERCISE)

@@ -1,13 +1,16 @@
 """Ctrl-C, or the stop button of a notebook, ends a training and keeps what was learned; the model remembers it.
 
 A model that stopped half-way looks like any other, and training it again from step 1 gives a run that starts ahead:
-its curve and its comparison are of something else. So the model is marked, and refused until it is a fresh copy.
+its curve and its comparison are of something else. So the model is marked, and refused until it is a fresh copy. Where
+adapters are trained, a copy of them does (`trained_weights`, `put_back`): the model below them may fill a GPU.
 """
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 MARK = "_interrupted_after"
@@ -30,14 +33,14 @@ def until_interrupted(
     try:
         yield
     except KeyboardInterrupt:
-        mark(model, history)
+        mark(model, len(history))
         say(f"Interrupted after {len(history)} of {steps} steps; what was learned so far is kept.")
 
 
 def refuse_half_trained(model: nn.Module) -> None:
     """ValueError for a model that an interrupted run touched."""
-    steps = max((getattr(module, MARK, -1) for module in model.modules()), default=-1)
-    if steps >= 0:
+    steps = interrupted_after(model)
+    if steps is not None:
         raise ValueError(
             f"This model was trained before, by a run that was interrupted after {steps} "
             f"step{'' if steps == 1 else 's'}, so training would not start at the beginning. Make a fresh copy of the "
@@ -46,13 +49,18 @@ def refuse_half_trained(model: nn.Module) -> None:
         )
 
 
-def mark(model: nn.Module, history: Sized) -> None:
-    """Remember in what is trained that a run was interrupted after these steps.
+def interrupted_after(model: nn.Module) -> int | None:
+    """After how many steps the run was interrupted that touched the model; None when none did."""
+    return max((getattr(module, MARK) for module in model.modules() if hasattr(module, MARK)), default=None)
+
+
+def mark(model: nn.Module, steps: int) -> None:
+    """Remember in what is trained that a run was interrupted after so many steps.
 
     The modules that hold trained parameters are marked, so that a critic, an adapter or a copy made of them is too.
     """
     for module in trained_modules(model):
-        setattr(module, MARK, len(history))
+        setattr(module, MARK, steps)
 
 
 def forget(model: nn.Module) -> None:
@@ -65,3 +73,34 @@ def forget(model: nn.Module) -> None:
 def trained_modules(model: nn.Module) -> list[nn.Module]:
     """The modules with a parameter of their own that requires a gradient."""
     return [m for m in model.modules() if any(p.requires_grad for p in m.parameters(recurse=False))]
+
+
+@dataclass(frozen=True)
+class TrainedWeights:
+    """A copy of what is trained of a model, of one with adapters they alone; whether an interrupt had left it so."""
+
+    tensors: dict[str, Tensor]
+    interrupted_after: int | None
+
+
+def trained_weights(model: nn.Module) -> TrainedWeights:
+    """What is trained of the model, as it is now, to begin again from."""
+    tensors = {name: p.detach().clone() for name, p in model.named_parameters() if p.requires_grad}
+    return TrainedWeights(tensors, interrupted_after(model))
+
+
+@torch.no_grad()
+def put_back(model: nn.Module, weights: TrainedWeights) -> None:
+    """Make what is trained what it was; so a cell that trains begins where it began before, however often it is run.
+
+    An interrupt since then is forgotten with what it left. One before it is not: the model is refused as it was.
+
+    Raises KeyError when the model has a trained parameter that is not among the weights.
+    """
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            parameter.copy_(weights.tensors[name])
+            parameter.grad = None  # of a step that the interrupt cut off
+    forget(model)
+    if weights.interrupted_after is not None:
+        mark(model, weights.interrupted_after)

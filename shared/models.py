@@ -20,6 +20,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import logging
 
 from shared.engine import hub, room
+from shared.engine.memory import keep_freed_memory
 from shared.engine.threads import choose_threads
 
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
@@ -155,6 +156,7 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
     model.loaded_from = Origin(source.name, source.revision)
     if place.device.type == "cpu":
         choose_threads(model.num_parameters())
+        keep_freed_memory()  # sampling and loops that are written out gain by it, as `train` does
     return model
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig, train
-from shared.interrupt import refuse_half_trained, until_interrupted
+from shared.interrupt import put_back, refuse_half_trained, trained_weights, until_interrupted
 from shared.models import add_lora
 from tests.conftest import tiny_llama
 
@@ -90,3 +90,26 @@ def test_a_run_with_a_checkpoint_goes_on(tokenizer, tmp_path):
     whole = tiny_llama()
     train(whole, tokenizer, ROWS, longer_is_better, CONFIG, progress=False)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), whole.parameters()))
+
+
+def test_adapters_put_back_are_those_of_the_beginning(tokenizer):
+    """A cell that trains adapters, run again after an interrupt: it is refused, or goes on from where they were left."""
+    adapted = add_lora(tiny_llama())
+    beginning = trained_weights(adapted)
+    first = interrupted(adapted, tokenizer)
+    sum(p.sum() for p in adapted.parameters() if p.requires_grad).backward()
+    put_back(adapted, beginning)
+    assert all(p.grad is None for p in adapted.parameters()), "the next gradient is added to a step's that was cut off"
+    again = interrupted(adapted, tokenizer)
+    assert [record["loss"] for record in again] == [record["loss"] for record in first]
+    assert all("lora" in name for name in beginning.tensors), "the model below the adapters is copied too"
+
+
+def test_what_an_interrupt_left_is_half_trained_wherever_it_is_put_back(tokenizer):
+    """Weights kept after an interrupted run that pass for those of a whole one."""
+    adapted = add_lora(tiny_llama())
+    interrupted(adapted, tokenizer)
+    left = trained_weights(adapted)
+    put_back(adapted, left)
+    with pytest.raises(ValueError, match="interrupted after 2 steps"):
+        refuse_half_trained(adapted)

@@ -50,7 +50,7 @@ CUTS = {
     "analogies": Worked([]),
     "countdown": Worked(
         [
-            Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 16, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
+            Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 10, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
             Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
             Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
         ]
@@ -121,10 +121,10 @@ CUTS = {
     "reasoning_format": Worked(
         [
             Cut("PROMPTS_PER_STEP = 8, 0.6, 0.2, 16", "PROMPTS_PER_STEP = 8, 0.6, 0.2, 2"),
-            Cut("STEPS, REPORT_EVERY = 25, 5", "STEPS, REPORT_EVERY = 1, 1"),
+            Cut("STEPS, REPORT_EVERY = 20, 5", "STEPS, REPORT_EVERY = 1, 1"),
             Cut("train_rows[:16]", "train_rows[:4]", times=2),
             Cut("held_out[:40]", "held_out[:2]"),
-            Cut("steps=15,", "steps=1,"),
+            Cut("steps=10,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
         ]
     ),

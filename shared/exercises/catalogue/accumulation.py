@@ -1,4 +1,4 @@
-"""A gradient in parts: `accumulate(rollout, advantages, parts) -> (loss, kl)`, and the gradient added to `.grad`.
+"""A gradient in parts: `accumulate(rollout, advantages, parts) -> (loss, penalty)`, and the gradient added to `.grad`.
 
 What is looked at is the loss, and then its gradient by the log-probability of each completion. The function finds
 `sequence_logps`, `clipped_loss`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
@@ -149,7 +149,7 @@ def call(function, case: Case):
         with standing_in(function, **stand_ins):
             result = function(rollout, advantages, parts)
     if not isinstance(result, tuple) or len(result) != 2:
-        raise NotAResult(f"it returns {named(result)}; return the loss and the KL.")
+        raise NotAResult(f"it returns {named(result)}; return the loss and the penalty.")
     gradient = torch.zeros_like(values) if logps.grad is None else logps.grad
     return torch.cat([torch.as_tensor(result[0]).detach().float().view(1), gradient])
 
