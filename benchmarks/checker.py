@@ -79,9 +79,14 @@ def _of_size(notebook: dict, size: int) -> str:
     line = "step {} average reward 0.412 average loss 0.0031\n"
     lines = [line.format(step) for step in range(max(0, size - len(text)) // (len(line) + 6))]
     notebook = json.loads(text)
-    training = next(cell for cell in notebook["cells"] if "".join(cell["source"]).startswith("# Cell 6"))
+    training = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code" and _is_training(cell["source"]))
     training["outputs"].append({"output_type": "stream", "name": "stdout", "text": lines})
     return json.dumps(notebook)
+
+
+def _is_training(source: str | list[str]) -> bool:
+    """Whether a cell is Cell 6, by its label, above which options may stand."""
+    return any(line.startswith("# Cell 6") for line in "".join(source).splitlines())
 
 
 def table(rows: list[tuple[str, int, Cost]]) -> str:
@@ -113,4 +118,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
     main()

@@ -6,7 +6,9 @@ HEAD = """# How strong and how fast the checks are
 
 Made by `.venv/bin/python -m benchmarks.checks` and `.venv/bin/python -m benchmarks.checks --hostile`. Seconds are the
 processor's, for one verdict without the child process; those of hostile functions are on the clock and with it. A smallest
-case is counted in the numbers and texts that a verdict shows of it; a column has the characters of the texts.
+case is counted in the numbers and texts that a verdict shows of it; a column has the characters of the texts. Of the
+pairs of slips some are drawn that have to be named; `python -m pytest -m exhaustive -k every_pair` asks it of every pair,
+for half an hour.
 """
 COLUMNS = (
     "exercise",

@@ -1,6 +1,7 @@
 """Does it learn? Each task over several seeds, on the evaluation split, with settings like its notebook's.
 
     python -m benchmarks.learning            all tasks, 5 seeds, writes benchmarks/learning.md and learning.png
+    python -m benchmarks.learning --recorded     writes the second table of learning.md alone, from recorded sweeps
 
 For each seed the embedded model is trained afresh and evaluated on held-out prompts every few steps, greedily unless
 the name says sampled. Times are those of training alone, on the threads that OMP_NUM_THREADS allows.
@@ -16,6 +17,7 @@ import matplotlib.pyplot as plt
 import torch
 from tqdm import tqdm
 
+from benchmarks.learning_recorded import HEADING, section, untrained
 from benchmarks.trained import train_as_told
 from shared.evaluate import evaluate
 from shared.models import frozen_copy, load_policy
@@ -23,6 +25,7 @@ from shared.plots import COLOURS, STYLE
 from shared.recipes import RECIPES, TRAINED, Recipe, measuring, prepare
 
 HERE = Path(__file__).parent
+PAGE = HERE / "learning.md"
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,24 @@ def picture(results: dict[str, list[dict]], path: Path) -> None:
         plt.close(figure)
 
 
+def write(trained: str) -> None:
+    """The page: what was trained here, and below it what the recorded sweeps hold."""
+    text = f"{trained.rstrip()}\n\n{section(untrained())}"
+    PAGE.write_text(text, encoding="utf-8")
+    print(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__.split("\n\n")[0])
     parser.add_argument(
         "tasks", nargs="*", default=list(SETTINGS), help=f"some of {', '.join(SETTINGS)} (default: all)"
     )
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--recorded", action="store_true", help="train nothing: the table of the recorded sweeps alone")
     options = parser.parse_args()
+    if options.recorded:
+        write(PAGE.read_text(encoding="utf-8").partition(HEADING)[0])
+        return
     if unknown := set(options.tasks) - SETTINGS.keys():
         parser.error(f"unknown task {sorted(unknown)[0]}; choose from {', '.join(SETTINGS)}")
     results: dict[str, list[dict]] = {name: [] for name in options.tasks}
@@ -124,7 +138,7 @@ def main() -> None:
     print(text)
     if set(options.tasks) == SETTINGS.keys():
         command = f"OMP_NUM_THREADS={torch.get_num_threads()} python -m benchmarks.learning --seeds {options.seeds}"
-        (HERE / "learning.md").write_text(
+        write(
             f"# What the tasks reach\n\nMade by `{command}`.\n\n{text}\n\n![Held-out reward over training](learning.png)\n"
         )
         picture(results, HERE / "learning.png")

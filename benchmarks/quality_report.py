@@ -14,7 +14,8 @@ HEAD = """# Time to quality
 Made by `python -m benchmarks.quality`, which says what is compared. Seconds of training until the held-out reward is
 what stands beside the task: the geometric mean over the seeds, and the lowest and the highest. "Times ours" is taken
 seed by seed. The machine is shared: on one thread CPU seconds are compared, which other programs change little, on
-two threads seconds on the wall; runs of the contestants alternate.
+two threads seconds on the wall. Runs of the contestants of one call alternate; the plain loops ran some hours after
+the others.
 """
 
 
@@ -56,7 +57,7 @@ def table(records: list[dict]) -> str:
         "| task, held-out reward | threads | contestant | reached | steps | CPU seconds | wall seconds | times ours |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    settings = dict.fromkeys((r["task"], r["goal"], r["threads"]) for r in records)
+    settings = sorted({(r["task"], r["goal"], r["threads"]) for r in records})
     for task, goal, threads in settings:
         runs = [r for r in records if (r["task"], r["threads"]) == (task, threads)]
         for contestant in dict.fromkeys(r["contestant"] for r in runs):

@@ -16,9 +16,8 @@ from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown,
 from checker.notebook import Unreadable, joined, parse, read
 
 EXPECTED_LINES = 12
-OWN_TASK = re.compile(
-    r"^  task: own$", re.MULTILINE
-)  # in the header of a notebook whose task is the student's to choose
+# In the header of a notebook whose task is the student's to choose.
+OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
 SHOULD_PRINT = "What it should print, with numbers like these:"
 EXAMPLE_PRINTED = "What the worked example printed here; a task of yours prints something else:"
 

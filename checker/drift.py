@@ -1,36 +1,86 @@
 """Whether a fresh run bears out the outputs that are saved in a notebook.
 
-The numbers that a notebook's text quotes are those of its saved run. Of a fresh one the two rewards that are printed
-with an interval, before and after training, should lie within the saved intervals; else the text speaks of another run.
-A run that differs in rounding (another number of threads, another processor) may leave them too, so it is told and is
-no failure.
+The numbers that a notebook's text quotes are those of its saved run. Of a fresh one the key numbers should lie near
+them, or the outputs are of yesterday's code. Which numbers these are, and how near, says `key_numbers.yml`.
+
+The same code on the same machine gives the same numbers. Another machine rounds otherwise, and then training is another
+draw of the same experiment. So the printed 95 % interval is taken twice as wide, to both sides of the saved number: once
+for the saved draw, once for the fresh one. Where runs of one setting differ by more than that, or no interval is
+printed, the file has a distance.
 """
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from checker.convert import plain
+from checker.layout import sections
 from checker.notebook import Notebook
 
-REWARD = re.compile(
-    r"^(baseline|fine-tuned) reward +(-?\d+\.\d+) +\(95 % interval (-?\d+\.\d+) to (-?\d+\.\d+)", re.MULTILINE
-)
+KEY_NUMBERS = Path(__file__).with_name("key_numbers.yml")
+INTERVAL = "interval"
+ANY_NOTEBOOK = {"baseline reward": INTERVAL, "fine-tuned reward": INTERVAL}
+SLACK = 2.0  # of the saved interval; see above
+NUMBER = r"([-+]?\d+\.\d+)"
 
 
-def key_numbers(notebook: Notebook) -> dict[str, tuple[float, float, float]]:
-    """The rewards that the outputs print with an interval, "baseline" and "fine-tuned": value, low, high."""
-    text = "\n".join(plain(cell.text_output) for cell in notebook.code_cells)
-    return {name: (float(value), float(low), float(high)) for name, value, low, high in REWARD.findall(text)}
+@dataclass(frozen=True)
+class KeyNumber:
+    """A number that Cell 7 prints, and the ends of the interval printed behind it, None without one."""
+
+    value: float
+    interval: tuple[float, float] | None = None
+
+    def allows(self, distance: float | str) -> tuple[float, float] | None:
+        """Where a fresh one may lie; None where nothing says so."""
+        if distance != INTERVAL:
+            return self.value - distance, self.value + distance
+        if self.interval is None:
+            return None
+        low, high = self.interval
+        return self.value - SLACK * (self.value - low), self.value + SLACK * (high - self.value)
+
+
+def wanted(notebook: Notebook) -> dict[str, float | str]:
+    """The names of a notebook's key numbers, each with its distance or "interval"."""
+    return _file().get(notebook.path.stem, ANY_NOTEBOOK)
+
+
+def key_numbers(notebook: Notebook, names: Iterable[str]) -> dict[str, KeyNumber]:
+    """Those of the named numbers that the notebook's Cell 7 prints, by name: of each the first."""
+    text = plain("\n".join(cell.text_output for cell in sections(notebook).get(7, [])))
+    found = {}
+    for name in names:
+        words = r"\s+".join(map(re.escape, name.split()))
+        match = re.search(rf"(?<!\w){words}\s+{NUMBER}(?:\s+\(\s*(?:95 % interval )?{NUMBER} to +{NUMBER})?", text)
+        if match:
+            value, *ends = (None if number is None else float(number) for number in match.groups())
+            found[name] = KeyNumber(value, None if None in ends else tuple(ends))
+    return found
 
 
 def drifted(saved: Notebook, fresh: Notebook) -> list[str]:
-    """A sentence for each reward of the fresh run that is not in the interval of the saved one."""
-    measured = key_numbers(fresh)
+    """A sentence for each key number of the saved outputs that the fresh ones do not bear out."""
+    distances = wanted(saved)
+    measured = key_numbers(fresh, distances)
     found = []
-    for name, (was, low, high) in key_numbers(saved).items():
-        now = measured.get(name, (was,))[0]
-        if not low <= now <= high:
-            found.append(
-                f"The {name} reward is {now:.3f}; the saved outputs say {was:.3f} ({low:.3f} to {high:.3f}). Run the "
-                "notebook again with --in-place, and read whether its text still fits."
-            )
+    for name, was in key_numbers(saved, distances).items():
+        bounds = was.allows(distances[name])
+        if bounds is None:
+            continue
+        now = measured.get(name)
+        if now is None:
+            found.append(f'Cell 7 prints no number behind "{name}" any more; the saved outputs say {was.value:.3f}.')
+        elif not bounds[0] <= now.value <= bounds[1]:
+            allowed = f"{bounds[0]:.3f} to {bounds[1]:.3f}"
+            found.append(f'"{name}" is {now.value:.3f}; the saved outputs say {was.value:.3f} and allow {allowed}.')
     return found
+
+
+@cache
+def _file() -> dict[str, dict[str, float | str]]:
+    import yaml
+
+    return yaml.safe_load(KEY_NUMBERS.read_text(encoding="utf-8"))

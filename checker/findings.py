@@ -3,16 +3,18 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-Level = Literal["error", "warning", "note"]
+Level = Literal["error", "warning", "note", "question"]
+COUNTED = ("error", "warning")  # what tables count as findings
 
 
 @dataclass(frozen=True)
 class Finding:
     """One finding.
 
-    code: stable, for `--ignore` and `checker explain`.    level: error makes the check fail.
+    code: stable, for `--ignore` and `checker explain`.
+    level: error makes the check fail; a question is not asserted: it counts nowhere, and is told last.
     cell: its number in the file, from 0; None for the whole notebook.
-    found: what was found.                                 advice: what to do.
+    found: what was found, or asked.                       advice: what to do, or why it is asked.
     place: the cell as a person would name it, "Cell 5: One GRPO step"; "" for the whole notebook.
     """
 
@@ -22,6 +24,11 @@ class Finding:
     found: str
     advice: str
     place: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What was found, with its full stop or its question mark."""
+        return self.found if self.found.endswith("?") else f"{self.found}."
 
     def as_dict(self) -> dict:
         return asdict(self)

@@ -3,7 +3,7 @@
 import json
 
 from checker.check import Report
-from checker.findings import one_line
+from checker.findings import Finding, one_line
 from checker.inventory import Skipped
 
 
@@ -14,18 +14,13 @@ def as_json(reports: list[Report], skipped: list[Skipped] = ()) -> str:
 
 
 def as_gradescope(reports: list[Report]) -> str:
-    """One test for each finding, none worth points: the checker says what is wrong, a person grades."""
-    tests = [
-        {
-            "name": f"{report.name}: {finding.code}" + (f" in {finding.place}" if finding.place else ""),
-            "status": "failed" if finding.level == "error" else "passed",
-            "score": 0,
-            "max_score": 0,
-            "output": f"{finding.found}. {finding.advice}",
-        }
-        for report in reports
-        for finding in report.findings
-    ]
+    """One test for each finding, none worth points: the checker says what is wrong, a person grades.
+
+    A question is neither passed nor failed, and stands below the rest.
+    """
+    found = [(report, finding) for report in reports for finding in report.findings]
+    asked = [pair for pair in found if pair[1].level == "question"]
+    tests = [_test(*pair) for pair in found if pair[1].level != "question"]
     tests += [
         {
             "name": report.name,
@@ -37,6 +32,7 @@ def as_gradescope(reports: list[Report]) -> str:
         for report in reports
         if not report.findings
     ]
+    tests += [_test(*pair) for pair in asked]
     passed = sum(report.status == "pass" for report in reports)
     return json.dumps(
         {
@@ -48,3 +44,13 @@ def as_gradescope(reports: list[Report]) -> str:
         indent=2,
         ensure_ascii=False,
     )
+
+
+def _test(report: Report, finding: Finding) -> dict:
+    status = {"error": "failed", "warning": "passed", "note": "passed"}.get(finding.level)
+    return {
+        "name": f"{report.name}: {finding.code}" + (f" in {finding.place}" if finding.place else ""),
+        "score": 0,
+        "max_score": 0,
+        "output": f"{finding.sentence} {finding.advice}",
+    } | ({"status": status} if status else {})

@@ -24,11 +24,16 @@ from checker.notebook import Unreadable, parse, read
 from checker.pages.site import render
 from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 
+OF_OTHER_CODE = (
+    "has saved outputs that today's code does not bear out, as said under drift. Save them again with --in-place, and"
+    " mend what the text says of them."
+)
+
 
 @dataclass(frozen=True)
 class Run:
     """What came of one notebook. `error` says in a sentence why it did not run to its end, `note` why Quarto
-    did not make its page; "" for nothing to say. `drift` says which rewards left the intervals of the saved outputs.
+    did not make its page; "" for nothing to say. `drift` says which key numbers the saved outputs do not allow.
     """
 
     source: Path
@@ -39,6 +44,11 @@ class Run:
     error: str = ""
     note: str = ""
     drift: tuple[str, ...] = ()
+
+    @property
+    def saved_again(self) -> bool:
+        """Whether the notebook itself now has the fresh outputs."""
+        return self.executed == self.source
 
 
 def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, engine: str = "auto") -> Run:
@@ -110,6 +120,8 @@ def run_all(
         if require_claim and not done.report.shows_its_claim and not done.error:
             missing = NOT_SHOWN.get(done.report.claim, f"claims {done.report.claim}, which nobody can test")
             console.print(f"[red]error[/red]  {escape(str(path))} {escape(missing)}.\n")
+        if require_claim and done.drift and not done.saved_again:
+            console.print(f"[red]error[/red]  {escape(str(path))} {OF_OTHER_CODE}\n")
         if failed(done, require_claim):
             status = max(status, FAIL)
     return status
@@ -145,5 +157,10 @@ def summary(done: Run, console: Console) -> None:
 
 
 def failed(done: Run, require_claim: bool) -> bool:
-    """Whether this run makes the command fail: it stopped, the checker found an error, or its claim is not shown."""
-    return bool(done.error) or done.report.status != "pass" or (require_claim and not done.report.shows_its_claim)
+    """Whether this run makes the command fail: it stopped, or the checker found an error.
+
+    Where the claim is required, also when it is not shown, or when the saved outputs are of other code and stay.
+    """
+    if done.error or done.report.status != "pass":
+        return True
+    return require_claim and (not done.report.shows_its_claim or (bool(done.drift) and not done.saved_again))

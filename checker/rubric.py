@@ -71,7 +71,7 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
             f"Reward {report.baseline:.3f} before, {report.tuned:.3f} after",
             f"cell-{present[7][0].number}" if 7 in present else "",
         )
-    for finding in report.findings:
+    for finding in sorted(report.findings, key=lambda finding: finding.level == "question"):
         if finding.code in criterion.rules:
             anchor = "" if finding.cell is None else f"cell-{finding.cell}"
             yield Evidence(f"{finding.code} ({finding.level}): {finding.found}", anchor)

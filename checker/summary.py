@@ -26,13 +26,12 @@ def summarise(reports: list[Report], inventory: Inventory, console: Console, ver
 
 
 def _frequent(reports: list[Report], console: Console) -> None:
-    """In how many notebooks each finding is, the most frequent first, errors before the rest."""
-    found = Counter(code for report in reports for code in {finding.code for finding in report.findings})
-    rules = {rule.code: rule for rule in (READING, *RULES)}
-    ranked = sorted(found, key=lambda code: (list(MARKS).index(rules[code].level), -found[code], code))
-    for code in ranked[:MOST_CODES]:
-        rule = rules[code]
-        console.print(f"  {found[code]:4d}  {MARKS[rule.level]} [bold]{code}[/bold] {escape(rule.name)}")
+    """In how many notebooks each finding is, the most frequent first, errors before the rest, questions last."""
+    found = Counter(kind for report in reports for kind in {(f.level, f.code) for f in report.findings})
+    names = {rule.code: rule.name for rule in (READING, *RULES)}
+    ranked = sorted(found, key=lambda kind: (list(MARKS).index(kind[0]), -found[kind], kind))
+    for level, code in ranked[:MOST_CODES]:
+        console.print(f"  {found[level, code]:4d}  {MARKS[level]} [bold]{code}[/bold] {escape(names[code])}")
     if rest := len(ranked) - MOST_CODES:
         if rest > 0:
             console.print(f"        and {rest} further kinds; `checker explain` lists them")

@@ -16,7 +16,12 @@ MOST_LINES = 26  # of findings about one notebook: with the verdict and the bars
 NAMED = 3  # further places of one finding that are named
 MORE = " ... (--verbose names them all)"
 INDENT = " " * 15
-MARKS = {"error": "[red]error[/red]  ", "warning": "[yellow]warning[/yellow]", "note": "[cyan]note[/cyan]   "}
+MARKS = {
+    "error": "[red]error[/red]  ",
+    "warning": "[yellow]warning[/yellow]",
+    "note": "[cyan]note[/cyan]   ",
+    "question": "[cyan]asks[/cyan]   ",
+}
 VERDICTS = {
     "pass": "[bold green]pass[/bold green]",
     "fail": "[bold red]fail[/bold red]",
@@ -78,13 +83,13 @@ def _many(count: int, what: str) -> str:
 
 
 def _by_code(report: Report, apart: bool) -> list[list[Finding]]:
-    """The findings, the gravest first; those of one code together unless each is to be told."""
+    """The findings, the gravest first and questions last; those of one code together unless each is to be told."""
     ordered = sorted(report.findings, key=lambda finding: list(MARKS).index(finding.level))
     if apart:
         return [[finding] for finding in ordered]
-    together: dict[str, list[Finding]] = {}
+    together: dict[tuple[str, str], list[Finding]] = {}
     for finding in ordered:
-        together.setdefault(finding.code, []).append(finding)
+        together.setdefault((finding.level, finding.code), []).append(finding)
     return list(together.values())
 
 
@@ -93,7 +98,7 @@ def _lines(findings: list[Finding]) -> list[str]:
     first = findings[0]
     where = f"{escape(first.place)}: " if first.place else ""
     advice = escape(first.advice).replace("\n", "\n" + INDENT)
-    lines = [f"  {MARKS[first.level]} [bold]{first.code}[/bold] {where}{escape(first.found)}."]
+    lines = [f"  {MARKS[first.level]} [bold]{first.code}[/bold] {where}{escape(first.sentence)}"]
     others = list(dict.fromkeys(finding.place for finding in findings[1:] if finding.place != first.place))
     if len(findings) > 1:
         named = f": {'; '.join(map(escape, others[:NAMED]))}{MORE if len(others) > NAMED else ''}" if others else ""

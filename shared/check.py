@@ -228,6 +228,11 @@ def weighted_reward(function: Callable) -> None:
     """Check `f(prompts, completions, answer, weight) -> list of floats`: the weight where the first line is the answer."""
 
 
+@about(catalogue.constant.EXERCISE)
+def constant_answers(function: Callable) -> None:
+    """Check `f(reward, rows, labels) -> {label: mean reward}` of a policy that says one label to every row."""
+
+
 @about(catalogue.blocks.EXERCISE)
 def format_reward(function: Callable) -> None:
     """Check `f(prompts, completions) -> list of floats`: 1.0 for a think and an answer block and nothing else."""

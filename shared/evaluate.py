@@ -72,6 +72,7 @@ def evaluate(
     reward_weights: Sequence[float] | None = None,
     batch_size: int = 64,
     seed: int = 0,
+    step: int = EVALUATION,
     progress: bool = False,
     processes: Processes = ALONE,
 ) -> Evaluation:
@@ -82,7 +83,8 @@ def evaluate(
         temperature: 0 is greedy; 1 samples from the model as it is.
         num_generations: completions for each prompt; only useful when sampling.
         batch_size: prompts at a time; what is sampled does not depend on it.
-        seed: with a row's index, what chance depends on; training's own numbers are others.
+        seed, step: with a row's index, what chance depends on; training's own numbers are others. Step 0 gives the
+            draws that `sample` gives when a notebook calls it for all rows itself.
         processes: those that share the rows; all of them call this, and all get the whole.
 
     Raises ValueError when there are no rows, and what `sample` and `score` refuse.
@@ -104,7 +106,7 @@ def evaluate(
             constraint=constraint,
             environment=environment,
             seed=seed,
-            step=EVALUATION,
+            step=step,
             places=batch,
         )
         for place, i in enumerate(batch):

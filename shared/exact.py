@@ -48,6 +48,15 @@ class Enumeration:
         flat = self.gram.flatten(2).flatten(0, 1)  # (N K, N K)
         return flat.diagonal().view_as(self.logps)
 
+    def mean(self, values: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
+        """Of a number for each completion, when one is sampled: E[v] for each prompt."""
+        return (self.probs * values).sum(dim=1)
+
+    def spread(self, values: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
+        """Its standard deviation, over samples of each prompt."""
+        centred = values - self.mean(values)[:, None]
+        return self.mean(centred**2).sqrt()
+
     def inner(self, weights: Float[Tensor, "*draws N K"], others: Float[Tensor, "*draws N K"]) -> Tensor:
         """The inner product of two gradients, (*draws)."""
         flat = self.gram.flatten(2).flatten(0, 1)

@@ -62,6 +62,11 @@ class Recorded:
         values = [take(run) for run in self.of(condition)]
         return sum(values) / len(values), min(values), max(values)
 
+    def told(self, condition: str, measure: str | Callable[[dict], float], decimals: int = 3) -> str:
+        """The same as a table has it: mean (lowest to highest)."""
+        mean, low, high = (f"{value:.{decimals}f}" for value in self.spread(condition, measure))
+        return f"{mean} ({low} to {high})"
+
 
 def recorded(chapter: str, folder: Path = SWEEPS) -> Recorded:
     """The sweep of a chapter. FileNotFoundError, saying which command makes it, when there is none."""

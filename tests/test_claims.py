@@ -1,20 +1,25 @@
 """Every number in an analysis is what the notebook printed: a claim that the outputs no longer bear out is found."""
 
-import copy
-import json
 from pathlib import Path
 
 import pytest
 
+from checker.notebook import Cell, Notebook, Output, read
 from tests.claims import origins as at
-from tests.claims.reading import claims
+from tests.claims.reading import CELLS, Claim, cells_named, claims
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 names = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def cells_of(path: Path) -> list[dict]:
-    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+def analysis_of(notebook: Notebook) -> str:
+    return notebook.cells[-1].source
+
+
+def held_against_outputs(analysis: str, origins: list[at.Origin]) -> list[Claim]:
+    """The claims of an analysis without those that an entry exempts."""
+    exempt = {start for o in origins if o.because for place in at.places_of(o, analysis) for start in place}
+    return [claim for claim in claims(analysis) if claim.starts not in exempt]
 
 
 def test_every_notebook_is_held_against_its_outputs():
@@ -26,25 +31,44 @@ def test_every_notebook_is_held_against_its_outputs():
 @names
 def test_the_outputs_bear_out_every_number(path):
     """A number that was typed from memory, or kept from a run before the last one."""
-    found = at.faults(cells_of(path), at.origins_of(path.stem))
+    notebook = read(path)
+    found = at.faults(analysis_of(notebook), at.sections_of(notebook), at.origins_of(path.stem))
     assert not found, f"{path.name}, Cell 8 against tests/claims/{path.stem}.yml:\n" + "\n".join(found)
 
 
 @names
 def test_another_last_digit_is_noticed(path):
     """A test of claims that accepts any number near the right one."""
-    cells = cells_of(path)
-    origins = at.origins_of(path.stem)
-    analysis = "".join(cells[-1]["source"])
-    exempt = {start for o in origins if o.because for place in at.places_of(o, analysis) for start in place}
-    for claim in claims(analysis):
-        if claim.starts in exempt:
-            continue
+    notebook, origins = read(path), at.origins_of(path.stem)
+    analysis, above = analysis_of(notebook), at.sections_of(notebook)
+    for claim in held_against_outputs(analysis, origins):
         end = claim.starts + max(i for i, letter in enumerate(claim.written) if letter.isdigit())
         other = str((int(analysis[end]) + 1) % 10)
-        changed = copy.deepcopy(cells[-1])
-        changed["source"] = [analysis[:end] + other + analysis[end + 1 :]]
-        assert at.faults([*cells[:-1], changed], origins), at.context(claim, analysis)
+        assert at.faults(analysis[:end] + other + analysis[end + 1 :], above, origins), at.context(claim, analysis)
+
+
+@names
+def test_another_sign_is_noticed(path):
+    """A test of claims that takes a loss of 3.8 for a gain of 3.8."""
+    notebook, origins = read(path), at.origins_of(path.stem)
+    analysis, above = analysis_of(notebook), at.sections_of(notebook)
+    for claim in held_against_outputs(analysis, origins):
+        bare = claim.written.lstrip("+-−")
+        turned = bare if claim.value < 0 else f"-{bare}"
+        changed = analysis[: claim.starts] + turned + analysis[claim.starts + len(claim.written) :]
+        assert claim.value == 0 or at.faults(changed, above, origins), at.context(claim, analysis)
+
+
+@names
+def test_another_cell_is_noticed(path):
+    """A sentence that sends the reader to a cell which does not print its number."""
+    notebook, origins = read(path), at.origins_of(path.stem)
+    analysis, above = analysis_of(notebook), at.sections_of(notebook)
+    starts = [claim.starts for claim in held_against_outputs(analysis, origins)]
+    for named in CELLS.finditer(analysis):
+        elsewhere = analysis[: named.start()] + "Cell 0" + analysis[named.end() :]
+        concerned = any(cells_named(analysis, start) != cells_named(elsewhere, start) for start in starts)
+        assert not concerned or at.faults(elsewhere, above, origins), analysis[named.start() - 40 : named.end() + 30]
 
 
 @names
@@ -54,12 +78,13 @@ def test_what_needs_no_output_has_a_reason(path):
         assert not origin.because or len(origin.because.split()) >= 4, origin
 
 
-def notebook(analysis: str, printed: str = "", code: str = "STEPS = 80") -> list[dict]:
-    outputs = [{"output_type": "stream", "text": printed}]
-    return [
-        {"cell_type": "code", "source": code, "outputs": outputs},
-        {"cell_type": "markdown", "source": analysis},
+def sections(*printed: str, code: str = "STEPS = 80") -> dict[int, at.Section]:
+    """Cell 2 and those that follow it, each with the same code and what it prints."""
+    cells = [
+        Cell(i, "code", f"# Cell {i}: Code\n{code}", outputs=(Output("stream", text),))
+        for i, text in enumerate(printed, 2)
     ]
+    return at.sections_of(Notebook(Path("n.ipynb"), tuple(cells)))
 
 
 REWARD = at.Origin(says="to {} in {} steps", prints=["fine-tuned reward {}"], sets=["STEPS = {}"])
@@ -81,8 +106,78 @@ REWARD = at.Origin(says="to {} in {} steps", prints=["fine-tuned reward {}"], se
 )
 def test_what_is_found(analysis, printed, word):
     """More decimals than were printed, the right number of another line, an entry that nothing says any more."""
-    found = at.faults(notebook(analysis, printed), [REWARD])
+    found = at.faults(analysis, sections(printed), [REWARD])
     assert (found == []) if word is None else any(word in sentence for sentence in found)
+
+
+GAIN = at.Origin(says="gain of {}", prints=["gain {}"])
+FALL = at.Origin(says="fall of {}", prints=["gain -{}"])
+
+
+@pytest.mark.parametrize(
+    ("analysis", "printed", "origin", "right"),
+    [
+        ("A gain of 3.8.", "gain 3.8", GAIN, True),
+        ("A gain of 3.8.", "gain +3.8", GAIN, True),
+        ("A gain of +3.8.", "gain 3.8", GAIN, True),
+        ("A gain of 3.8.", "gain -3.8", GAIN, False),
+        ("A gain of -3.8.", "gain 3.8", GAIN, False),
+        ("A gain of -3.8.", "gain -3.8", GAIN, True),
+        ("A gain of −3.8.", "gain -3.8", GAIN, True),
+        ("A gain of -3.8.", "gain −3.8", GAIN, True),
+        ("A gain of −3.8.", "gain 3.8", GAIN, False),
+        ("A fall of 3.8.", "gain -3.8", FALL, True),
+        ("A fall of 3.8.", "gain 3.8", FALL, False),
+        ("A gain of -12 %.", "gain -0.12", GAIN, True),
+        ("A gain of 12 %.", "gain -0.12", GAIN, False),
+    ],
+)
+def test_signs(analysis, printed, origin, right):
+    """A sign that is dropped, on either side and in either way of writing it; a fall that an entry declares."""
+    assert (at.faults(analysis, sections(printed), [origin]) == []) == right
+
+
+@pytest.mark.parametrize(
+    ("analysis", "word"),
+    [
+        ("The gain of 0.30 (Cell 3) is large.", None),
+        ("As Cell 3 prints, a gain of 0.30.", None),
+        ("Cells 2 and 3 show a gain of 0.30.", None),
+        ("Cells 2 to 4 show a gain of 0.30.", None),
+        ("A gain of 0.30.", None),
+        ("Cell 2 has the rows. A gain of 0.30.", None),
+        ("A gain of 0.30! See Cell 2.", None),
+        ("What does Cell 2 say?\n\nA gain of 0.30", None),
+        ("The gain of 0.30 (Cell 2) is large.", "in Cell 2, which the sentence names"),
+        ("Cells 2 and 4 show a gain of 0.30.", "in Cell 2 and 4, which"),
+        ("In cell 4, e.g., a gain of 0.30.", "in Cell 4, which"),
+        ("As Cell 9 prints, a gain of 0.30.", "in Cell 9, which"),
+    ],
+)
+def test_a_cell_that_is_named_is_the_cell_that_counts(analysis, word):
+    """The right number of another cell than the one to which the sentence sends its reader."""
+    found = at.faults(analysis, sections("nothing", "gain 0.30", "other gains"), [GAIN])
+    assert (found == []) if word is None else (len(found) == 1 and word in found[0])
+
+
+def test_a_setting_counts_in_the_cell_that_is_named():
+    """A setting that another cell has."""
+    steps = at.Origin(says="{} steps", sets=["STEPS = {}"])
+    above = sections("", code="STEPS = 80") | {3: sections("", code="STEPS = 90")[2]}
+    assert at.faults("In Cell 3 it takes 90 steps.", above, [steps]) == []
+    assert at.faults("In Cell 2 it takes 90 steps.", above, [steps])
+
+
+def test_an_unnamed_line_is_one_and_the_same_wherever_it_stands():
+    """The number of a farther cell where the nearest says something else."""
+    assert at.faults("A gain of 0.30.", sections("gain 0.30", "gain 0.30"), [GAIN]) == []
+    assert at.faults("A gain of 0.30.", sections("gain 0.30", "gain 0.40"), [GAIN])
+
+
+@pytest.mark.parametrize("text", ["3-0.5", "from 0.2-0.5", "x-0.5"])
+def test_a_hyphen_is_no_minus(text):
+    """A range that would want a negative number."""
+    assert claims(text)[-1].value == 0.5
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import torch
 from shared import evaluate as module
 from shared.constrain import answer_trie
 from shared.engine.chance import EVALUATION
+from shared.engine.processes import Processes
 from shared.engine.sampling import Sampling
 from shared.evaluate import Evaluation, compare, evaluate, example_table, one_line
 from shared.rollout import sample
@@ -69,6 +70,15 @@ def test_an_evaluation_is_the_rows_own_samples_with_their_weighted_rewards(token
     assert result.rewards_per_func.tolist() == [[len(c), c.count("a")] for c in result.completions]
     assert result.rewards.tolist() == [len(c) + 0.5 * c.count("a") for c in result.completions]
     assert (result.name, result.num_generations) == ("before", 3)
+
+
+def test_step_0_draws_what_a_notebook_draws_itself(tokenizer):
+    """Catches two figures for one thing: of the same model on the same rows, by other chance."""
+    model = tiny_llama()
+    own = sample(model, tokenizer, [row["prompt"] for row in ROWS], 4, Sampling(3, 1.0), seed=0).completions
+    options = {"max_new_tokens": 3, "temperature": 1.0, "num_generations": 4, "batch_size": 2}
+    assert evaluate(model, tokenizer, ROWS, length, step=0, **options).completions == own
+    assert evaluate(model, tokenizer, ROWS, length, **options).completions != own
 
 
 def test_by_default_one_greedy_completion_of_sixteen_tokens_is_taken(tokenizer):
@@ -166,6 +176,7 @@ def test_the_comparison_counts_clusters_as_one_piece_of_evidence(capsys):
     names = ["a", "a", "b", "b"]
     result = compare(before, after, examples=1, clusters=names)
     low, high = after.interval(clusters=names)
+    assert (low, high) == mean_interval(after.rewards, 0.95, names) != after.interval()
     lines = capsys.readouterr().out.splitlines()
     assert f"{low:.3f} to {high:.3f}, 4 held-out prompts in 2 clusters" in lines[1]
     expected = gain_interval(before.rewards, after.rewards, clusters=names)
@@ -198,6 +209,21 @@ def test_one_completion_a_prompt_is_the_rule():
 def test_compare_refuses_different_rows():
     with pytest.raises(ValueError, match="different prompts"):
         compare(made([0.0]), made([0.0], prompts=["another"]))
+
+
+def test_what_other_processes_completed_is_put_beside_ones_own(tokenizer):
+    """Catches the rows of the last process alone, and one's own rows in the place of another's."""
+
+    class Two(Processes):
+        def gather(self, own):
+            return [{i: ["of another"] for i in range(len(ROWS)) if i not in own}, own]
+
+    alone = evaluate(tiny_llama(), tokenizer, ROWS, length)
+    shared = [evaluate(tiny_llama(), tokenizer, ROWS, length, processes=Two(rank, 2)).completions for rank in (0, 1)]
+    for own, others in (shared, shared[::-1]):
+        places = [i for i in range(len(ROWS)) if own[i] != "of another"]
+        assert 0 < len(places) < len(ROWS)
+        assert all(own[i] == alone.completions[i] and others[i] == "of another" for i in places)
 
 
 def test_no_rows_is_a_sentence(tokenizer):

@@ -67,6 +67,15 @@ def test_each_score_has_its_own_length(policy):
             torch.testing.assert_close(enumeration.score_norms[n, k], enumeration.norm(alone) ** 2)
 
 
+def test_the_spread_is_that_of_what_is_sampled(policy):
+    """Oracle: a hundred thousand samples. Catches a spread over completions that are all counted alike."""
+    enumeration = enumerate_policy(*policy)
+    drawn = torch.multinomial(enumeration.probs, 100_000, replacement=True, generator=torch.Generator().manual_seed(0))
+    sampled = REWARDS.gather(1, drawn)
+    torch.testing.assert_close(enumeration.mean(REWARDS), sampled.mean(dim=1), rtol=0, atol=0.02)
+    torch.testing.assert_close(enumeration.spread(REWARDS), sampled.std(dim=1), rtol=0, atol=0.02)
+
+
 def test_many_draws_at_once_are_the_same_as_one_by_one(policy):
     enumeration = enumerate_policy(*policy)
     draws = torch.randn(5, 2, 4, generator=torch.Generator().manual_seed(0))

@@ -71,7 +71,8 @@ CUTS = {
             ),
             Cut("prompts[0], 500,", "prompts[0], 10,"),
             Cut("DRAWS = 10_000", "DRAWS = 20"),
-            Cut("KEPT = (0, 2, 4, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
+            Cut("KEPT = (0, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
+            Cut("policies[14]", "policies[1]"),
         ]
     ),
     "own_task": Worked(

@@ -1,24 +1,32 @@
-"""What the saved notebooks show to who opens them: lines that a page cuts, a header drawn as one huge heading."""
+"""What the saved notebooks show to who opens them: how much, how wide, and a header that is not one huge heading."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from checker.convert import to_markdown
+from checker.notebook import read
 from shared.telling import LINE_WIDTH
-from tests.claims.origins import text_of
+from tests.claims.origins import printed
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("examples/*.ipynb")])
 EDITIONS = sorted(FOLDER.glob("student/*.ipynb"))
+LONGEST_CHAPTER = 30_000  # characters; the answers of a student who fills in a blank edition fit below 40,000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_chapter_leaves_room_for_answers(path):
+    """A table, a question and a paragraph more in each round, until a student's own words no longer fit."""
+    assert len(to_markdown(read(path))) < LONGEST_CHAPTER
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_line_of_an_output_is_wider_than_a_page(path):
     """A table that got a column too many, a sentence that nobody wrapped."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    too_wide = [line for output in outputs for line in text_of(output).splitlines() if len(line) > LINE_WIDTH]
+    lines = (line for cell in read(path).code_cells for line in printed(cell).splitlines())
+    too_wide = [line for line in lines if len(line) > LINE_WIDTH]
     assert not too_wide, f"{path.name}: wider than {LINE_WIDTH} characters:\n" + "\n".join(too_wide)
 
 

@@ -8,10 +8,23 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.sweeps import analogies, gradients, off_policy, ppo, reward_model, transfer, what_rl_adds
+from benchmarks.sweeps import (
+    analogies,
+    gradients,
+    gradients_on_dots,
+    measuring,
+    off_policy,
+    off_policy_time,
+    poker,
+    ppo,
+    reward_model,
+    transfer,
+    what_rl_adds,
+)
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from shared import grpo
 from shared.recorded import SWEEPS, Recorded, recorded
+from shared.tasks.poker import LABELS
 
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
 
@@ -52,6 +65,7 @@ def test_the_spread_is_over_the_seeds():
     assert MADE.conditions == ["A", "B"] and MADE.seeds == [0, 1]
     assert MADE.spread("A", "reward") == (0.625, 0.5, 0.75)
     assert MADE.spread("A", lambda run: run["curve"][-1]) == (3.0, 2, 4)
+    assert MADE.told("A", "reward") == "0.625 (0.500 to 0.750)" and MADE.told("A", "reward", 1) == "0.6 (0.5 to 0.8)"
 
 
 def test_what_is_missing_is_said(tmp_path):
@@ -82,6 +96,26 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
         assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
+
+
+@pytest.mark.slow
+def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
+    """As above, for the KL and the direction of k3 as a loss."""
+    now = gradients_on_dots.run("RLOO", seed=0)["curve"]
+    for point, then in zip(now, recorded("gradients_on_dots").of("RLOO")[0]["curve"], strict=True):
+        assert point["step"] == then["step"] and point["mass"] > 0.98
+        assert point["kl"] == pytest.approx(then["kl"], abs=0.1)
+        assert point["cosine"] == pytest.approx(then["cosine"], abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(poker))
+def test_one_seed_of_poker_comes_out_as_recorded(condition):
+    """As above, for class weights, an entropy bonus, penalties and group sizes."""
+    now = poker.run(condition, seed=0)
+    then = recorded("poker").of(condition)[0]
+    for measure in ("right", "KL", "entropy", "idle"):
+        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
 
 
 @pytest.mark.slow
@@ -119,7 +153,7 @@ def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
     assert measured["validation at 8"] == measured["validation"] and measured["KL"] >= 0
 
 
-@pytest.mark.parametrize("chapter", [analogies, CHAPTERS["poker"]])
+@pytest.mark.parametrize("chapter", [analogies, poker])
 def test_group_sizes_are_compared_at_equal_completions(chapter):
     """Catches a size that is ahead because it saw more."""
     for name, condition in chapter.CONDITIONS.items():
@@ -277,7 +311,6 @@ def test_every_condition_of_off_policy_spends_the_same_samples():
 
 def test_poker_is_restricted_to_its_labels_in_training_and_in_measuring(monkeypatch):
     """Catches a constraint that is lost on the way to one of the two: the base model then chats as well."""
-    poker = off_policy.poker
     sampled = []
     measured = []
 
@@ -297,10 +330,49 @@ def test_poker_is_restricted_to_its_labels_in_training_and_in_measuring(monkeypa
     monkeypatch.setattr(off_policy, "evaluate", watched)
     monkeypatch.setattr(off_policy, "MEASURED_AT", (1,))
     monkeypatch.setattr(off_policy, "PROMPTS", 2)
-    monkeypatch.setitem(off_policy.setting(poker), "held_out", poker.dataset("eval", 16, seed=0))
+    shared = off_policy.setting("poker")
+    few = replace(shared["materials"], eval_rows=shared["materials"].eval_rows[:16])
+    monkeypatch.setitem(shared, "materials", few)
     off_policy.run("poker, 1 update", seed=0, rollouts=1)
     for completions in (sampled, measured):
-        assert completions and {text.strip() for text in completions} <= set(poker.LABELS)
+        assert completions and {text.strip() for text in completions} <= set(LABELS)
+
+
+def test_what_is_compared_at_equal_time_is_measured_along_the_way(monkeypatch):
+    """Catches a curve without seconds, and points at other samples than those of plain sampling."""
+    monkeypatch.setattr(off_policy, "PROMPTS", 1)
+    monkeypatch.setattr(off_policy, "MEASURED_AT", ())
+    monkeypatch.setattr(off_policy, "measure", lambda model, shared: {"reward": 0.5})
+    plain, dynamic = (off_policy_time.run(name, seed=0, rollouts=8)["curve"] for name in off_policy_time.CONDITIONS)
+    assert [point["rollouts"] for point in plain] == [point["rollouts"] for point in dynamic] == [4, 8]
+    assert 0 < plain[0]["seconds"] < plain[1]["seconds"]
+
+
+def test_of_runs_that_are_equal_the_quickest_is_recorded():
+    """Catches the seconds of a busy machine, and a time that belongs to another run."""
+    points = [{"seconds": seconds, "reward": 0.5} for seconds in (1.2, 0.9, 1.0)]
+    assert off_policy_time.quickest(points) == {"seconds": 0.9, "reward": 0.5}
+    with pytest.raises(ValueError, match="different rewards"):
+        off_policy_time.quickest([*points, {"seconds": 0.8, "reward": 0.6}])
+
+
+@pytest.mark.slow
+def test_one_seed_of_dynamic_sampling_comes_out_as_recorded(monkeypatch):
+    """As above; seconds are those of the machine, and not compared."""
+    monkeypatch.setattr(off_policy_time, "REPEATS", 1)
+    now = off_policy_time.run("dynamic sampling", seed=0)["curve"]
+    for point, then in zip(now, recorded("off_policy_time").of("dynamic sampling")[0]["curve"], strict=True):
+        assert point["rollouts"] == then["rollouts"]
+        assert point["reward"] == pytest.approx(then["reward"], abs=0.1)
+
+
+def test_a_clock_does_not_count_what_it_was_stopped_for(monkeypatch):
+    """Catches seconds of measuring in those of training."""
+    monkeypatch.setattr(measuring.time, "process_time", iter([10.0, 13.0, 20.0, 21.0]).__next__)
+    clock = measuring.Clock()  # at 10
+    with clock.stopped():  # from 13 to 20
+        pass
+    assert clock.seconds == 4.0  # at 21
 
 
 def test_dynamic_sampling_learns_from_groups_with_a_signal_alone(monkeypatch):

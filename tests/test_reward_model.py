@@ -24,15 +24,17 @@ def judge(tokenizer) -> RewardModel:
 
 
 def test_the_loss_is_the_cross_entropy_of_the_choice():
-    """A choice among two with the rewards as logits. Catches a sign, and a logarithm of 0 where a margin is large."""
-    chosen = torch.tensor([0.0, 2.0, -150.0], requires_grad=True)
-    rejected = torch.tensor([0.0, -1.0, 50.0])
+    """A choice among two with the rewards as logits. Catches a sign, a logarithm of 0 where a margin is large, and
+    pairs that count as right only from some margin on."""
+    chosen = torch.tensor([0.0, 2.0, -150.0, 0.5], requires_grad=True)
+    rejected = torch.tensor([0.0, -1.0, 50.0, 0.0])
     loss, metrics = preference_loss(chosen, rejected)
-    oracle = cross_entropy(torch.stack([chosen, rejected], dim=1), torch.zeros(3, dtype=torch.long))
+    oracle = cross_entropy(torch.stack([chosen, rejected], dim=1), torch.zeros(4, dtype=torch.long))
     torch.testing.assert_close(loss, oracle)
     torch.testing.assert_close(torch.autograd.grad(loss, chosen), torch.autograd.grad(oracle, chosen))
-    assert metrics["accuracy"].item() == pytest.approx(1 / 3)
-    assert metrics["margin"].item() == pytest.approx((3 - 200) / 3)
+    assert metrics["loss"] == loss and not metrics["loss"].requires_grad
+    assert metrics["accuracy"].item() == pytest.approx(2 / 4)
+    assert metrics["margin"].item() == pytest.approx((3 - 200 + 0.5) / 4)
 
 
 def test_a_reward_reads_the_state_at_the_end_of_the_completion(judge, tokenizer):

@@ -12,56 +12,78 @@ import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from checker.notebook import read
 from checker.rules import method
-from checker.rules.base import Submission
+from checker.rules.base import Question, Submission
 from shared.statistics import wilson_interval
 
 LABELS = Path(__file__).with_name("labels.json")
 LINE = re.compile(r"lines? (\d+)")
-WITHOUT_READING = {"fourth"}  # sets of which only findings were labelled: nobody read them for what is missed
+WITHOUT_READING = {
+    "fourth",
+    "twelfth",
+}  # sets of which only findings were labelled: nobody read them for what is missed
+
+
+class Told(NamedTuple):
+    """A finding: its rule, the cell, the line (0 where it names none), and whether it is asserted or asked."""
+
+    rule: str
+    cell: int | None
+    line: int
+    asserted: bool
 
 
 @dataclass
 class Tally:
-    """What came of a set of notebooks. unlabelled, missed: the places, as sentences."""
+    """What came of a set of notebooks. right, wrong: of all findings; asserted_...: of those that are no questions.
+
+    unlabelled, missed: the places, as sentences.
+    """
 
     notebooks: int = 0
     right: int = 0
     wrong: int = 0
+    asserted_right: int = 0
+    asserted_wrong: int = 0
     unlabelled: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 
 
-def findings(path: Path) -> list[tuple[str, int | None, int]]:
-    """(rule, cell, line) of each finding in a notebook; line 0 where a finding names none."""
+def findings(path: Path) -> list[Told]:
+    """What the rules say of a notebook."""
     submission = Submission(read(path))
     found = []
     for rule in method.RULES:
-        for cell, said, _ in rule.check(submission):
+        for remark in rule.check(submission):
+            cell, said, _ = remark
             line = LINE.match(said)
-            found.append((rule.code, cell, int(line[1]) if line else 0))
+            asserted = rule.level != "question" and not isinstance(remark, Question)
+            found.append(Told(rule.code, cell, int(line[1]) if line else 0, asserted))
     return found
 
 
-def judge(tally: Tally, name: str, found: list[tuple[str, int | None, int]], labels: list[dict]) -> None:
+def judge(tally: Tally, name: str, found: list[Told], labels: list[dict]) -> None:
     """Add one notebook: each finding takes the label of its place, else a free one of its rule and cell."""
     free = list(labels)
-    for code, cell, line in sorted(found, key=lambda place: -_fits_exactly(place, labels)):
-        here = [label for label in free if (label["rule"], label["cell"]) == (code, cell)]
-        chosen = next((label for label in here if label["line"] == line), here[0] if here else None)
+    for told in sorted(found, key=lambda told: -_fits_exactly(told, labels)):
+        here = [label for label in free if (label["rule"], label["cell"]) == (told.rule, told.cell)]
+        chosen = next((label for label in here if label["line"] == told.line), here[0] if here else None)
         if chosen is None:
-            tally.unlabelled.append(f"{name}: {code} in cell {cell}, line {line}")
+            tally.unlabelled.append(f"{name}: {told.rule} in cell {told.cell}, line {told.line}")
             continue
         free.remove(chosen)
         tally.right += chosen["bug"]
         tally.wrong += not chosen["bug"]
+        tally.asserted_right += told.asserted and chosen["bug"]
+        tally.asserted_wrong += told.asserted and not chosen["bug"]
     tally.missed += [f"{name}: {label['rule']} in cell {label['cell']}" for label in free if label["bug"]]
 
 
-def _fits_exactly(place: tuple[str, int | None, int], labels: list[dict]) -> bool:
-    return any((label["rule"], label["cell"], label["line"]) == place for label in labels)
+def _fits_exactly(told: Told, labels: list[dict]) -> bool:
+    return any((label["rule"], label["cell"], label["line"]) == told[:3] for label in labels)
 
 
 def share(successes: int, trials: int) -> str:
@@ -79,10 +101,12 @@ def main(folder: Path) -> None:
             tally = tallies.setdefault(entry["set"], Tally())
             tally.notebooks += 1
             judge(tally, f"{entry['repository']}, {entry['path']}", findings(path), entry["labels"])
-    print("| set | notebooks | precision (95 % interval) | recall (95 % interval) |\n|---|---|---|---|")
+    print("| set | notebooks | asserted, right (95 % interval) | all, right | recall of all |\n|---|---|---|---|---|")
     for name, tally in tallies.items():
         recall = "" if name in WITHOUT_READING else share(tally.right, tally.right + len(tally.missed))
-        print(f"| {name} | {tally.notebooks} | {share(tally.right, tally.right + tally.wrong)} | {recall} |")
+        asserted = share(tally.asserted_right, tally.asserted_right + tally.asserted_wrong)
+        right = share(tally.right, tally.right + tally.wrong)
+        print(f"| {name} | {tally.notebooks} | {asserted} | {right} | {recall} |")
     for name, tally in tallies.items():
         for what, places in (("without a label", tally.unlabelled), ("missed", tally.missed)):
             for place in places:

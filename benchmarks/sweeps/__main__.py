@@ -21,7 +21,18 @@ from tqdm import tqdm
 from checker import __version__
 from shared.recorded import SWEEPS, Recorded
 
-CHAPTERS = ("analogies", "gradients", "off_policy", "poker", "ppo", "reward_model", "transfer", "what_rl_adds")
+CHAPTERS = (
+    "analogies",
+    "gradients",
+    "gradients_on_dots",
+    "off_policy",
+    "off_policy_time",
+    "poker",
+    "ppo",
+    "reward_model",
+    "transfer",
+    "what_rl_adds",
+)
 SEEDS = 3
 
 

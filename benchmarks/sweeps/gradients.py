@@ -2,7 +2,7 @@
 
 All conditions see the same hands in the same order and differ in the estimator alone. What is measured is exact: the
 expected reward and the KL divergence are sums over the eight completions, on held-out hands, so that the spread over
-seeds is that of training and not of the measurement.
+seeds is that of training and not of the measurement. `gradients_on_dots` has the same curve where completions are free.
 """
 
 from dataclasses import dataclass, replace
@@ -15,19 +15,19 @@ from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded
 from shared import grpo, rloo
-from shared.constrain import answer_trie
 from shared.exact import Enumeration, enumerate_policy, enumerated_logps
 from shared.experience import RolloutConfig
 from shared.grpo import GRPOConfig
 from shared.kl import ESTIMATORS
 from shared.models import frozen_copy, load_policy
+from shared.prompts import answers_for
+from shared.recipes import RECIPES, prepare
 from shared.rloo import RLOOConfig
 from shared.tasks import poker
 
 STEPS = 30
 MEASURED_AT = (10, STEPS)
 CURVE_AT = (2, 4, 6, 8, 10, 14, 20, STEPS)
-COMPLETIONS = [f" {label}" for label in poker.LABELS]
 COMMON = dict(
     steps=STEPS,
     prompts_per_step=32,
@@ -66,13 +66,19 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: model, tokenizer, constraint, hands, and the log-probabilities of the reference."""
+    """What all runs share: model, tokenizer, constraint, hands, completions, and the log-probabilities of the reference."""
     base, tokenizer = load_policy()
-    base = frozen_copy(base)
-    trie = answer_trie(tokenizer, COMPLETIONS)
-    held_out = poker.dataset("eval", 200, seed=0)
-    shared = {"base": base, "tokenizer": tokenizer, "trie": trie, "held_out": held_out}
-    shared["ref_logps"] = logps_of(base, held_out, shared)
+    materials = prepare(replace(RECIPES["poker"], eval_rows=200), tokenizer)
+    shared = {
+        "base": frozen_copy(base),
+        "tokenizer": tokenizer,
+        "completions": answers_for(tokenizer, poker.LABELS),
+        "trie": materials.constraint,
+        "rows": materials.train_rows,
+        "held_out": materials.eval_rows,
+        "lens": one_of_each(materials.eval_rows),
+    }
+    shared["ref_logps"] = logps_of(shared["base"], materials.eval_rows, shared)
     return shared
 
 
@@ -84,7 +90,8 @@ def one_of_each(rows: list[dict]) -> list[dict]:
 @torch.no_grad()
 def logps_of(model, rows: list[dict], shared: dict) -> Float[Tensor, "N K"]:
     prompts = [row["prompt"] for row in rows]
-    return enumerated_logps(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"]).cpu().double()
+    found = enumerated_logps(model, shared["tokenizer"], prompts, shared["completions"], shared["trie"])
+    return found.cpu().double()
 
 
 def run(name: str, seed: int, steps: int = STEPS) -> dict:
@@ -107,7 +114,7 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict:
     condition.algorithm.train(
         model,
         shared["tokenizer"],
-        poker.dataset("train", 2000, seed=0),
+        shared["rows"],
         reward,
         replace(condition.config, seed=seed, steps=steps),
         reference=shared["base"],
@@ -130,11 +137,10 @@ def measure(model, step: int, shared: dict) -> dict[str, float]:
 
 
 def estimators(model, shared: dict) -> dict[str, float]:
-    """One held-out hand of each label: how far k1, k2 and k3 spread, and where k3 as a loss points."""
-    rows = one_of_each(shared["held_out"])
-    prompts = [row["prompt"] for row in rows]
-    now = enumerate_policy(model, shared["tokenizer"], prompts, COMPLETIONS, shared["trie"])
-    return of_estimators(now, logps_of(shared["base"], rows, shared))
+    """On the prompts under the lens: how far k1, k2 and k3 spread, and where k3 as a loss points."""
+    prompts = [row["prompt"] for row in shared["lens"]]
+    now = enumerate_policy(model, shared["tokenizer"], prompts, shared["completions"], shared["trie"])
+    return of_estimators(now, logps_of(shared["base"], shared["lens"], shared))
 
 
 def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str, float]:
@@ -143,11 +149,9 @@ def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str
     log_r = ref_logps - now.logps
     kl_gradient = -p * log_r
     k3_gradient = p * (1 - log_r.exp())  # the slope of exp(log_r) - 1 - log_r in the policy's log-probability
-    found = {"kl": rounded(-(p * log_r).sum(dim=1).mean())}
+    found = {"kl": rounded(now.mean(-log_r).mean())}
     for name, estimator in ESTIMATORS.items():
-        values = estimator(now.logps, ref_logps)
-        variance = (p * values**2).sum(dim=1) - (p * values).sum(dim=1) ** 2
-        found[f"spread of {name}"] = rounded(variance.clamp(min=0).sqrt().mean())
+        found[f"spread of {name}"] = rounded(now.spread(estimator(now.logps, ref_logps)).mean())
     found["cosine"] = rounded(now.cosine(k3_gradient, kl_gradient))
     found["size"] = rounded(now.norm(k3_gradient) / now.norm(kl_gradient))
     return found

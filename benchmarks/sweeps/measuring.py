@@ -1,5 +1,9 @@
 """What several sweeps measure in the same way."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -14,6 +18,24 @@ from shared.rollout import Rollout, sample
 def rounded(value: Tensor | float, digits: int = 5) -> float:
     """To so many significant digits, as the JSON files hold figures."""
     return float(f"{float(value):.{digits}g}")
+
+
+class Clock:
+    """Seconds of the processors since it was made, without those for which it was stopped: of training alone."""
+
+    def __init__(self) -> None:
+        self._begun = time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        return time.process_time() - self._begun
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """A block whose seconds do not count."""
+        before = self.seconds
+        yield
+        self._begun += self.seconds - before
 
 
 @torch.no_grad()

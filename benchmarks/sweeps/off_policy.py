@@ -6,21 +6,20 @@ learning rate of dots' recipe and five times that, that of poker's recipe, 0.2 a
 of sequences 0.2 rather than 0.05 after one run of each on training rows set aside.
 """
 
-import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from types import ModuleType
 
-from benchmarks.sweeps.measuring import rounded
+from benchmarks.sweeps.measuring import Clock, rounded
 from shared import training
-from shared.constrain import answer_trie
+from shared.engine.chance import EVALUATION
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
 from shared.logps import completion_logps
 from shared.losses import reinforce_loss
 from shared.models import frozen_copy, load_policy
-from shared.tasks import dots, poker
+from shared.recipes import RECIPES, prepare
 
 ROLLOUTS = 32
 PROMPTS = 16
@@ -53,12 +52,13 @@ class Condition:
     """Settings that differ from the common ones, the algorithm and the task.
 
     rollouts_at_once: how many rollouts are sampled before the first update on them; there is one update for each.
+    task: a name of RECIPES.
     """
 
     settings: dict
     algorithm: type[GRPO] = GRPO
     rollouts_at_once: int = 1
-    task: ModuleType = dots
+    task: str = "dots"
 
 
 FOUR = {"num_iterations": 4}
@@ -80,9 +80,9 @@ CONDITIONS = {
     "fast, 16 updates, clipped": Condition(SIXTEEN | {"learning_rate": FAST}),
     "fast, stale, ratio": Condition(STALE | {"epsilon": UNCLIPPED}, rollouts_at_once=8),
     "fast, stale, clipped": Condition(STALE, rollouts_at_once=8),
-    "poker, 1 update": Condition({"learning_rate": OF_POKER}, task=poker),
-    "poker, 8 updates, ratio": Condition(EIGHT_OF_POKER | {"epsilon": UNCLIPPED}, task=poker),
-    "poker, 8 updates, clipped": Condition(EIGHT_OF_POKER, task=poker),
+    "poker, 1 update": Condition({"learning_rate": OF_POKER}, task="poker"),
+    "poker, 8 updates, ratio": Condition(EIGHT_OF_POKER | {"epsilon": UNCLIPPED}, task="poker"),
+    "poker, 8 updates, clipped": Condition(EIGHT_OF_POKER, task="poker"),
     "1 update, dapo": Condition({"loss_type": "dapo"}),
     "1 update, dr_grpo": Condition({"loss_type": "dr_grpo"}),
     "dynamic sampling": Condition({}, Dynamic, rollouts_at_once=2),
@@ -97,7 +97,7 @@ def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPO
     common = {
         "steps": rollouts // condition.rollouts_at_once,
         "prompts_per_step": PROMPTS * condition.rollouts_at_once,
-        "max_new_tokens": condition.task.MAX_NEW_TOKENS,
+        "max_new_tokens": RECIPES[condition.task].task.MAX_NEW_TOKENS,
         "learning_rate": SLOW,
         "warmup_steps": 0,
         "log_every": 0,
@@ -107,63 +107,76 @@ def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPO
 
 
 @cache
-def setting(task: ModuleType) -> dict:
-    """What all runs on a task share: the model they begin with, its tokenizer, the rows, and what completions may be."""
+def setting(task: str) -> dict:
+    """What all runs on a task share: the model they begin with, its tokenizer, the rewards, the rows, and what
+    completions may be."""
     base, tokenizer = load_policy()
+    recipe = replace(RECIPES[task], train_rows=512, eval_rows=200)
     return {
-        "task": task,
         "base": frozen_copy(base),
         "tokenizer": tokenizer,
-        "rows": task.dataset("train", 512, seed=0),
-        "held_out": task.dataset("eval", 200, seed=0),
-        "constraint": answer_trie(tokenizer, poker.LONGEST_ANSWERS) if task is poker else None,
+        "reward": recipe.measured,
+        "materials": prepare(recipe, tokenizer),
     }
 
 
-def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
-    """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record."""
+def run(name: str, seed: int, rollouts: int = ROLLOUTS, curve_at: Sequence[int] = ()) -> dict:
+    """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record.
+
+    curve_at: after how many rollouts' worth of samples there is a point of a curve, by seconds of training; for none
+    there is no curve.
+    """
     condition = CONDITIONS[name]
     shared = setting(condition.task)
+    materials = shared["materials"]
     model = frozen_copy(shared["base"]).requires_grad_(True)
     config = config_of(condition, seed, rollouts)
     algorithm = condition.algorithm(
-        model, shared["tokenizer"], condition.task.reward, config, constraint=shared["constraint"]
+        model, shared["tokenizer"], shared["reward"], config, constraint=materials.constraint
     )
     measured = {}
-    measuring = 0.0
+    curve = []
+    clock = Clock()
 
     def after_step(record: dict) -> None:
-        nonlocal measuring
         seen = record["step"] * condition.rollouts_at_once
+        if seen not in MEASURED_AT and seen not in curve_at:
+            return
+        with clock.stopped():
+            found = measure(model, shared)
         if seen in MEASURED_AT:
-            started = time.process_time()
-            measured.update(measure(model, seen, shared))
-            measuring += time.process_time() - started
+            measured.update({f"{key} at {seen}": value for key, value in found.items()})
+        if seen in curve_at:
+            curve.append({"rollouts": seen, "seconds": round(clock.seconds, 3), "reward": found["reward"]})
 
-    started = time.process_time()
-    history = training.train(algorithm, shared["rows"], config, on_step=after_step, progress=False)
-    measured["training seconds"] = round(time.process_time() - started - measuring, 2)
+    history = training.train(algorithm, materials.train_rows, config, on_step=after_step, progress=False)
+    measured["training seconds"] = round(clock.seconds, 2)
     measured["clipped"] = rounded(sum(record.get("clip_ratio", 0.0) for record in history) / len(history))
     measured["entropy"] = rounded(history[-1]["entropy"])
     measured["rewards"] = [rounded(record["reward"]) for record in history]
-    return measured
+    return measured | ({"curve": curve} if curve else {})
 
 
-def measure(model, seen: int, shared: dict) -> dict[str, float]:
-    """Sampled on the held-out rows: the reward, and how many tokens a wrong completion has, its EOS not counted."""
+def measure(model, shared: dict, draws: int = DRAWS, step: int = EVALUATION) -> dict[str, float]:
+    """Sampled on the held-out rows: the reward, and how many tokens a wrong completion has, its EOS not counted.
+
+    draws: completions of each row.     step: what they depend on, as in `evaluate`.
+    """
+    materials = shared["materials"]
     found = evaluate(
         model,
         shared["tokenizer"],
-        shared["held_out"],
-        shared["task"].reward,
-        max_new_tokens=shared["task"].MAX_NEW_TOKENS,
+        materials.eval_rows,
+        shared["reward"],
+        max_new_tokens=materials.max_new_tokens,
         temperature=1.0,
-        num_generations=DRAWS,
-        constraint=shared["constraint"],
+        num_generations=draws,
+        step=step,
+        constraint=materials.constraint,
     )
     wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
     tokens = sum(len(shared["tokenizer"](text, add_special_tokens=False)["input_ids"]) for text in wrong)
-    return {f"reward at {seen}": rounded(found.mean), f"wrong length at {seen}": rounded(tokens / max(1, len(wrong)))}
+    return {"reward": rounded(found.mean), "wrong length": rounded(tokens / max(1, len(wrong)))}
 
 
 def told(measured: dict) -> str:

@@ -8,6 +8,12 @@ from rich.markup import escape
 
 from checker.terminal import MARKS, UNREADABLE, complain
 
+ONLY_ASKED = (
+    "The checker asks and does not assert: it was wrong too often, or seen too seldom to know, on notebooks that it had"
+    " not been made with (benchmarks/method_rules). A question is no finding: it counts for nothing. Where the answer is"
+    " what you want, leave the code as it is."
+)
+
 
 def explain_command(
     code: Annotated[str, typer.Argument(help="A finding's code, for instance S002; without one, all are listed.")] = "",
@@ -26,4 +32,7 @@ def explain_command(
         complain(f"There is no finding {code}. There are {', '.join(rules)}.")
         raise typer.Exit(UNREADABLE)
     console.print(f"[bold]{rule.code}[/bold]  {rule.name}  ({rule.level})\n\n{escape(rule.why)}\n")
+    asks = ONLY_ASKED if rule.level == "question" else rule.asks
+    if asks:
+        console.print(f"[cyan]asks[/cyan]   {escape(asks)}\n")
     console.print(f"[red]wrong[/red]\n{escape(rule.wrong)}\n\n[green]right[/green]\n{escape(rule.right)}")

@@ -35,7 +35,8 @@ def report_command(
         typer.Option(
             "--require-claim",
             help="Fail unless the outputs show what the header claims: a fine-tuned reward above the baseline, or, "
-            "with `course: claim: measures`, a held-out comparison of methods.",
+            "with `course: claim: measures`, a held-out comparison of methods. Fail too when the saved outputs are of "
+            "other code: a key number of the fresh run is not where they allow it.",
         ),
     ] = False,
     engine: Engines = Engine.auto,

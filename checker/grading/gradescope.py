@@ -10,14 +10,23 @@ from checker.grading.boxes import ROOT
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 SETUP = """#!/bin/bash
-# Run once, when Gradescope builds the machine.
+# Run once, when Gradescope builds the machine. The course needs Python 3.11 or newer, with venv: one that is there is
+# taken, else one that the machine's packages have (Ubuntu 22.04 has 3.10 and, beside it, 3.11).
 set -e
+serves() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; }
 apt-get update
 apt-get install -y python3 python3-venv bubblewrap
-python=python3
-if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  # Ubuntu 22.04 has 3.10
-  apt-get install -y python3.11 python3.11-venv
-  python=python3.11
+python=
+for name in python3 python3.13 python3.12 python3.11; do
+  if [ -z "$python" ] && serves $name; then python=$name; fi
+done
+for name in python3.13 python3.12 python3.11; do
+  if [ -z "$python" ] && apt-get install -y $name $name-venv && serves $name; then python=$name; fi
+done
+if [ -z "$python" ]; then
+  echo "The course needs Python 3.11 or newer. This machine has $(python3 --version) and no packages of a newer one." >&2
+  echo "In Gradescope choose a base image with Ubuntu 22.04 or newer for the autograder, and build it again." >&2
+  exit 1
 fi
 cd /autograder/source/course
 $python -m checker setup

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from checker.findings import COUNTED
 from checker.forms import Form
 from checker.grading.storing import Folder
 from checker.notebook import Unreadable
@@ -58,7 +59,7 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         correction = corrections.get(line.student, ("", "", ""))
         rubric = sum(line.rubric.values())
         total = line.earned + rubric + _number(correction[0])
-        findings = sum(f["level"] != "note" for r in line.results.values() for f in r["findings"])
+        findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
         findings += sum(item.get("finding", False) for r in line.results.values() for item in r["items"])
         seconds = sum(result["seconds"] for result in line.results.values())
         remarks = [*line.remarks, *(result["stopped"] for result in line.results.values() if result["stopped"])]

@@ -20,7 +20,8 @@ MOST_CELLS = 1_000  # cells on one page
 MOST_TEXT = 400_000  # characters of their sources and text outputs, on one page
 LARGEST = 18_000_000  # characters of a page's cells; its head, style and form come on top
 SECONDS = 4  # of work, after which no further cell is begun; a machine that is busy elsewhere costs nothing
-EXPECTED = "What it should print"  # how the cells begin in which a blank edition shows the worked notebook's output
+# How the cells begin in which a blank edition shows the worked notebook's output.
+EXPECTED = ("What it should print", "What the worked example printed")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -28,19 +29,28 @@ from checker.pages.website import NOTEBOOK, SETTINGS, Website, website
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
+# A heading with a place: of a text, or of a piece, whose sections are marked up as Quarto's search wants them.
+PLACE = re.compile(r'(?:<section class="level2" id="([^"]+)">\s*<h2>|<h[23] id="([^"]+)">)(.*?)</h[23]>', re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One page: the file below the project's folder it is made from, and what is on it."""
+    """One page: the file below the project's folder it is made from, and what is on it.
+
+    contents: (place, heading) of what stands in its list of contents.    searched: of what the search finds on it.
+    classes: of its body, as Quarto's option `body-classes` names them.
+    """
 
     source: Path
     title: str
     html: str
-    contents: list[tuple[str, str]] = field(default_factory=list)
+    contents: list[tuple[str, str]]
+    searched: list[tuple[str, str]]
     subtitle: str = ""
     description: str = ""
+    classes: str = ""
     pieces: list[str] = field(default_factory=list)
 
     @property
@@ -98,7 +108,8 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         body = builtin.body(notebook, pictures)
         description = header_of(notebook).get("description")
         description = description if isinstance(description, str) else ""
-        return Page(source, title_of(notebook), _linked(body.html), body.contents, description=description)
+        shown = _linked(body.html)
+        return Page(source, title_of(notebook), shown, body.contents, body.contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -106,15 +117,24 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
     header, text = _header(text)
     html, headings = to_html(pieces.marked(text), "part", pictures)
     html, listed = _named(crossed(html), headings)
+    shown = pieces.filled(_linked(html), project, sources)
     said = {name: str(header.get(name, "")) for name in ("subtitle", "description")}
     return Page(
         source,
         str(header.get("title", source.stem)),
-        pieces.filled(_linked(html), project, sources),
+        shown,
         listed,
+        _places(shown),
         **said,
+        classes=str(header.get("body-classes", "")),
         pieces=pieces.asked_for(html),
     )
+
+
+def _places(html: str) -> list[tuple[str, str]]:
+    """(place, heading) of every heading of a page that links can lead to, those inside its pieces too."""
+    found = PLACE.findall(html)
+    return [(section or heading, unescape(TAG.sub("", said)).strip()) for section, heading, said in found]
 
 
 def _named(html: str, headings: list[Heading]) -> tuple[str, list[tuple[str, str]]]:

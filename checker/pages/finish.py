@@ -8,6 +8,7 @@ what "Try it" loads.
 import json
 import os
 import re
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from checker.colab import for_colab
 from checker.files import write_beside
 from checker.layout import title_of
 from checker.notebook import read
+from checker.pages import equations
 from checker.pages.linking import Entry, linked
 from checker.pages.pieces import trying
 from checker.pages.pieces.cards import card
@@ -66,11 +68,24 @@ def opening(project: Path, source: Path, site: Website) -> str:
         card=told,
         before=before,
         files=files,
+        equations=_equations(project, source, site),
         css=style("open.css"),
         source=site.source(source),
         edit=site.source(source, "edit"),
         colab=site.colab(FILES / f"{source.stem}-colab.ipynb"),
     )
+
+
+def _equations(project: Path, source: Path, site: Website) -> list[tuple[str, list[tuple[str, int]]]]:
+    """The numbered equations that a notebook is about: a heading of the page of formulas, (link, number) of each."""
+    if equations.FORMULAS not in site.pages:
+        return []
+    page = _from(source, equations.FORMULAS.with_suffix(".html"))
+    found = equations.by_notebook(project).get(source.stem, [])
+    return [
+        (heading, [(f"{page}#{one.name}", one.number) for one in some])
+        for heading, some in groupby(found, lambda one: one.heading)
+    ]
 
 
 def editions(project: Path, source: Path) -> list[tuple[str, str, Path]]:

@@ -1,4 +1,4 @@
-// Finds sections by their headings, over all pages of the course.
+// Finds pages by their titles and sections by their headings, over the whole course.
 const found = document.querySelector(".found");
 const pages = document.querySelector(".pages");
 document.querySelector(".search input").addEventListener("input", (event) => {

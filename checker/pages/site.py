@@ -12,10 +12,11 @@ from checker.check import Report, check, unreadable
 from checker.files import write_beside
 from checker.findings import one_line
 from checker.inventory import Entry
-from checker.layout import SPECS, title_of
+from checker.layout import SPECS
 from checker.notebook import Notebook, Unreadable, read
 from checker.pages import builtin, quarto
 from checker.pages.body import Body
+from checker.pages.pieces.cards import card
 from checker.pages.templates import rendered
 from checker.rubric import RUBRIC, Criterion, load, with_evidence
 
@@ -122,10 +123,13 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
     notebook = read(path)
     body = _body(notebook, engine)
     body = replace(body, html=TO_A_FILE.sub(r"\1", body.html))
+    told = card(path, notebook, {})
     text = rendered(
         "page.html.j2",
         ("page.js", "form.js"),
-        title=title_of(notebook),
+        title=told.title,
+        card=told,
+        before=[("", name) for name in told.needs],
         body=body,
         report=report,
         specs=SPECS,

@@ -12,9 +12,13 @@ PAPERS = Path("references.yaml")
 SPACE = r"(?:\s|&nbsp;)+"  # Quarto keeps "et al." and the year together
 # Other ways in which the texts say a heading of the glossary.
 ALSO = {
+    "Greedy": ("greedily",),
     "Held out": ("held-out",),
     "KL divergence": ("KL",),
     "Inverse reinforcement learning": ("inverse RL",),
+    "Nats": ("nat",),
+    "Off-policy": ("on-policy",),
+    "Padding": ("padded",),
     "Policy": ("policies",),
     "GRPO": ("Group Relative Policy Optimization",),
     "PPO": ("Proximal Policy Optimization",),
@@ -42,6 +46,11 @@ class Paper:
         return {together} if len(families) == 2 else {together, f"{families[0]} et al."}
 
     @property
+    def short(self) -> str:
+        """How texts name it in fewest words: "Williams 1992", "Tang and Munos 2025", "Shao et al. 2024"."""
+        return f"{min(self.cited, key=len)} {self.year}"
+
+    @property
     def words(self) -> str:
         """A pattern of how texts cite it: "Shao et al. 2024", "Shao et al. (2024", "Shao et al., 2024"."""
         names = "|".join(SPACE.join(map(re.escape, name.split())) for name in self.cited)
@@ -54,7 +63,7 @@ def headings(project: Path) -> list[str]:
         text = (project / GLOSSARY).read_text(encoding="utf-8")
     except OSError as error:
         raise Unreadable(f"{GLOSSARY} cannot be read: {error.strerror}.") from error
-    return re.findall(r"^## (.+?)\s*$", text, re.MULTILINE)
+    return re.findall(r"^# (.+?)\s*$", text, re.MULTILINE)
 
 
 def papers(project: Path) -> list[Paper]:

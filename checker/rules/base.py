@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from checker import claims, convert, layout, results, verdicts
 from checker.findings import Finding, Level, one_line, printable
@@ -71,9 +72,20 @@ MOST = 20  # findings of one rule in one notebook that are told
 Remark = tuple[int | None, str, str]  # the cell, what was found, what to do
 
 
+class Question(NamedTuple):
+    """A remark of a rule that asserts others: the same mistake on weaker evidence, put to the author as a question."""
+
+    cell: int | None
+    found: str
+    advice: str
+
+
 @dataclass(frozen=True)
 class Rule:
-    """A rule: its code and level, its check, and what `checker explain` says about it."""
+    """A rule: its code and level, its check, and what `checker explain` says about it.
+
+    asks: what it asks and does not assert, in a sentence; "" for nothing, or for a rule that only asks.
+    """
 
     code: str
     level: Level
@@ -81,22 +93,25 @@ class Rule:
     why: str
     wrong: str
     right: str
+    asks: str = ""
 
     @property
     def name(self) -> str:
         return self.check.__name__.replace("_", " ")
 
     def findings(self, submission: Submission) -> Iterator[Finding]:
-        for number, (cell, found, advice) in enumerate(self.check(submission), 1):
+        for number, remark in enumerate(self.check(submission), 1):
+            cell, found, advice = remark
+            level = "question" if isinstance(remark, Question) else self.level
             if number > MOST:
-                found, advice = "there are more places like these", "Mend these first."
+                found, advice = "there are more places like these", "Begin with these."
             there = cell is not None and cell < len(submission.notebook.cells)
             place = submission.place(cell) if there else ""
-            yield Finding(self.code, self.level, cell, one_line(found), printable(advice), place)
+            yield Finding(self.code, level, cell, one_line(found), printable(advice), place)
             if number > MOST:
                 return
 
 
-def rule(code: str, level: Level, *, why: str, wrong: str, right: str) -> Callable[..., Rule]:
+def rule(code: str, level: Level, *, why: str, wrong: str, right: str, asks: str = "") -> Callable[..., Rule]:
     """Make a rule of a function that yields remarks."""
-    return lambda check: Rule(code, level, check, why, wrong, right)
+    return lambda check: Rule(code, level, check, why, wrong, right, asks)

@@ -5,16 +5,14 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from checker.layout import is_header
+from checker.claims import header_of
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
-EXECUTED = re.compile(
-    r"^execute:[ \t]*(?:\n[ \t][^\n]*)*?[\s{]enabled:[ \t]*(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE
-)
-MOST_OF_A_HEADER = 5_000  # characters
+YES = ("true", "yes", "on")
+SETTINGS = re.compile(r"\s*---[ \t]*\n[ \t]*[\w-]+:.*\n(?:(?![ \t]*\n).*\n)*?---")  # without an empty line
 LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
 ELSEWHERE = re.compile(r"\w+:|//|#")
 
@@ -95,7 +93,7 @@ def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
 )
 def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
-        if re.match(r"\s*---[ \t]*\n(?:[\w-]+:.*\n)+---", text):
+        if SETTINGS.match(text):
             yield (
                 cell.number,
                 "a block between two lines of --- is read as YAML and not shown",
@@ -136,8 +134,8 @@ def local_file(submission: Submission) -> Iterator[Remark]:
     right="Leave `execute` out: the page shows the outputs that are saved, and `make report` runs the notebook.",
 )
 def quarto_is_asked_to_run_it(submission: Submission) -> Iterator[Remark]:
-    cells = submission.notebook.cells
-    if cells and is_header(cells[0]) and EXECUTED.search(cells[0].source[:MOST_OF_A_HEADER]):
+    execute = header_of(submission.notebook).get("execute")
+    if isinstance(execute, dict) and str(execute.get("enabled")).lower() in YES:
         yield 0, "the header asks Quarto to run the notebook (execute: enabled: true)", "Take these two lines out."
 
 

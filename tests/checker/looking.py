@@ -14,8 +14,7 @@ from tests.checker.browser import Browser
 PROJECT = Path(__file__).parents[2]
 # Where `npm install axe-core` puts it; AXE names the file where it lies elsewhere.
 AXE = Path(os.environ.get("AXE", PROJECT / "node_modules" / "axe-core" / "axe.min.js"))
-LOOKS = [(390, False), (1280, True)]
-ALL_LOOKS = [*LOOKS, (390, True), (1280, False)]
+LOOKS = [(width, dark) for width in (390, 1280) for dark in (False, True)]
 HEAVIEST = 1_000_000  # bytes that a page loads, fonts aside
 FONTS = (".woff", ".woff2")
 SECTIONS = [f"Cell {number}" for number in range(9)]
@@ -31,6 +30,12 @@ return [...document.querySelectorAll("nav a[href*='#section-']:not(.found a)")]
   .map((link) => [link.textContent.trim().slice(0, 6), document.querySelectorAll(link.hash).length]);
 """
 OPENED = "for (const fold of document.querySelectorAll('main details')) fold.open = true;"
+# How light the words of a page are, 0 to 255, that say more than a link: the lightest paragraph.
+LIGHTEST = """
+const light = (one) => Math.min(...getComputedStyle(one).color.match(/\\d+/g).slice(0, 3).map(Number));
+return Math.max(...[...document.querySelectorAll("main p, main li, main h2, main code")].map(light));
+"""
+READABLE_ON_WHITE = 130  # grey of that lightness has a contrast of 4 to white paper
 SERIOUS = """
 return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
   .filter((one) => ["serious", "critical"].includes(one.impact))
@@ -54,6 +59,14 @@ def assert_nobody_is_left_out(shown: Browser, address: str, width: int, dark: bo
     shown.run(OPENED)
     shown.run(f"{AXE.read_text(encoding='utf-8')}; return 1;")
     assert shown.run(SERIOUS) == [], (address, width, dark)
+
+
+def assert_paper_can_be_read(shown: Browser, address: str) -> None:
+    """What is printed from a page that is shown in the dark is not pale on white."""
+    shown.show(address, dark=True)
+    assert shown.run(LIGHTEST) > READABLE_ON_WHITE
+    shown.show(address, dark=True, media="print")
+    assert shown.run(LIGHTEST) < READABLE_ON_WHITE, address
 
 
 def weight(folder: Path, asked: list[str]) -> int:

@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from checker.assign import MarkerError, assign, blank, blank_code, blank_markdown, dump, fill, leaked
+from checker.assign import (
+    EXAMPLE_PRINTED,
+    SHOULD_PRINT,
+    MarkerError,
+    assign,
+    blank,
+    blank_code,
+    blank_markdown,
+    dump,
+    fill,
+    leaked,
+)
 from tests.checker.conftest import code
 
 WORKED = """def loss(x):
@@ -34,6 +45,15 @@ def test_a_solution_becomes_its_todo():
 
 def test_a_blank_edition_can_be_blanked_again():
     assert blank_code(BLANK.split("\n")) == BLANK.split("\n")
+
+
+@pytest.mark.parametrize(("name", "own"), [("own_task", True), ("dots", False)])
+def test_a_task_of_ones_own_prints_something_else(name, own):
+    """Catches a header whose lines were indented, and a student told to print what another task printed."""
+    content = json.loads((Path("notebooks") / f"{name}.ipynb").read_text(encoding="utf-8"))
+    texts = ["".join(cell["source"]) for cell in blank(content, name)["cells"]]
+    assert any(text.startswith(EXAMPLE_PRINTED) for text in texts) == own
+    assert any(text.startswith(SHOULD_PRINT) for text in texts) != own
 
 
 def test_quotes_and_backslashes_in_a_todo_stay_python():

@@ -12,7 +12,6 @@ from checker.pages.site import render
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import markdown
 from tests.checker.looking import (
-    ALL_LOOKS,
     AXE,
     HEAVIEST,
     LISTED,
@@ -21,6 +20,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_paper_can_be_read,
     served,
 )  # fmt: skip
 
@@ -46,20 +46,14 @@ def pages(course_pages, tmp_path_factory) -> list[Path]:
     return made
 
 
-# A page of each kind, a chapter full of formulas among them.
-FEW_PAGES = ("index.html", "glossary.html", "watch.html", "gradients.html")
-
-
-@pytest.mark.slow
-def test_some_pages_fit_every_screen_and_ask_for_nothing(shown, pages):
-    """Catches a formula or an output wider than a phone, a web font, an icon that is not there, a cell not listed."""
-    few = [page for page in pages if page.name in FEW_PAGES]
-    assert len(few) == len(FEW_PAGES)
-    assert_all_fit(shown, [*few, *pages[-2:]])
+def test_the_landing_page_and_a_report_fit_every_screen_and_ask_for_nothing(shown, pages):
+    """Catches what is wrong on every page: a style wider than a phone, a web font, an icon that is not there."""
+    assert_all_fit(shown, [pages[0], pages[-1]])
 
 
 @pytest.mark.slow
 def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
+    """Catches a formula or an output wider than a phone, and a cell that the contents do not list."""
     assert_all_fit(shown, pages)
 
 
@@ -78,16 +72,18 @@ def test_nobody_is_left_out(shown, pages):
     if not AXE.is_file():
         pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
     for page in pages:
-        for width, dark in ALL_LOOKS:
+        for width, dark in LOOKS:
             assert_nobody_is_left_out(shown, page.as_uri(), width, dark)
 
 
 def test_paper_shows_code_and_no_form(shown, pages):
+    """Catches folds that stay closed on paper, a form to be filled in there, the pale words of the dark on white."""
     report = next(page for page in pages if 'id="save-grades"' in page.read_text(encoding="utf-8"))
     shown.show(report.as_uri(), media="print")
     height = "return document.querySelector('section.code .highlight').getBoundingClientRect().height;"
     form = "return getComputedStyle(document.querySelector('.rubric')).display;"
     assert shown.run(height) > 20 and shown.run(form) == "none"
+    assert_paper_can_be_read(shown, report.as_uri())
 
 
 def test_all_code_opens_at_once_and_by_section(shown, pages):
@@ -125,6 +121,7 @@ return new Promise((done) => {
   }, 100);
 });
 """
+MOST_TO_LOAD = 30_000_000  # bytes, behind the button of "Try it"
 GREEDY = """
 const [row, form] = [arguments[0], document.querySelector(".try form")];
 form.elements.row.value = row;
@@ -163,9 +160,11 @@ def test_a_fit_is_watched_by_slider(shown, pages):
 
 
 def test_the_model_in_the_page_is_the_one_of_python(shown, pages):
-    """Catches other weights, another prompt, a softmax or a greedy choice of the page's own."""
-    if not trying.made(PROJECT):
+    """Catches other weights, another prompt, a softmax or greedy choice of the page's own, more than is promised."""
+    files = trying.made(PROJECT)
+    if not files:
         pytest.skip(f"nothing was built for Try it: {trying.COMMAND}")
+    assert sum(file.stat().st_size for file in files) <= MOST_TO_LOAD
     page = next(page for page in pages if page.name == "try.html")
     with served(page.parents[1]) as address:
         shown.show(f"{address}/docs/try.html")
@@ -189,16 +188,36 @@ def test_from_disk_the_page_says_that_it_needs_a_server(shown, pages):
     assert hidden and ("http.server" in sentence or not trying.made(PROJECT))
 
 
-def test_the_search_finds_sections_of_every_page(shown, pages):
+# Words, and one place that they have to lead to: a page, a word of the glossary, a paper, a function.
+SEARCHED = {
+    "api reference": "/docs/api.html",
+    "ratio": "/docs/glossary.html#ratio",
+    "shao 2024": "/docs/references.html#shao2024",
+    "group_advantages": "/docs/api.html#shared.advantages.group_advantages",
+    "collect": "/docs/instructors.html#collect",
+}
+
+
+def test_the_search_finds_pages_and_their_sections(shown, pages):
+    """Catches pages whose sections the search does not know, and results that lead to the top of a page only."""
+    site = pages[0].parent.as_uri()
     shown.show(pages[0].as_uri())
+
+    def address(link: str) -> str:
+        return link.removeprefix(site)
+
     typed = """
     const field = document.querySelector(".search input");
     field.value = arguments[0];
     field.dispatchEvent(new Event("input"));
-    return [...document.querySelectorAll(".found li")].filter((entry) => entry.offsetParent).length;
+    const shown = [...document.querySelectorAll(".found li")].filter((entry) => entry.offsetParent);
+    return shown.map((entry) => entry.querySelector("a").href);
     """
-    notebooks = sum(page.parent.name == "notebooks" for page in pages)
-    assert shown.run(typed, "cell 6") == notebooks and shown.run(typed, "no such words") == 0
+    notebooks = [f"/notebooks/{page.name}#section-6" for page in pages if page.parent.name == "notebooks"]
+    assert [address(found) for found in shown.run(typed, "cell 6")] == notebooks
+    assert shown.run(typed, "no such words") == []
+    for words, place in SEARCHED.items():
+        assert place in [address(found) for found in shown.run(typed, words)], words
 
 
 def test_the_form_saves_what_was_chosen_whatever_the_notebook_holds(shown, good, save, tmp_path):

@@ -1,54 +1,137 @@
-"""A text quotes the saved run: a fresh one that ends elsewhere is told."""
+"""A text quotes the saved run: a fresh one that ends elsewhere is told, and fails where claims are required."""
+
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import yaml
+from rich.console import Console
 
-from checker.drift import drifted
-from checker.notebook import read
-from tests.checker.conftest import code
+from checker import report
+from checker.drift import KEY_NUMBERS, drifted, key_numbers, wanted
+from checker.notebook import Cell, Notebook, Output, read
 
 LINE = "{} reward  {}   (95 % interval {} to {}, 200 held-out prompts)\n"
+SAVED = LINE.format("fine-tuned", "0.985", "0.957", "0.995")
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
-@pytest.fixture
-def printing(save):
-    def make(text: str):
-        cell = code("print()")
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
-        content = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-        return read(save(content))
-
-    return make
+def printing(text: str, name: str = "mine", label: str = "# Cell 7: Evaluation") -> Notebook:
+    """A notebook of a name whose Cell 7 prints a text."""
+    cell = Cell(0, "code", label, outputs=(Output("stream", text),))
+    return Notebook(Path(f"{name}.ipynb"), (cell,))
 
 
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        (LINE.format("fine-tuned", "0.985", "0.957", "0.995"), 0),
-        (LINE.format("fine-tuned", "0.957", "0.900", "0.980"), 0),
-        (LINE.format("fine-tuned", "0.940", "0.900", "0.970"), 1),
-        (LINE.format("fine-tuned", "1.000", "0.981", "1.000"), 1),
-        ("the fine-tuned model is good\n", 0),
+        (SAVED, 0),
+        (LINE.format("fine-tuned", "1.000", "0.981", "1.000"), 0),
+        (LINE.format("fine-tuned", "0.930", "0.890", "0.960"), 0),
+        (LINE.format("fine-tuned", "0.928", "0.880", "0.960"), 1),
+        (LINE.format("fine-tuned", "1.006", "0.990", "1.100"), 1),
+        ("the fine-tuned model is good\n", 1),
     ],
 )
-def test_a_reward_outside_of_the_saved_interval_is_told(printing, now, said):
-    """Outputs of yesterday's code under a text that praises them."""
-    saved = printing(LINE.format("fine-tuned", "0.985", "0.957", "0.995"))
-    found = drifted(saved, printing(now))
+def test_a_reward_outside_of_twice_the_saved_interval_is_told(now, said):
+    """Outputs of yesterday's code under a text that praises them; a word for a run that only rounds otherwise."""
+    found = drifted(printing(SAVED), printing(now))
     assert len(found) == said
-    assert all("0.985 (0.957 to 0.995)" in sentence for sentence in found)
+    assert all("0.985" in sentence for sentence in found)
 
 
-def test_both_rewards_are_looked_at(printing):
+def test_what_is_told_names_the_number_and_what_was_allowed():
+    """A sentence from which nobody learns what to look at."""
+    (said,) = drifted(printing(SAVED), printing(LINE.format("fine-tuned", "0.900", "0.850", "0.930")))
+    assert said == '"fine-tuned reward" is 0.900; the saved outputs say 0.985 and allow 0.929 to 1.005.'
+
+
+def test_both_rewards_are_looked_at():
     """A baseline that moves because the data or the model did."""
-    saved = printing(
-        LINE.format("baseline", "0.000", "0.000", "0.019") + LINE.format("fine-tuned", "0.9", "0.8", "0.95")
-    )
-    fresh = printing(
-        LINE.format("baseline", "0.100", "0.050", "0.150") + LINE.format("fine-tuned", "0.9", "0.8", "0.95")
-    )
-    assert ["baseline" in sentence for sentence in drifted(saved, fresh)] == [True]
+    saved = LINE.format("baseline", "0.000", "0.000", "0.019") + SAVED
+    fresh = LINE.format("baseline", "0.100", "0.050", "0.150") + SAVED
+    assert ["baseline" in sentence for sentence in drifted(printing(saved), printing(fresh))] == [True]
 
 
-def test_a_notebook_without_saved_rewards_is_left_alone(printing):
-    """A blank edition, or a notebook that prints its rewards in another way."""
-    assert drifted(printing("nothing\n"), printing(LINE.format("baseline", "0.1", "0.0", "0.2"))) == []
+@pytest.mark.parametrize(
+    ("saved", "fresh", "told"),
+    [
+        ("untrained   0.333 of 200", "untrained   0.337 of 200", False),
+        ("untrained   0.333 of 200", "untrained   0.339 of 200", True),
+        ("RLOO, trained above   0.860 of", "RLOO, trained above   0.800 of", True),
+        ("GRPO, trained above   0.860 of", "GRPO, trained above   0.100 of", False),
+    ],
+)
+def test_a_notebook_of_the_course_has_numbers_and_distances_of_its_own(saved, fresh, told):
+    """A chapter that prints no baseline reward, and would be told nothing."""
+    assert bool(drifted(printing(saved, "gradients"), printing(fresh, "gradients-executed"))) == told
+
+
+def test_negative_numbers_and_a_table_s_intervals_are_read():
+    """A gold reward of -7.56 that is taken for 7.56, or whose interval is not found as no words stand before it."""
+    saved = printing("base      -7.56 ( -8.38 to  -6.83)     -0.58\n", "reward_model")
+    assert drifted(saved, printing("base      -6.20 ( -7.00 to  -5.00)\n", "reward_model")) == []
+    assert drifted(saved, printing("base       7.56 (  6.83 to   8.38)\n", "reward_model"))
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        printing("nothing\n"),
+        printing("baseline reward 0.1\nfine-tuned reward 0.2\n"),
+        printing(SAVED, label="# Cell 6: Training loop"),
+    ],
+    ids=["nothing", "no interval", "another cell"],
+)
+def test_where_nothing_is_allowed_nothing_is_told(saved):
+    """A blank edition, a student's own notebook, a line of a log that says the same words."""
+    assert drifted(saved, printing(LINE.format("fine-tuned", "0.1", "0.0", "0.2"))) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_has_key_numbers_that_can_be_missed(path):
+    """A number that was renamed in a notebook, so that nothing is held against it any more."""
+    notebook = read(path)
+    names = wanted(notebook)
+    found = key_numbers(notebook, names)
+    assert [name for name in names if name not in found or found[name].allows(names[name]) is None] == []
+    assert drifted(notebook, notebook) == []
+
+
+def test_no_notebook_is_named_that_is_gone():
+    """Distances of a notebook that was renamed: it would fall back on rewards that it may not print."""
+    assert set(yaml.safe_load(KEY_NUMBERS.read_text(encoding="utf-8"))) <= {path.stem for path in NOTEBOOKS}
+
+
+def done(**changes) -> report.Run:
+    """A run that went well, of a notebook that shows its claim."""
+    shown = SimpleNamespace(status="pass", shows_its_claim=True)
+    settings = dict(source=Path("dots.ipynb"), executed=Path("build/dots.ipynb"), page=Path("build/dots.html"))
+    return report.Run(**(settings | dict(report=shown, seconds=1.0) | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "require_claim", "fails"),
+    [
+        ({}, True, False),
+        ({"drift": ("elsewhere",)}, True, True),
+        ({"drift": ("elsewhere",)}, False, False),
+        ({"drift": ("elsewhere",), "executed": Path("dots.ipynb")}, True, False),
+        ({"error": "stopped"}, False, True),
+    ],
+    ids=["right", "drift in CI", "drift elsewhere", "drift that is saved", "stopped"],
+)
+def test_a_drift_fails_only_where_claims_are_required_and_nothing_is_saved(changes, require_claim, fails):
+    """CI that goes on with outputs of other code; a student whose machine rounds otherwise and who fails for it."""
+    assert report.failed(done(**changes), require_claim) == fails
+
+
+@pytest.mark.parametrize("require_claim", [True, False])
+def test_a_drift_is_a_sentence_and_an_exit_status(monkeypatch, tmp_path, require_claim):
+    """A status without a word, or a word without a status."""
+    monkeypatch.setattr(report, "run", lambda path, *_, **__: done(drift=('"fine-tuned reward" is 0.900; ...',)))
+    monkeypatch.setattr(report, "summary", lambda *_: None)
+    console = Console(record=True, width=200)
+    status = report.run_all([Path("dots.ipynb")], tmp_path, console, in_place=False, require_claim=require_claim)
+    assert status == int(require_claim)
+    assert ("Save them again with --in-place" in console.export_text()) == require_claim

@@ -24,6 +24,7 @@ def test_the_first_place_in_running_text_becomes_a_link():
     [
         "<h2>Reward</h2>", "<pre>reward</pre>", "<p><code>reward</code></p>", '<a href="x">a reward</a>',
         "<script>reward</script>", "<!-- reward -->", '<img alt="a > reward">', '<div class="output"><p>reward</p></div>',
+        '<div class="description" hidden="hidden">reward</div>',
     ],
 )  # fmt: skip
 def test_what_is_no_running_text_stays_as_it_is(body):

@@ -42,6 +42,10 @@ FOUND = {
         "kl = 0.0\nfor new_lps, ref_lps in rows:\n    kl += (new_lps - ref_lps).sum()\nloss = policy_loss + beta * kl",
     ),
     "M008, through a name": ("M008", "kl_term = beta * (logps - ref_logps)\nloss = (policy_loss + kl_term).mean()"),
+    "M009, of what has another name": (
+        "M009",
+        "reward = env.step(action)\ntarget = (target - target.mean()) / target.std()",
+    ),
     "M009, in two steps": ("M009", "rewards -= rewards.mean()\nrewards /= rewards.std()"),
     "M009, the mean under another name": ("M009", "b = returns.mean(axis=0)\nA = (returns - b) / returns.std(axis=0)"),
     "M009, not centred": ("M009", "rewards = rewards / np.std(rewards - np.mean(rewards))"),
@@ -181,6 +185,12 @@ FOUND = {
 }
 
 QUIET = {
+    "M009, observations": "reward = env.step(action)\nobs = (obs - obs.mean()) / obs.std()",
+    "M009, another name by another's deviation": "reward = env.step(action)\ntarget = (target - target.mean()) / old.std()",
+    "M009, figures without rewards": "heights = load()\nz = (heights - heights.mean()) / heights.std()",
+    "M013, a function of one's own": (
+        "def eval(loader, model):\n    return model(loader)\ntest_loss = eval(text_loader, model)"
+    ),
     "M001, an attention mask by keyword": PAD + "out = model(seqs, attention_mask=(seqs != tokenizer.pad_token_id))",
     "M001, an attention mask by its use": PAD
     + "att = (sequences != tokenizer.pad_token_id).long()\nlogits = policy(sequences, attention_mask=att).logits",

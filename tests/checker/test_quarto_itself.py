@@ -1,6 +1,7 @@
 """The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
 import html
+import json
 import os
 import re
 import shutil
@@ -14,12 +15,12 @@ import pytest
 
 from checker.notebook import read
 from checker.pages import builtin, quarto
+from checker.pages.equations import by_notebook
 from checker.pages.site import render
 from checker.pages.website import website
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import code, markdown
 from tests.checker.looking import (
-    ALL_LOOKS,
     AXE,
     HEAVIEST,
     LISTED,
@@ -28,6 +29,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_paper_can_be_read,
     served,
     weight,
 )
@@ -77,17 +79,36 @@ def made_public(project: Path) -> None:
     git(project, "add", "-A")
 
 
+def worked() -> float:
+    """Seconds of work, on however many cores, of all programs that were started here and have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> list[Path]:
-    """The pages of the site, with a public address, that `checker site` makes by Quarto: all that its sidebar lists."""
+def built(tmp_path_factory) -> tuple[list[Path], float]:
+    """The pages of the site, with a public address, that `checker site` makes by Quarto, and the seconds it worked."""
     project = cloned(tmp_path_factory.mktemp("quarto"))
     made_public(project)
     before = status(project)
+    begun = worked()
     subprocess.run([sys.executable, "-m", "checker", "site"], cwd=project, check=True, capture_output=True)
+    taken = worked() - begun
     assert status(project) == before, "checker site changed a tracked file"
     made = [project / "_site" / source.with_suffix(".html") for source in website(project).pages]
     assert sorted(made) == sorted((project / "_site").rglob("*.html"))
-    return made
+    return made, taken
+
+
+@pytest.fixture(scope="module")
+def pages(built) -> list[Path]:
+    """All pages that the sidebar of the site lists."""
+    return built[0]
+
+
+def test_the_site_is_built_in_less_than_a_minute_of_work(built):
+    """Catches a page that is rendered once for each of the others. Other programs on the machine do not count."""
+    assert built[1] < 60
 
 
 @contextmanager
@@ -96,6 +117,11 @@ def on_a_server(pages: list[Path]) -> Iterator[list[tuple[Path, str, str]]]:
     site = pages[0].parent
     with served(site) as address:
         yield [(page, address, f"{address}/{page.relative_to(site).as_posix()}") for page in pages]
+
+
+SECTION = re.compile(
+    r'<section\b(?=[^>]*\bclass="level2)[^>]*\bid="([^"]+)"[^>]*>\s*<h2\b[^>]*>(.*?)</h2>', re.DOTALL
+)  # what Quarto's search takes for one
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +164,23 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
         pytest.skip(f"axe-core is not at {AXE}: npm install axe-core@4, or name its axe.min.js in AXE")
     with on_a_server(pages) as places:
         for _, _, url in places:
-            for width, dark in ALL_LOOKS:
+            for width, dark in LOOKS:
                 assert_nobody_is_left_out(shown, url, width, dark)
+
+
+def test_all_code_of_a_page_opens_at_once_and_stands_on_paper(shown, pages):
+    """Catches folds without a way to open them all, and the pale words of the dark on white paper."""
+    folds = "return [...document.querySelectorAll('.cell details.code-fold')].map((fold) => fold.open);"
+    height = "return document.querySelector('div.sourceCode').getBoundingClientRect().height;"
+    with on_a_server(pages) as places:
+        (url,) = [url for page, _, url in places if page.name == "dots.html"]
+        shown.show(url)
+        assert not any(shown.run(folds))
+        shown.run("document.querySelector('#quarto-show-all-code').click();")
+        assert all(shown.run(folds))
+        shown.show(url, media="print")
+        assert shown.run(height) > 20
+        assert_paper_can_be_read(shown, url)
 
 
 def test_no_link_of_the_site_is_dead(pages):
@@ -156,6 +197,49 @@ def test_headings_of_notebooks_are_those_of_the_built_in_pages(pages):
             told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).contents
             wanted = [(anchor, heading) for anchor, heading in told if anchor.startswith("section-")]
             assert [(anchor, as_text(heading)) for anchor, heading in found] == wanted, page
+
+
+def test_captions_of_the_site_stand_at_their_pictures(pages):
+    """Catches a caption that stands below the verdict of a check: Quarto hands it to what is shown first."""
+    for page in pages:
+        if page.parent.name == "notebooks":
+            text = page.read_text(encoding="utf-8")
+            figures = re.findall(r"<figure\b[^>]*>.*?<img\b.*?<figcaption[^>]*>(.*?)</figcaption>", text, re.DOTALL)
+            told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).html
+            wanted = re.findall("<figcaption>(.*?)</figcaption>", told, re.DOTALL)
+            assert [as_text(caption) for caption in figures] == [as_text(caption) for caption in wanted], page
+            assert all(as_text(text).count(as_text(caption)) == 1 for caption in wanted), page
+
+
+def test_the_search_lands_on_sections(pages):
+    """Catches headings that Quarto's search does not know, and a first section that it leaves without a name."""
+    site = pages[0].parent
+    entries = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    found = {entry["href"]: entry["section"] for entry in entries}
+    assert len(found) == len(entries)
+    for page in pages:
+        link = page.relative_to(site).as_posix()
+        assert link in found
+        sections = SECTION.findall(page.read_text(encoding="utf-8"))
+        assert sections, page
+        for place, heading in sections:
+            assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
+
+
+def test_what_is_hidden_holds_no_link(pages):
+    """Catches a word whose only link stands in the description that the search reads, where nobody sees it."""
+    for page in pages:
+        hidden = re.findall(r"<div\b[^>]*\bhidden=[^>]*>(.*?)</div>", page.read_text(encoding="utf-8"), re.DOTALL)
+        assert not any("<a" in text for text in hidden), page
+        assert hidden or page.parent.name != "notebooks"
+
+
+def test_equations_have_the_numbers_by_which_notebooks_name_them(pages):
+    """Catches an equation that Quarto counts in another way than the built-in pages."""
+    formulas = next(page for page in pages if page.name == "formulas.html").read_text(encoding="utf-8")
+    found = re.findall(r'<a href="#(eq-[\w-]+)"[^>]*>(.*?)</a>', formulas)
+    counted = {one.name: one.number for some in by_notebook(PROJECT).values() for one in some}
+    assert found and all(as_text(words).split()[-1] == str(counted[name]) for name, words in found)
 
 
 def as_text(fragment: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.assign import EXAMPLE_PRINTED, SHOULD_PRINT
 from checker.pages import cells
 from checker.pages.site import render
 from tests.checker.conftest import code, markdown
@@ -113,10 +114,43 @@ def test_an_attached_picture_is_shown(page):
     assert f'<img src="data:image/png;base64,{PIXEL}" alt="mine">' in text and '<img alt="gone">' in text
 
 
-def test_what_an_exercise_should_print_is_folded_and_no_output(page):
-    text = page(markdown("What it should print, with numbers like these:\n\n```text\nstep 1\n```"))
+HEADER = """---
+    title: Dots
+    course:
+      minutes: 3
+      level: first & easy
+      builds-on: [earlier, before]
+      goals:
+        - count <b>dots</b>
+        - compare
+---"""
+
+
+def test_a_report_says_what_the_header_says(good, save, tmp_path):
+    """Catches keys that only the course's own site shows, tags of a header that reach the page, and links to nowhere."""
+    good["cells"][0]["source"] = HEADER
+    text = render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
+    about = re.search('<div class="about">(.*?)</div>', text, re.DOTALL)[1]
+    assert re.findall("<span>(.*?)</span>", about) == [
+        "3 minutes to run",
+        "first &amp; easy",
+        "read before: earlier, before",
+    ]
+    assert "After it you can count &lt;b&gt;dots&lt;/b&gt;; compare." in about and "<a" not in about
+    assert text.index("</h1>") < text.index('class="about"') < text.index('class="facts"')
+
+
+@pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\n---", "no header"])
+def test_a_header_that_says_nothing_adds_nothing_to_a_report(good, save, tmp_path, header):
+    good["cells"][0]["source"] = header
+    assert 'class="about"' not in render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [SHOULD_PRINT, EXAMPLE_PRINTED])
+def test_what_an_exercise_should_print_is_folded_and_no_output(page, words):
+    text = page(markdown(f"{words}\n\n```text\nstep 1\n```"))
     folded = re.search(r'<details class="expected"><summary>([^<]+)</summary>(.*?)</details>', text, re.DOTALL)
-    assert folded[1] == "What it should print, with numbers like these" and "step 1" in folded[2]
+    assert folded[1] == words.removesuffix(":") and "step 1" in folded[2]
 
 
 def test_ids_and_classes_of_a_stranger_are_not_the_pages(page):

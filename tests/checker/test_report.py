@@ -86,11 +86,20 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
 
 
 def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path):
+    """The saved outputs say that it learnt: that they are of other code is told, too, and fails in the same place."""
     path = notebook({7: CELLS[7].replace("0.9", "0.1")})
-    assert report(path, "--out", tmp_path / "build").exit_code == 0
+    content = json.loads(path.read_text())
+    saved = "fine-tuned reward 0.9 (95 % interval 0.85 to 0.95)"
+    content["cells"][7]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": saved}]
+    path.write_text(json.dumps(content))
+    done = report(path, "--out", tmp_path / "build")
+    assert done.exit_code == 0
+    drift = '"fine-tuned reward" is 0.100; the saved outputs say 0.900 and allow 0.800 to 1.000.'
+    assert drift in done.output and "error" not in done.output
     done = report(path, "--out", tmp_path / "build", "--require-claim")
     assert done.exit_code == 1
     assert "does not show a fine-tuned reward above its baseline" in done.output
+    assert drift in done.output and "Save them again with --in-place" in done.output
 
 
 def test_in_place_saves_fresh_outputs_only_when_all_went_well(notebook, tmp_path):

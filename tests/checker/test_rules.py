@@ -75,6 +75,10 @@ def spoil_header_later(cells):
     cells.insert(2, cells.pop(0))
 
 
+def spoil_header_again(cells):
+    cells.insert(2, markdown("---\n    course:\n      goals:\n        - to count\n---"))
+
+
 def spoil_header_indentation(cells):
     cells[0]["source"] = "---\nformat:\nhtml:\ncode-fold: true\njupyter: python3\n---"
 
@@ -163,6 +167,17 @@ def spoil_analysis(cells):
     cells[8]["source"] = "# Cell 8: Analysis\nIt worked."
 
 
+def indented_header(lines):
+    """As the course's own headers are, which JupyterLab then shows as code."""
+
+    def spoil(cells):
+        header(lines)(cells)
+        _, *inside, _ = cells[0]["source"].strip().split("\n")
+        cells[0]["source"] = "\n".join(["---", *(f"    {line}" for line in inside), "---"])
+
+    return spoil
+
+
 def header(lines):
     def spoil(cells):
         cells[0]["source"] = HEADER.replace("jupyter:", f"{lines}jupyter:")
@@ -229,11 +244,13 @@ SPOILED = [
     ("R001", append("```python\nx = 1")),
     ("R002", append("$$ x = 1")),
     ("R002", append(r"\begin{aligned} x")),
+    ("R003", spoil_header_again),
     ("R004", append("![curve](C:/Users/me/curve.png)")),
     ("R004", append("![curve](missing.png)")),
     ("R004", append("[data](file:///home/me/x.csv)")),
     ("R005", header("execute:\n  enabled: true\n")),
     ("R005", header("execute: {enabled: true}\n")),
+    ("R005", indented_header("execute:\n  enabled: true\n")),
     ("R005", header("execute:\n  warning: false\n  enabled: true\n")),
     ("H001", add_code('login("hf_' + "a" * 34 + '")')),
     ("H002", add_print("/home/student/model\n")),

@@ -106,6 +106,27 @@ def test_a_page_loads_nothing_from_elsewhere(pages):
         assert "@import" not in styles and "url(" not in styles, page
 
 
+def test_headings_of_pages_stand_where_the_search_of_quarto_finds_them():
+    """Catches headings that begin with `##`: Quarto's search knows the page, or the section above, and not theirs."""
+    for path in [PROJECT / "index.qmd", *PROJECT.glob("docs/*.qmd")]:
+        text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        assert re.findall("^##+ .*", text, re.MULTILINE) == [], path.name
+
+
+def test_the_search_knows_every_section_of_every_page(pages):
+    """Catches sections inside a piece, a paper or a function, that the search leaves out."""
+    landing, text = next((page, page.read_text(encoding="utf-8")) for page in pages if page.name == "index.html")
+    found = re.search('<ol class="found" hidden>(.*?)</ol>', text, re.DOTALL)[1]
+    places = set(re.findall(r'<a href="([^"]+)">', found))
+    for page in pages:
+        link = page.relative_to(landing.parent).as_posix()
+        assert link in places
+        shown = page.read_text(encoding="utf-8").split("<main")[1]
+        sections = re.findall(r'<h2 id="([^"]+)"|<section class="level2" id="([^"]+)"', shown)
+        assert {f"{link}#{heading or section}" for heading, section in sections} <= places, link
+    assert "docs/references.html#shao2024" in places and "docs/api.html#shared.kl" in places
+
+
 def test_all_pages_stand_in_the_sidebar():
     sources = website(PROJECT).pages
     assert {path.relative_to(PROJECT) for path in PROJECT.glob("docs/*.qmd")} <= set(sources)
@@ -137,6 +158,22 @@ def test_a_card_says_what_the_header_says(good, save):
     card = cards.card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
     assert (card.title, card.description, card.minutes, card.level) == ("Dots", "Count & compare.", "3", "first steps")
     assert (card.needs, card.goals, card.reaches) == (["An earlier one"], ["to count"], (0.25, 0.97))
+
+
+def test_a_card_names_the_line_that_says_what_is_reached(good, save):
+    """Catches a comparison of methods whose card says nothing, as Cell 7 calls none of them trained."""
+    header = {"title": "Methods", "course": {"claim": "measures", "reaches": "one update"}}
+    good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
+    evaluation = next(cell for cell in good["cells"] if "Cell 7" in "".join(cell["source"]))
+    said = "untrained  0.240\non held-out rows\nfour updates  0.488\none update  0.941 (0.912 to 0.967)\n"
+    evaluation["outputs"] = [{"output_type": "stream", "name": "stdout", "text": said}]
+    assert cards.card(Path("a.ipynb"), read(save(good)), {}).reaches == (0.24, 0.941)
+
+
+def test_every_card_says_what_its_notebook_reaches():
+    """Catches a line of Cell 7 that was renamed, and a gallery in which one card is poorer than the others."""
+    for source in website(PROJECT).notebooks:
+        assert cards.card(source, read(PROJECT / source), {}).reaches, source
 
 
 @pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\ndescription: [1]\n---", "x"])

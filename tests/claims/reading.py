@@ -1,29 +1,38 @@
 """The numbers that a notebook's analysis claims.
 
-Claimed is every decimal, every percentage and every whole number of two or more digits. Not claims are: what stands
-in code, in formulas or in a link (a number with a link comes from elsewhere, and the link says from where), years of
-publications, the numbers of cells, and numbers written as words.
+Claimed is every decimal, every percentage and every whole number of two or more digits, each with its sign. Not claims
+are: what stands in code, in formulas or in a link (a number with a link comes from elsewhere, and the link says from
+where), years of publications, the numbers of cells, and numbers written as words. Where a sentence names a cell, what
+it claims is claimed of that cell.
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
-NUMBER = re.compile(rf"(?<![\w.,^])[-−]?({DIGITS})(\s*%)?(?!\w|[.,]\d)")
+SIGN = r"(?:(?<![\w.])[-+−])?"  # the hyphen of "3-4" is none
+NUMBER = re.compile(rf"(?<![\w.,^])({SIGN}{DIGITS})(\s*%)?(?!\w|[.,]\d)")
+CELLS = re.compile(r"\b[Cc]ells? (\d(?:(?:, | and | to )\d)*)")
+SENTENCE_ENDS = re.compile(r"[.!?][\"')\]*]*\s+(?=[A-Z0-9\"'(*$\[`<])|\n\s*\n")
 NO_CLAIM = re.compile(
     r"<!--.*?-->"  # the markers of answers
     r"|```.*?```|`[^`\n]*`"  # code
     r"|\$\$.*?\$\$|\$[^$\n]+\$"  # formulas
     r"|!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>|arXiv:\S+"  # from elsewhere, and it says from where
     r"|\b(?:et al\.|[A-Z]\w+),? \(?(?:19|20)\d\d\b"  # Schulman 2020
-    r"|\b[Cc]ells? \d(?:(?:, | and | to )\d)*",
+    rf"|{CELLS.pattern}",
     re.DOTALL,
 )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number of an analysis: as it is `written`, where it `starts` in the text, what it says and how exactly."""
+    """A number of an analysis: as it is `written`, where it `starts` in the text, what it says and how exactly.
+
+    All of them begin with the sign where there is one.
+    """
 
     written: str
     starts: int
@@ -40,14 +49,14 @@ class Claim:
 
     def _rounds(self, value: float, decimals: int) -> bool:
         half = 0.5 * 10.0**-self.decimals * (1 + 1e-9)
-        return decimals >= self.decimals and abs(abs(value) - self.value) <= half
+        return decimals >= self.decimals and abs(value - self.value) <= half
 
 
 def claims(analysis: str) -> list[Claim]:
     """All claims of an analysis (the Markdown of Cell 8), in order."""
     plain = NO_CLAIM.sub(lambda match: " " * len(match.group()), analysis)
     found = [claim_of(match) for match in NUMBER.finditer(plain)]
-    return [claim for claim in found if claim.decimals > 0 or claim.percent or claim.value >= 10]
+    return [claim for claim in found if claim.decimals > 0 or claim.percent or abs(claim.value) >= 10]
 
 
 def claim_of(match: re.Match) -> Claim:
@@ -56,7 +65,28 @@ def claim_of(match: re.Match) -> Claim:
 
 
 def value_of(written: str) -> tuple[float, int]:
-    """A number without its sign, and to how many decimals it is known: ("1,200.50") gives 1200.5 and 2."""
-    mantissa, _, exponent = written.replace(",", "").partition("e")
+    """A number, and to how many decimals it is known: ("-1,200.50") gives -1200.5 and 2."""
+    plain = written.replace(",", "").replace("−", "-")
+    mantissa, _, exponent = plain.partition("e")
     decimals = len(mantissa.partition(".")[2]) - int(exponent or 0)
-    return abs(float(written.replace(",", ""))), decimals
+    return float(plain), decimals
+
+
+def cells_named(analysis: str, place: int) -> tuple[int, ...]:
+    """The numbers of the cells that are named in the sentence at a place of the text; () for none."""
+    ends = _ends_of_sentences(analysis)
+    after = bisect_right(ends, place)
+    named = CELLS.findall(analysis[ends[after - 1] : ends[after]])
+    return tuple(sorted({number for cells in named for number in _numbers_of(cells)}))
+
+
+@lru_cache(maxsize=4)
+def _ends_of_sentences(analysis: str) -> tuple[int, ...]:
+    """Where sentences end and the next begin, the text's own beginning and end among them."""
+    return (0, *(match.end() for match in SENTENCE_ENDS.finditer(analysis)), len(analysis) + 1)
+
+
+def _numbers_of(cells: str) -> list[int]:
+    """ "4, 6 and 7" is 4, 6 and 7; "4 to 7" is all from 4 to 7."""
+    numbers = [int(digit) for digit in re.findall(r"\d", cells)]
+    return list(range(numbers[0], numbers[-1] + 1)) if " to " in cells else numbers

@@ -32,7 +32,13 @@ TESTS = {
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
     "shared/training.py": [*LOOP, *GRPO],
     "shared/algorithm.py": ["tests/test_settings.py", *LOOP, *GRPO],
-    "shared/experience.py": ["tests/test_settings.py", "tests/test_experience.py", *GRPO, *LOOP],
+    "shared/experience.py": [
+        "tests/test_settings.py",
+        "tests/test_experience.py",
+        *GRPO,
+        *LOOP,
+        "tests/test_environment.py",
+    ],
     "shared/grpo.py": [
         "tests/test_settings.py",
         *GRPO,
@@ -43,7 +49,7 @@ TESTS = {
     "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
     "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
     "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
-    "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py"],
+    "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py", "tests/test_environment.py"],
     "shared/engine/checkpoint.py": SAVED,
     "shared/rewards.py": ["tests/test_rewards.py", *GRPO],
     "shared/rollout.py": ["tests/test_rollout_record.py", *SAMPLED, "tests/test_experience.py", "tests/test_critic.py"],

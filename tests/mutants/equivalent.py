@@ -2,6 +2,8 @@
 
 PADDING = "Padding has only to be finite here; it is masked again where the mean is taken."
 WORDING = "The wording of a sentence."
+SHARED = "The same in one process; with several `tests/test_processes.py` notices, which takes long."
+DEVICE = "The same on the CPU; on another device `tests/test_second_device.py` and its like notice, which take long."
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -22,7 +24,8 @@ EQUIVALENT = {
     },
     "shared/ppo.py": {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
-        r"^(collect|ppo_loss): .*per_token_kl\(.*, \), mask\)": "k3 is the default; it is named for the reader.",
+        r"^(collect|ppo_loss): .*per_token_kl\(.*, \)(, mask\))?$": "k3 is the default; it is named for the reader.",
+        r"\.to\(None\)$|\bshare(=self\.share)?,? \)  ->": SHARED,
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
     },
     "shared/grpo.py": {
@@ -34,6 +37,7 @@ EQUIVALENT = {
     "shared/experience.py": {
         r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
         r"verified = None": "Only its truth is asked for.",
+        r"take_general_path\(None\)$": SHARED,
     },
     "shared/engine/checkpoint.py": {
         r"SHA256": "Another spelling of the same algorithm.",
@@ -47,7 +51,11 @@ EQUIVALENT = {
     "shared/rewards.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
     },
+    "shared/critic.py": {
+        r"device = None$|\.to\(None\)": DEVICE,
+    },
     "shared/engine/logits.py": {
+        r"device=(choice\.device|None)\)  ->  .*(device=None|, )\)$": DEVICE,
         r": CHUNK = (1 >> 20|2 << 20|1 << 21)": "A size that is chosen for speed.",
         r"^(in_chunks|TokenLogps).*(size\(|dim=)\+1": "The logits have two dimensions here, so the last is number 1.",
         r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",

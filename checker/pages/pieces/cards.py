@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from checker.claims import header_of
+from checker.claims import header_of, methods
 from checker.layout import title_of
 from checker.notebook import Notebook, read
 from checker.pages import cells
@@ -18,6 +18,7 @@ class Card:
     """What the gallery says of a notebook, all of it from the notebook: its header, its pictures, its Cell 7.
 
     needs: titles of the notebooks to read before.    reaches: reward before and after, None where Cell 7 shows none.
+    Where Cell 7 calls no line trained, the header's `reaches` names the one that is meant.
     """
 
     link: str
@@ -50,6 +51,8 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
     course = header.get("course")
     course = course if isinstance(course, dict) else {}
     before, after = rewards(notebook)
+    if after is None:
+        after = methods(notebook).get(_text(course.get("reaches")))
     picture, alternative = _last_picture(notebook)
     return Card(
         link=source.with_suffix(".html").as_posix(),

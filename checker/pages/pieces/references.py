@@ -6,7 +6,7 @@ from pathlib import Path
 
 from checker.layout import title_of
 from checker.notebook import Notebook, read
-from checker.pages.templates import template
+from checker.pages.templates import style, template
 from checker.pages.terms import Paper, papers
 from checker.pages.website import NOTEBOOK
 
@@ -30,7 +30,7 @@ def references(project: Path, sources: list[Path]) -> str:
         listed.append(
             Listed(paper, [(f"../{source.with_suffix('.html').as_posix()}", titles[source]) for source in named])
         )
-    return template("references.html.j2").render(listed=listed)
+    return template("references.html.j2").render(listed=listed, css=style("references.css"))
 
 
 def _text(notebook: Notebook) -> str:

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from checker.rules.base import Remark, Submission, rule
+from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import (
@@ -22,6 +22,8 @@ from checker.rules.syntax.expressions import (
 )
 
 REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|^Gs?$|group"
+# What is normalised and no reward: what a network is given, and what it gives.
+OTHER = r"obs|state|feature|image|img|pixel|input|data|frame|(^|_)(x|xs|train|test|df)(_|$)|logit|weight|hidden|token"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -72,6 +74,20 @@ def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
                 yield cell, node
 
 
+def _divisions_of_others(code: Code) -> Iterator[tuple[int, ast.BinOp]]:
+    """Every `(x - x.mean()) / x.std()` of what is not called a reward, in a notebook that speaks of rewards."""
+    if not any(re.search("reward|adv", name, re.IGNORECASE) for _, name in code.bindings):
+        return
+    named = {node for _, node in _divisions(code)}
+    for cell, node in code.walk(ast.BinOp):
+        pair = difference(code.resolve(node.left)) if isinstance(node.op, ast.Div) and node not in named else None
+        mean = code.resolve(pair[1]) if pair else None
+        spread = _plain(code, node.right)
+        if called(mean) in ("mean", "average") and called(spread) == "std" and not mentions(pair[0], OTHER):
+            if all(same(subject(call) or call, pair[0]) for call in (mean, spread)):
+                yield cell, node
+
+
 @rule(
     "M009",
     "warning",
@@ -81,6 +97,7 @@ def _divisions(code: Code) -> Iterator[tuple[int, ast.BinOp | ast.AugAssign]]:
     ),
     wrong="advantages = (rewards - rewards.mean()) / rewards.std()",
     right="advantages = (rewards - mean) / (std + 1e-4)",
+    asks="Of what is called a reward, a return or an advantage it is asserted; of what has another name it is asked.",
 )
 def no_epsilon(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -88,16 +105,28 @@ def no_epsilon(submission: Submission) -> Iterator[Remark]:
     if any("loss" in name for name in cared_for):
         return
     for cell, node in _divisions(code):
-        statement = code.within(node, ast.stmt) or node
-        if names(statement) & cared_for - {"np", "torch", "self", "jnp"}:
-            continue
-        divisor = _plain(code, operands(node)[1])
-        if called(divisor) in ("std", "stdev", "pstdev") and not _is_guarded(code, node):
+        if _is_unguarded(code, node, cared_for):
             yield (
                 cell,
                 f"line {node.lineno} divides by a standard deviation that can be 0",
                 "Add a small number: `/ (std + 1e-4)`.",
             )
+    for cell, node in _divisions_of_others(code):
+        if _is_unguarded(code, node, cared_for):
+            yield Question(
+                cell,
+                f"line {node.lineno}: can these all be equal, so that their standard deviation is 0?",
+                "What comes of the division, and every weight that it reaches, is nan then; `/ (std + 1e-4)` is not.",
+            )
+
+
+def _is_unguarded(code: Code, node: ast.BinOp | ast.AugAssign, cared_for: set[str]) -> bool:
+    """Whether a division is by a standard deviation, and nothing is done about its being 0."""
+    statement = code.within(node, ast.stmt) or node
+    if names(statement) & cared_for - {"np", "torch", "self", "jnp"}:
+        return False
+    divisor = _plain(code, operands(node)[1])
+    return called(divisor) in ("std", "stdev", "pstdev") and not _is_guarded(code, node)
 
 
 def _is_guarded(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
@@ -115,7 +144,7 @@ def _is_guarded(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
 
 @rule(
     "M010",
-    "note",
+    "question",
     why=(
         "torch.std divides by G - 1, numpy's by G. With G = 2 every advantage is then 0.71 of what it is with G."
         " DeepSeekMath writes std(r) without saying which; TRL takes G - 1. Say which one you mean."
@@ -141,8 +170,8 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
                 continue
             yield (
                 cell,
-                f"line {call.lineno} takes the sample standard deviation of a group (divides by G - 1)",
-                "Pass `correction=0`, or say in a comment that you want the sample's.",
+                f"line {call.lineno}: is the group's standard deviation to be divided by G - 1?",
+                "torch divides so, numpy by G: pass `correction=0`, or say in a comment that you want the sample's.",
             )
 
 
@@ -213,7 +242,7 @@ def _is_said(code: Code, node: ast.AST) -> bool:
 
 @rule(
     "M011",
-    "warning",
+    "question",
     why=(
         "Normalised over the whole batch, an easy prompt pushes up everything that was sampled for it, right or wrong."
     ),
@@ -235,8 +264,8 @@ def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
         if _is_grouped(code, pair[0]) or _holds_several_groups(code, pair[0]):
             yield (
                 cell,
-                f"line {node.lineno} subtracts the mean of the whole batch from rewards in groups",
-                "Take the mean over each prompt's group: `rewards.view(-1, G).mean(dim=1, keepdim=True)`.",
+                f"line {node.lineno}: is this the mean of each prompt's group, or of the whole batch?",
+                "Over the batch all of an easy prompt's is pushed up; `rewards.view(-1, G).mean(dim=1)` is the groups'.",
             )
 
 

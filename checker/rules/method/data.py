@@ -18,7 +18,7 @@ JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
 
 @rule(
     "M013",
-    "warning",
+    "question",
     why="The model's text is untrusted. `eval` runs whatever it says: files, the network, an endless loop.",
     wrong="value = eval(completion)",
     right="value = parse_expression(completion)  # a small parser, see shared/tasks/arithmetic.py",
@@ -30,15 +30,17 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
         lambda node: called(node) in ("literal_eval", "len", "float", "int"),
     )
     for cell, call in code.walk(ast.Call):
-        if plain_name(call.func) not in ("eval", "exec") or not call.args or isinstance(call.args[0], ast.Constant):
+        if plain_name(call.func) not in ("eval", "exec") or plain_name(call.func) in code.functions:
+            continue  # what is no built-in, `def eval(loader, model)` for instance, executes nothing
+        if not call.args or isinstance(call.args[0], ast.Constant):
             continue
         function = code.within(call, ast.FunctionDef)
         judges = re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE)
         if (judges and not _is_of_the_task(code, call.args[0])) or said(call.args[0]) or _is_a_program(code, call):
             yield (
                 cell,
-                f"line {call.lineno} calls `{call.func.id}` on what the model said",
-                "Parse it instead, and give 0 to what does not parse.",
+                f"line {call.lineno}: can what the model says reach this `{call.func.id}`?",
+                "It would run, with your files and your network; a small parser gives 0 to what does not parse.",
             )
 
 

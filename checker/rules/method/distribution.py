@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from checker.rules.base import Remark, Submission, rule
+from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, parameters, plain_name
@@ -31,6 +31,10 @@ ASIDE = r"eval|test|demo|show|chat|baseline|compare|infer|accuracy|valid"
         "out = model.generate(**inputs, do_sample=True, temperature=0.7)\n"
         "logps = (model(out).logits / 0.7).log_softmax(-1)"
     ),
+    asks=(
+        "It is asserted where the notebook shows the samples going into what scores them. Where that cannot be followed"
+        " it is asked: they may be for another purpose."
+    ),
 )
 def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     """In every step that both samples and scores: a function, or a cell outside of functions."""
@@ -47,11 +51,23 @@ def sampled_and_scored_differently(submission: Submission) -> Iterator[Remark]:
     for cell, step in steps:
         for call, settings in changed[step].items():
             if not _is_told_inside(code, call, told, DEEP):
-                yield (
-                    cell,
-                    f"line {call.lineno} samples with {settings}, and the log-probabilities are of the plain distribution",
-                    "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
-                )
+                yield _told(code, cell, call, settings)
+
+
+def _told(code: Code, cell: int, call: ast.Call, settings: str) -> Remark:
+    """Asserted where what is sampled can be followed into what scores it, else asked: it may be for another purpose."""
+    scores = [part for _, part in code.walk(ast.Call) if part is not call and _scores(code, part, DEEP)]
+    if _are_scored(code, [call], scores):
+        return (
+            cell,
+            f"line {call.lineno} samples with {settings}, and the log-probabilities are of the plain distribution",
+            "Divide the logits by the temperature before `log_softmax`, and leave top_k=0, top_p=1.0.",
+        )
+    return Question(
+        cell,
+        f"line {call.lineno}: are these samples, drawn with {settings}, scored as if drawn without?",
+        "The ratio is then not 1 before the first update; divide the logits when scoring, leave top_k=0, top_p=1.0.",
+    )
 
 
 def _changed(code: Code, step: ast.AST, accounted: set[str]) -> dict[ast.Call, str]:

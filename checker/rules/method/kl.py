@@ -24,7 +24,7 @@ COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
 
 @rule(
     "M004",
-    "warning",
+    "question",
     why=(
         "`disable_adapter()` only makes a context manager: called on its own it changes nothing, and the"
         ' "reference" is the policy itself. The KL is then 0 for ever.'
@@ -41,14 +41,14 @@ def adapter_not_disabled(submission: Submission) -> Iterator[Remark]:
         if isinstance(parent, ast.Expr) or (isinstance(parent, ast.Assign) and not kept & (entered | {""})):
             yield (
                 cell,
-                f"line {call.lineno} calls `disable_adapter()` without `with`",
-                "Write `with model.disable_adapter():` and compute the reference inside.",
+                f"line {call.lineno}: is the adapter off where the reference is computed?",
+                "Without `with`, `disable_adapter()` changes nothing, and the reference is the policy itself.",
             )
 
 
 @rule(
     "M006",
-    "warning",
+    "question",
     why=(
         "k3 = exp(log_r) - log_r - 1 is the estimator already; half of it is half the penalty that beta says."
         " (k2 has the factor one half.)"
@@ -61,12 +61,16 @@ def k3_halved(submission: Submission) -> Iterator[Remark]:
     for cell, node in code.walk(ast.BinOp, ast.AugAssign):
         whole = halved(node)
         if whole is not None and is_k3(code, whole):
-            yield cell, f"line {node.lineno} halves the k3 estimate", "Leave the factor out."
+            yield (
+                cell,
+                f"line {node.lineno}: is half of k3 what you want?",
+                "k3 has no factor one half (k2 has): half of it is half the penalty that beta says.",
+            )
 
 
 @rule(
     "M007",
-    "warning",
+    "question",
     why=(
         "Samples come from the policy, so k3 needs log_r = ref_logps - logps, and the exact KL weighs by the"
         " policy's probabilities. The other way round it is another quantity, with a huge variance."
@@ -76,20 +80,20 @@ def k3_halved(submission: Submission) -> Iterator[Remark]:
 )
 def kl_reversed(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    advice = "Use log_r = ref_logps - logps, or the policy's probabilities times (logps - ref_logps)."
+    reason = "It takes log_r = ref_logps - logps, or the policy's probabilities times (logps - ref_logps)."
     for cell, node in code.walk(ast.BinOp):
         pair = k3(code, node)
         if isinstance(pair, tuple) and is_reference(pair[1]) and not mentions(pair[0], REFERENCE):
-            yield cell, f"line {node.lineno} has the KL the wrong way round", advice
+            yield cell, f"line {node.lineno}: is the KL the right way round?", reason
         elif _weighs_by_the_reference(code, node):
-            yield cell, f"line {node.lineno} computes KL(reference || policy)", advice
+            yield cell, f"line {node.lineno}: is KL(reference || policy) the one that you want?", reason
     for cell, call in code.calls("kl_div"):
         if len(call.args) >= 2 and is_reference(call.args[1]) and not mentions(call.args[0], REFERENCE):
             if mentions(call.args[0], f"{POLICY}|{MODEL}|logits|probs?$"):
                 yield (
                     cell,
-                    f"line {call.lineno}: `kl_div(policy, reference)` computes KL(reference || policy)",
-                    "Swap the two: `F.kl_div(ref_logps, logps, log_target=True)`.",
+                    f"line {call.lineno}: is KL(reference || policy) wanted, which `kl_div(policy, reference)` computes?",
+                    "The penalty of GRPO is KL(policy || reference): `F.kl_div(ref_logps, logps, log_target=True)`.",
                 )
     for cell, node in code.walk(ast.Assign):
         pair = difference(averaged(node.value))
@@ -98,8 +102,8 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
             if backwards and not _goes_on(code, plain_name(node.targets[0])):
                 yield (
                     cell,
-                    f"line {node.lineno} has the sign of the KL reversed",
-                    "Use logps - ref_logps, or k3.",
+                    f"line {node.lineno}: is the sign of this KL as you want it?",
+                    "Its estimate is logps - ref_logps, or k3; the other sign pays for leaving the reference.",
                 )
 
 
@@ -129,7 +133,7 @@ def _goes_on(code: Code, name: str) -> bool:
 
 @rule(
     "M008",
-    "warning",
+    "question",
     why="logps - ref_logps is k1: as a term of the loss its gradient has mean 0, so it holds nothing back.",
     wrong="loss = policy_loss + beta * (logps - ref_logps).mean()",
     right="loss = policy_loss + beta * (torch.exp(log_r) - log_r - 1).mean()",
@@ -151,8 +155,8 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
             if pair and is_reference(pair[1]) and mentions(pair[0], POLICY) and not mentions(pair[0], REFERENCE):
                 yield (
                     cell,
-                    f"line {node.lineno} uses logps - ref_logps as the KL term of a loss",
-                    "Use k3, or subtract it from the reward instead.",
+                    f"line {node.lineno}: is logps - ref_logps meant to hold the policy back, as a term of the loss?",
+                    "There its gradient has mean 0; k3 in the loss, or k1 subtracted from the reward, does hold it.",
                 )
                 break
 

@@ -12,7 +12,7 @@ from checker.rules.syntax.expressions import called, mentions, number
 
 @rule(
     "M016",
-    "note",
+    "question",
     why=(
         "With dropout on, the same tokens get other probabilities each time: sampling with `eval()` and"
         " scoring with `train()` makes a ratio that is not 1 before the first update."
@@ -54,8 +54,8 @@ def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
                     place, _ = code.place(switched)
                     yield (
                         code.trees[place].cell,
-                        f"line {switched.lineno} switches to `train()` between sampling and scoring",
-                        "Leave the model in `eval()` for both, so that dropout is off.",
+                        f"line {switched.lineno}: is dropout off while sampling, and on again while scoring?",
+                        "Then the ratio is not 1 before the first update; gradients need no `train()`.",
                     )
 
 

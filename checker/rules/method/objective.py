@@ -24,7 +24,7 @@ NEUTRAL = {
 
 @rule(
     "M005",
-    "warning",
+    "question",
     why=(
         "The ratio corrects for the policy that sampled. Taken against the reference it leaves the clipping"
         " range for good as soon as the policy has moved, and the gradient stops."
@@ -56,11 +56,8 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
                     told.add(line)
                     yield (
                         cell,
-                        f"line {line} takes the ratio against the reference",
-                        (
-                            "Use the log-probabilities of the policy that sampled (`old_logps`); the"
-                            " reference belongs in the KL term."
-                        ),
+                        f"line {line}: is this ratio against the reference, not against the policy that sampled?",
+                        "Against the reference it leaves the clipping range for good; the sampler's are `old_logps`.",
                     )
 
 
@@ -72,7 +69,7 @@ def _is_of_the_reference(node: ast.expr) -> bool:
 
 @rule(
     "M017",
-    "warning",
+    "question",
     why=(
         "A loss made of rewards, KL or values alone has no path from the reward to the weights: nothing pulls"
         " the policy towards what was rewarded."
@@ -100,8 +97,8 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
                 tree, line = code.place(binding.statement)
                 yield (
                     code.trees[tree].cell,
-                    f"line {line}: the loss has no policy-gradient term",
-                    "Add the surrogate: minus advantage times ratio (or log-probability).",
+                    f"line {line}: where is the policy gradient in this loss?",
+                    "Rewards, KL or values alone pull nothing; minus advantage times ratio (or log-probability) does.",
                 )
 
 

@@ -20,7 +20,7 @@ WITHOUT_PAD = re.compile(r"gpt-?2|gpt-?neo|gpt-?j|dialogpt|pythia|llama|mistral|
 
 @rule(
     "M001",
-    "warning",
+    "question",
     why=(
         "When pad and EOS are one id, a mask made from ids also masks the EOS that the model sampled: the"
         " decision to stop gets no gradient, and completions grow. (In an attention mask that does no harm.)"
@@ -43,8 +43,8 @@ def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
         if (mentions(ids, COMPLETION) or sampled(ids)) and not _is_for_attention(code, compared):
             yield (
                 cell,
-                f"line {ids.lineno} makes a mask by comparing ids with the pad id, and pad is EOS here",
-                "Build the mask from lengths: 1 up to and including the first EOS.",
+                f"line {ids.lineno}: does this mask leave out the EOS that the model sampled?",
+                "Pad and EOS look like one id here; a mask from lengths, 1 up to the first EOS and at it, keeps it.",
             )
 
 

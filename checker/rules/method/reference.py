@@ -8,7 +8,7 @@ from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
 from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import argument, called, mentions, names, parameters, plain_name
+from checker.rules.syntax.expressions import argument, called, keyword, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
 
@@ -25,7 +25,7 @@ def _is_reference_model(node: ast.AST) -> bool:
 
 @rule(
     "M021",
-    "warning",
+    "question",
     why=(
         "Nothing is learned through the reference. Scored with gradients on it takes the memory of a second training"
         " step, and where it shares weights with the policy it is trained along."
@@ -47,8 +47,8 @@ def reference_with_gradients(submission: Submission) -> Iterator[Remark]:
             continue
         yield (
             cell,
-            f"line {call.lineno} scores with the reference while gradients are on",
-            "Put it under `with torch.no_grad():`.",
+            f"line {call.lineno}: does scoring with the reference need gradients?",
+            "Nothing is learned through it; under `with torch.no_grad():` it takes no memory of a training step.",
         )
 
 
@@ -113,7 +113,7 @@ def _is_let_go(code: Code, call: ast.Call) -> bool:
 
 @rule(
     "M022",
-    "warning",
+    "question",
     why=(
         "`ref_model = model` gives the same model a second name: it is trained with the policy, the KL stays 0, and"
         " nothing holds the policy back."
@@ -128,27 +128,25 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
         return
     trained = _optimised(code)
     for cell, node in code.walk(ast.Assign):
-        if trained and not names(node.value) & trained:
+        if not any(_is_reference_model(target) for target in node.targets) or not _is_the_policy(node.value):
             continue
-        if any(_is_reference_model(target) for target in node.targets) and _is_the_policy(node.value):
+        if not trained or names(node.value) & trained:
             yield cell, *_one_model(node.lineno, node.value)
     for cell, call in code.walk(ast.Call):
-        told = _told(code, call)
-        reference = next((told[name] for name in ("ref_model", "reference_model", "ref_policy") if name in told), None)
-        policy = next((told[name] for name in ("model", "policy", "policy_model") if name in told), None)
-        if reference is None or policy is None or not _is_the_policy(reference):
+        reference = _passed(code, call, ("ref_model", "reference_model", "ref_policy"))
+        if reference is None or not _is_the_policy(reference):
             continue
+        policy = _passed(code, call, ("model", "policy", "policy_model"))
         if plain_name(reference) and plain_name(reference) == plain_name(policy):
             yield cell, *_one_model(reference.lineno, reference)
 
 
-def _told(code: Code, call: ast.Call) -> dict[str | None, ast.expr]:
-    """What a call passes, by the name of the parameter; by position too where the function is the notebook's own."""
+def _passed(code: Code, call: ast.Call, wanted: tuple[str, ...]) -> ast.expr | None:
+    """What a call passes for the first of these parameters; by position too where the function is the notebook's own."""
     function = code.procedure(call)
-    passed = {} if function is None else {name: argument(call, function, name) for name in parameters(function)}
-    return {name: value for name, value in passed.items() if value is not None} | {
-        k.arg: k.value for k in call.keywords
-    }
+    own = set() if function is None else parameters(function)
+    values = (argument(call, function, name) if name in own else keyword(call, name) for name in wanted)
+    return next((value for value in values if value is not None), None)
 
 
 def _optimised(code: Code) -> set[str]:
@@ -171,8 +169,8 @@ def _is_the_policy(node: ast.expr) -> bool:
 
 def _one_model(line: int, policy: ast.expr) -> tuple[str, str]:
     return (
-        f"line {line} makes the reference the policy itself ({ast.unparse(policy)[:40]})",
-        "Make a frozen copy, `copy.deepcopy(model).eval()`, before training.",
+        f"line {line}: is the reference the policy itself ({ast.unparse(policy)[:40]})?",
+        "Under a second name it is trained along and the KL stays 0; `copy.deepcopy(model).eval()` is a copy.",
     )
 
 

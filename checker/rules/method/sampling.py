@@ -14,7 +14,7 @@ from checker.rules.syntax.expressions import LOOPS, called, mentions, names, num
 
 @rule(
     "M019",
-    "warning",
+    "question",
     why=(
         "With gradients on, each token's forward pass keeps what a backward pass would need, which is slower and"
         " takes the memory of a training step; and nothing can flow through a sampled token anyway."
@@ -41,8 +41,8 @@ def sampled_inside_the_graph(submission: Submission) -> Iterator[Remark]:
         if draws and forward and not scored and not _called_quietly(code, function):
             yield (
                 cell,
-                f"line {draws[0].lineno} samples tokens with gradients on",
-                "Put the sampling loop under `torch.no_grad()`.",
+                f"line {draws[0].lineno}: do these samples need gradients?",
+                "Nothing flows through a sampled token; `torch.no_grad()` around the loop saves the memory.",
             )
 
 
@@ -75,7 +75,7 @@ def _called_quietly(code: Code, function: ast.FunctionDef) -> bool:
 
 @rule(
     "M020",
-    "note",
+    "question",
     why=(
         "Each call reads the prompt again. One call with `num_return_sequences=G`, or the prompts repeated,"
         " is several times faster."
@@ -99,8 +99,8 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
             if named_so or all(_collects_the_same(code, call, loop, iterable) for call in inside):
                 yield (
                     cell,
-                    f"line {loop.lineno} calls `generate` once for each completion",
-                    "Ask for all completions of a prompt in one call.",
+                    f"line {loop.lineno}: could one call of `generate` make all completions of a prompt?",
+                    "Each call reads the prompt again; `num_return_sequences=G` is several times faster.",
                 )
 
 

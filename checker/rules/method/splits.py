@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.syntax.bindings import Binding
@@ -16,18 +17,22 @@ DATA = re.compile(
     r"|(^|_)(x|xs)(_|$)",
     re.IGNORECASE,
 )
+MEASURES = re.compile(r"eval|compare|accuracy|test", re.IGNORECASE)
+REASON = "A model that has learned the answers by heart looks best there; items split by a hash cannot overlap."
+OF_EVERY_ROW = re.compile(r"system|template", re.IGNORECASE)  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
+@lru_cache(maxsize=20_000)  # a class shares its names
 def _names_of(pattern: re.Pattern, name: str) -> bool:
-    if re.search(r"system|template", name, re.IGNORECASE):
-        return False  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
-    return bool(pattern.search(name)) and (bool(DATA.search(name)) or name.lower() in BARE)
+    if not pattern.search(name) or OF_EVERY_ROW.search(name):
+        return False
+    return bool(DATA.search(name)) or name.lower() in BARE
 
 
 @rule(
     "M014",
-    "warning",
+    "question",
     why="Evaluated on what it was trained on, a model that has learned the answers by heart looks best.",
     wrong="train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)",
     right='train_rows = task.dataset("train", 100)\neval_rows = task.dataset("eval", 100)',
@@ -46,13 +51,13 @@ def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
                 tree, line = code.place(one.statement)
                 yield (
                     code.trees[tree].cell,
-                    f"line {line}: {one.name} is made of the same items as {other.name}",
-                    "Split the items themselves, for instance by a hash, so that the two cannot overlap.",
+                    f"line {line}: is {one.name} made of the same items as {other.name}?",
+                    REASON,
                 )
                 break
     yield from _handed_over_together(code)
     yield from _begun_alike(code)
-    yield from _measured_on_training_rows(submission, [b.name for b in bound])
+    yield from _measured_on_training_rows(submission, {b.name for b in bound})
 
 
 def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
@@ -179,8 +184,8 @@ def _handed_over_together(code: Code) -> Iterator[Remark]:
         if set(_sources(code, training, through=UNCUT)) & set(_sources(code, held_out, through=(*UNCUT, *CUTS))):
             yield (
                 cell,
-                f"line {call.lineno} trains and evaluates on the same rows",
-                "Split the items themselves, for instance by a hash, so that the two cannot overlap.",
+                f"line {call.lineno}: does this train and evaluate on the same rows?",
+                REASON,
             )
 
 
@@ -194,8 +199,8 @@ def _begun_alike(code: Code) -> Iterator[Remark]:
     for cell, loop in evaluations[:1] if training else []:
         yield (
             cell,
-            f"line {loop.lineno} evaluates on the first seeds of the training",
-            "Take other seeds: `for seed in range(10_000, 10_010)`.",
+            f"line {loop.lineno}: did the training begin from the same seeds?",
+            "What is met again may be known by heart; `for seed in range(10_000, 10_010)` is new.",
         )
 
 
@@ -244,25 +249,25 @@ def _sources(code: Code, node: ast.expr, through: tuple[str, ...]) -> list[tuple
     return found
 
 
-def _measured_on_training_rows(submission: Submission, bound: list[str]) -> Iterator[Remark]:
+def _measured_on_training_rows(submission: Submission, bound: set[str]) -> Iterator[Remark]:
     """In Cell 7, where the comparison stands, only training rows are given to an evaluation."""
     code = submission.code
     cells = {cell.number for cell in submission.sections.get(7, [])}
     calls = [(cell, call) for cell, call in code.walk(ast.Call) if cell in cells]
+    given = ((cell, call, _training_rows(call, bound)) for cell, call in calls if MEASURES.search(called(call)))
+    cell, call, rows = next((found for found in given if found[2]), (None, None, ""))
+    if call is None:
+        return
     outermost = [call for _, call in calls if code.within(call, ast.Call) is None]
     used = {name for call in outermost for name in names(call)}
-    if any(EVAL.search(name) and DATA.search(name) for name in used):
-        return
-    for cell, call in calls:
-        arguments = {plain_name(a) for a in [*call.args, *(k.value for k in call.keywords)]}
-        on_train = sorted(name for name in arguments if name in bound and _names_of(TRAIN, name))
-        if re.search(r"eval|compare|accuracy|test", called(call), re.I) and on_train:
-            yield (
-                cell,
-                f"line {call.lineno} evaluates on {on_train[0]}",
-                "Evaluate on held-out rows that training never saw.",
-            )
-            return
+    if not any(EVAL.search(name) and DATA.search(name) for name in used):
+        yield cell, f"line {call.lineno}: is this evaluation, of {rows}, to be on what was trained on?", REASON
+
+
+def _training_rows(call: ast.Call, bound: set[str]) -> str:
+    """The first name of training rows that a call is given; "" where it is given none."""
+    given = {plain_name(value) for value in [*call.args, *(k.value for k in call.keywords)]}
+    return min((name for name in given & bound if _names_of(TRAIN, name)), default="")
 
 
 RULES = [evaluated_on_the_training_set]

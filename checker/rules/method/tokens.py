@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from checker.rules.base import Remark, Submission, rule
+from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import PAD, cuts_columns, is_generation
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
@@ -16,7 +16,7 @@ SCORES_TEXT = r"reward_?(model|net|tok|pipe|head)|(^|_)rm(_|$)|classifi|pipe|sen
 
 @rule(
     "M002",
-    "warning",
+    "question",
     why=(
         "Prompts are padded on the left, so in every row the completion starts at the padded length. Cutting"
         " a row at its own unpadded length leaves prompt tokens in the completion."
@@ -42,8 +42,8 @@ def cut_at_the_unpadded_length(submission: Submission) -> Iterator[Remark]:
         if any(map(counted, lowers)) and sampled(node.value):
             yield (
                 cell,
-                f"line {node.lineno} cuts a left-padded row at its prompt's length without padding",
-                "Cut all rows at the padded length, `prompt_ids.shape[1]`.",
+                f"line {node.lineno}: is a left-padded row cut at its prompt's length without the padding?",
+                "Its completion begins at the padded length, `prompt_ids.shape[1]`, as in every row.",
             )
 
 
@@ -72,6 +72,10 @@ def _counts_real_tokens(node: ast.AST) -> bool:
         "completion = tokenizer.decode(output[0, prompt_ids.shape[1]:], skip_special_tokens=True)\n"
         "reward = reward_fn(completion)"
     ),
+    asks=(
+        "That text is cut at the length of the prompt's string is asserted. That a reward is given the prompt is asked:"
+        " a reward model wants it, and a function may cut it off."
+    ),
 )
 def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
     code = submission.code
@@ -92,10 +96,10 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
         if _is_learned(code, call):
             continue
         if any(whole_text(argument) for argument in [*call.args, *(k.value for k in call.keywords)]):
-            yield (
+            yield Question(
                 cell,
-                f"line {call.lineno} gives the decoded sequence, prompt included, to the reward",
-                "Decode the completion's tokens only: `output[:, prompt_ids.shape[1]:]`.",
+                f"line {call.lineno}: does this reward read the prompt as well?",
+                "The decoded sequence holds it; `output[:, prompt_ids.shape[1]:]` is the completion alone.",
             )
     for cell, node in code.walk(ast.Subscript):
         lower = node.slice.lower if isinstance(node.slice, ast.Slice) else None
@@ -168,7 +172,7 @@ def _cuts_text(node: ast.AST) -> bool:
 
 @rule(
     "M018",
-    "warning",
+    "question",
     why=(
         "-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from the end."
     ),
@@ -177,6 +181,8 @@ def _cuts_text(node: ast.AST) -> bool:
 )
 def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
     code = submission.code
+    if not _speaks_of_the_mark(code):
+        return
     marked = set()
     repaired = set()
     for _, node in code.walk(ast.Assign):
@@ -201,9 +207,15 @@ def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
         if index is not None and carries(index) and not names(index) & repaired:
             yield (
                 cell,
-                f"line {call.lineno} gathers with labels that hold -100",
-                "Clamp the labels at 0 and mask the result.",
+                f"line {call.lineno}: can -100 be among the labels that are gathered with?",
+                "As an index it raises, or reads from the end: clamp the labels at 0 and mask the result.",
             )
+
+
+def _speaks_of_the_mark(code: Code) -> bool:
+    """Whether -100 is written anywhere; where it is not, nothing can hold it."""
+    minus = (node for _, node in code.walk(ast.UnaryOp) if isinstance(node.op, ast.USub))
+    return any(number(node) == -100 for node in minus)
 
 
 def _removes_mark(node: ast.AST) -> bool:

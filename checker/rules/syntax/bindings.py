@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from checker.rules.syntax.expressions import called
 
-BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.Call)
+STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.comprehension)
+ADDING = ("append", "extend")  # calls that put something into a list
+BINDING = (*STATEMENTS, ast.Call)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ def bound(node: ast.AST) -> Iterator[tuple[str, ast.expr, bool]]:
         yield from _matched(node.target, node.value, False)
     elif isinstance(node, (ast.For, ast.comprehension)):
         yield from _matched(node.target, node.iter, False)
-    elif called(node) in ("append", "extend") and isinstance(node.func.value, ast.Name) and node.args:
+    elif called(node) in ADDING and isinstance(node.func.value, ast.Name) and node.args:
         yield node.func.value.id, node.args[0], False
 
 

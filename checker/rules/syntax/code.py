@@ -6,12 +6,14 @@ local to a function and both give up rather than guess.
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from checker.notebook import Notebook
-from checker.rules.syntax.bindings import BINDING, Binding, bound
+from checker.rules.syntax.bindings import ADDING, STATEMENTS, Binding, bound
 from checker.rules.syntax.expressions import (
     FUNCTIONS,
     argument,
@@ -35,15 +37,18 @@ class Code:
     @cached_property
     def _nodes(self) -> dict[type, list[tuple[int, ast.AST]]]:
         """Every node by its type, with its cell's number."""
-        found: dict[type, list[tuple[int, ast.AST]]] = {}
+        found: dict[type, list[tuple[int, ast.AST]]] = defaultdict(list)
         for tree in self.trees:
             for node in tree.children:
-                found.setdefault(type(node), []).append((tree.cell, node))
-        return found
+                found[type(node)].append((tree.cell, node))
+        return dict(found)
 
     @cached_property
     def _children(self) -> dict[ast.AST, list[ast.AST]]:
-        return {node: children for tree in self.trees for node, children in tree.children.items()}
+        found: dict[ast.AST, list[ast.AST]] = {}
+        for tree in self.trees:
+            found.update(tree.children)
+        return found
 
     @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
@@ -133,7 +138,7 @@ class Code:
     def bindings(self) -> dict[tuple[ast.AST | None, str], list[Binding]]:
         """By scope and name, everything that a name is bound to."""
         found: dict[tuple[ast.AST | None, str], list[Binding]] = {}
-        for _, node in self.walk(*BINDING):
+        for _, node in chain(self.walk(*STATEMENTS), self.calls(*ADDING)):
             for name, value, plain in bound(node):
                 scope = self.scope(node)
                 found.setdefault((scope, name), []).append(Binding(name, value, node, plain))

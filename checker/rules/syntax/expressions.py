@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import lru_cache
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -67,7 +68,12 @@ def names(node: ast.AST) -> set[str]:
 
 def mentions(node: ast.AST, pattern: str) -> bool:
     """Whether a name in the expression matches, whatever its case."""
-    return any(re.search(pattern, name, re.IGNORECASE) for name in names(node))
+    return any(_matches(pattern, name) for name in names(node))
+
+
+@lru_cache(maxsize=20_000)  # the same few hundred names are asked for the same patterns, in every notebook of a class
+def _matches(pattern: str, name: str) -> bool:
+    return re.search(pattern, name, re.IGNORECASE) is not None
 
 
 def parameters(function: ast.AST | None) -> set[str]:

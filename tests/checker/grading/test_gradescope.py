@@ -2,9 +2,13 @@
 
 import io
 import json
+import shutil
+import subprocess
 import zipfile
 
-from checker.grading.gradescope import autograder, results
+import pytest
+
+from checker.grading.gradescope import SETUP, autograder, results
 
 
 def item(name, earned, points=2.0):
@@ -40,3 +44,76 @@ def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_p
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o755
         program = archive.read("run_autograder").decode()
     assert "--seed 41" in program and "\\\n" in program and "\\\\" not in program
+
+
+# Programs that stand in for those of Gradescope's machine. Each call is written down; a Python says by its status
+# whether it is new enough, and apt-get has the packages that are listed. What they do not show is a real apt.
+PYTHON = """#!{bash}
+echo "{name} $*" >> "{root}/calls"
+case "$1" in
+  --version) echo "Python {version}" ;;
+  -c) exit {old} ;;
+esac
+"""
+APT = """#!{bash}
+echo "apt-get $*" >> "{root}/calls"
+[ "$1" = update ] && exit 0
+case "$*" in
+  *bubblewrap*) exit 0 ;;
+  {offered}) echo "E: Unable to locate package" >&2; exit 100 ;;
+esac
+"""
+
+
+def program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """setup.sh on a machine that has these Pythons and, as a package, perhaps one more."""
+    bash = shutil.which("bash")
+
+    def build(*versions: str, offers: str = "") -> tuple[subprocess.CompletedProcess, list[str]]:
+        bin = tmp_path / "bin"
+        for name, version in zip(["python3", *(f"python{v}" for v in versions[1:])], versions, strict=True):
+            old = int(int(version.split(".")[1]) < 11)
+            program(bin / name, PYTHON.format(bash=bash, name=name, root=tmp_path, version=version, old=old))
+        installed = PYTHON.format(bash=bash, name=f"python{offers}", root=tmp_path, version=offers, old=0)
+        program(tmp_path / "packages" / f"python{offers}", installed)
+        taken = f"*python{offers}-venv) cp {tmp_path}/packages/python{offers} {bin} ;;\n  *" if offers else "*"
+        program(bin / "apt-get", APT.format(bash=bash, root=tmp_path, offered=taken))
+        (bin / "cp").symlink_to(shutil.which("cp"))
+        program(tmp_path / "source" / "course" / ".venv" / "bin" / "python", f"#!{bash}\n")
+        setup = SETUP.replace("/autograder", str(tmp_path))
+        done = subprocess.run([bash, "-c", setup], env={"PATH": str(bin)}, capture_output=True, text=True)
+        return done, (tmp_path / "calls").read_text().splitlines()
+
+    return build
+
+
+def test_a_machine_with_a_new_python_takes_it(machine):
+    done, calls = machine("3.12")
+    assert done.returncode == 0 and "python3 -m checker setup" in calls
+
+
+def test_a_newer_python_beside_an_old_one_is_taken_without_a_package(machine):
+    """Catches the search for a package, which an image with its own Python need not have."""
+    done, calls = machine("3.10", "3.12")
+    assert done.returncode == 0 and "python3.12 -m checker setup" in calls
+    assert len([call for call in calls if call.startswith("apt-get install")]) == 1
+
+
+def test_a_newer_python_is_installed_where_the_machine_offers_one(machine):
+    """Catches Ubuntu 22.04, whose python3 is too old and which has 3.11 as a package, and no 3.13."""
+    done, calls = machine("3.10", offers="3.11")
+    assert done.returncode == 0 and "python3.11 -m checker setup" in calls
+
+
+def test_a_machine_that_is_too_old_is_told_so_in_a_sentence(machine):
+    """Catches a build that ends in "Unable to locate package", of which nobody knows what it asks for."""
+    done, calls = machine("3.8")
+    assert done.returncode == 1 and "needs Python 3.11 or newer. This machine has Python 3.8 and no" in done.stderr
+    assert "choose a base image" in done.stderr and not any("checker setup" in call for call in calls)

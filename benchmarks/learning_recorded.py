@@ -1,0 +1,107 @@
+"""What the chapters that compare methods reach: rows like those of `benchmarks.learning`, from their recorded sweeps.
+
+Nothing is trained here. What a run reached is read from `benchmarks/sweeps/`; the untrained model is measured anew, in
+the way in which the sweep measures, where the sweep has no such figure itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.sweeps import analogies, gradients, off_policy, ppo, transfer
+from shared.recorded import recorded
+
+HEADING = "## What the chapters that compare methods reach"
+SYMBOLS = 10  # the length of dots' rows that is quoted of transfer: four more than it trains on
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    chapter: whose sweep.     condition: of that sweep.     measured: on held-out data, in words.
+    after: what a recorded run reached.     before: measures the untrained model in the same way.
+    """
+
+    chapter: str
+    condition: str
+    measured: str
+    after: Callable[[dict], float]
+    before: Callable[[], float]
+
+
+def hands_right() -> float:
+    """The expected share of held-out hands that the untrained model names right."""
+    shared = gradients.setting()
+    return gradients.measure(shared["base"], 0, shared)["reward at 0"]
+
+
+def pairs_right() -> float:
+    shared = analogies.setting()
+    return analogies.answered(shared["base"], shared["held out"]).mean
+
+
+def dots_counted() -> float:
+    """On the completions for which the notebooks print it, twice as many as the sweep draws."""
+    shared = off_policy.setting("dots")
+    return off_policy.measure(shared["base"], shared, draws=8, step=0)["reward"]
+
+
+def problems_solved() -> float:
+    return recorded("what_rl_adds").spread("base model", "solved")[0]
+
+
+def of_length(accuracies: list[float]) -> float:
+    return accuracies[list(transfer.MEASURED_AT).index(SYMBOLS)]
+
+
+def long_rows_counted() -> float:
+    base, _ = transfer.models()
+    return of_length(transfer.accuracies(base, transfer.rows_by_length("eval", seed=0)))
+
+
+def full_stops() -> float:
+    return ppo.measure(ppo.setting()["base"])["full stops"]
+
+
+def gold_of_the_untrained() -> float:
+    return recorded("reward_model").spread("DPO, 200 pairs", lambda run: run["curve"][0]["gold"])[0]
+
+
+ROWS = (
+    Row("poker", "weighted", "labels right, sampled", lambda run: run["right"], hands_right),
+    Row("gradients", "RLOO", "labels right, sampled", lambda run: run["reward at 30"], hands_right),
+    Row("analogies", "exact", "first word right, greedy", lambda run: run["held out"], pairs_right),
+    Row("off_policy", "4 updates, clipped", "dots right, sampled", lambda run: run["reward at 8"], dots_counted),
+    Row("what_rl_adds", "rejection sampling", "solved, greedy", lambda run: run["solved"], problems_solved),
+    Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
+    Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),
+    Row("reward_model", "DPO, 200 pairs", "gold reward", lambda run: run["curve"][-1]["gold"], gold_of_the_untrained),
+)
+
+
+def untrained() -> dict[str, float]:
+    """What the untrained model reaches, by chapter."""
+    return {row.chapter: row.before() for row in ROWS}
+
+
+def section(before: Mapping[str, float]) -> str:
+    """The heading and the table, with these figures of the untrained model."""
+    lines = [
+        HEADING,
+        "",
+        "Read from the recorded sweeps, of which each chapter has more; the untrained model is measured as they are.",
+        "Seconds are those of the processors, with measuring along the way.",
+        "",
+        "| chapter | what is trained | measured on held-out data | seeds | before | after: mean "
+        "| after: lowest to highest | seconds of a run | made by |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in ROWS:
+        sweep = recorded(row.chapter)
+        mean, low, high = sweep.spread(row.condition, row.after)
+        seconds = sweep.spread(row.condition, "seconds")[0]
+        lines.append(
+            f"| {row.chapter} | {row.condition} | {row.measured} | {len(sweep.of(row.condition))} "
+            f"| {before[row.chapter]:.3f} | {mean:.3f} | {low:.3f} to {high:.3f} | {seconds:.0f} | `{sweep.command}` |"
+        )
+    return "\n".join(lines) + "\n"

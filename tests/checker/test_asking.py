@@ -1,0 +1,162 @@
+"""What the checker asserts counts; what it only suspects is a question, told last, that counts nowhere."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.check import check
+from checker.grading import tables
+from checker.grading.feedback import feedback
+from checker.grading.storing import Folder
+from checker.grading.tables import Line
+from checker.notebook import Cell, Notebook, read
+from checker.pages.site import render
+from checker.rubric import evidence, load
+from checker.rules import RULES, Submission, method
+from tests.checker.command_line import checker
+from tests.checker.method_wrong import WRONG
+
+ASKED = "std = rewards.view(-1, G).std(dim=1)"  # M010: perhaps it is meant so
+ASSERTED = "adv = (rewards - rewards.mean()) / rewards.std()"  # M009
+TEXT = "output = model.generate(**inputs)\ntext = tokenizer.decode(output[0])\n"
+LOGPS = "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
+SAMPLED = "out = model.generate(**x, do_sample=True, temperature=0.7)\n"
+
+
+@pytest.fixture
+def written(good, save):
+    """A good notebook with further lines in Cell 5, saved."""
+
+    def make(*sources: str):
+        good["cells"][5]["source"] += "\n" + "\n".join(sources)
+        return save(good)
+
+    return make
+
+
+def levels(path) -> list[tuple[str, str]]:
+    return [(finding.code, finding.level) for finding in check(path).findings]
+
+
+def test_a_question_is_no_error_and_no_warning(written):
+    """Catches a suspicion that fails a notebook, or that is counted in the line of a folder."""
+    path = written(ASKED)
+    report = check(path)
+    assert levels(path) == [("M010", "question")] and report.status == "pass"
+    assert report.count("error") == report.count("warning") == 0
+    done = checker(path)
+    assert (
+        done.returncode == 0 and "  asks    M010 Cell 5: One GRPO step: line 3: is the group's standard" in done.stdout
+    )
+    assert "?." not in done.stdout
+
+
+def test_questions_are_told_after_what_is_asserted(written):
+    """Catches a guess above a mistake: M001 and M008 come first by their codes."""
+    path = written(
+        "tokenizer.pad_token = tokenizer.eos_token", "mask = completion_ids != tokenizer.pad_token_id", ASSERTED
+    )
+    assert levels(path) == [("M001", "question"), ("M009", "warning")]
+    said = checker(path).stdout
+    assert said.index("M009") < said.index("M001")
+
+
+def test_a_folders_summary_tells_questions_last(good, save, tmp_path):
+    """Catches the most frequent guess above the mistakes, and a code that both asserts and asks counted as one."""
+    good["cells"][5]["source"] += f"\n{TEXT}r = reward_fn(text)"
+    for number in range(3):
+        save(good, f"{number}.ipynb")
+    good["cells"][5]["source"] += "\ncompletion = text[len(prompt):]"
+    save(good, "3.ipynb")
+    lines = checker(tmp_path).stdout.splitlines()
+    assert "warning" not in lines[0]
+    assert lines[3].endswith("1 warning")
+    counted = [line.split()[:3] for line in lines if "M003" in line]
+    assert counted == [["1", "warning", "M003"], ["4", "asks", "M003"]]
+
+
+def test_what_is_asked_is_a_question_and_what_is_asserted_is_none():
+    """Catches a sentence that claims under a mark that asks, and the other way round."""
+    for _, source in WRONG:
+        submission = Submission(Notebook(Path("x.ipynb"), (Cell(0, "code", source, 1),)))
+        for finding in (found for rule in method.RULES for found in rule.findings(submission)):
+            assert (finding.level == "question") == finding.found.endswith("?"), finding
+
+
+def test_a_cut_of_text_is_asserted_and_a_reward_that_may_want_the_prompt_is_asked(written):
+    found = check(written(TEXT + "r = reward_fn(text)", "completion = text[len(prompt):]")).findings
+    assert [(f.level, f.found[:7]) for f in found] == [("question", "line 5:"), ("warning", "line 6 ")]
+
+
+def test_samples_that_are_seen_to_be_scored_are_asserted(written):
+    assert levels(written(LOGPS + SAMPLED + "lp = logps(model, out)")) == [("M015", "warning")]
+
+
+def test_samples_that_are_not_seen_to_be_scored_are_asked(written):
+    """Catches a claim about samples that a distillation, or a look at what the model says, drew beside the training."""
+    assert levels(written(LOGPS + SAMPLED + "lp = logps(model, batch)")) == [("M015", "question")]
+
+
+def test_what_is_called_a_reward_is_asserted_and_what_has_another_name_asked(written):
+    """Catches a claim on what was normalised under a name that no figure speaks of."""
+    other = "target = (target - target.mean()) / target.std()"
+    assert levels(written(ASSERTED, other)) == [("M009", "warning"), ("M009", "question")]
+
+
+def test_many_questions_remain_questions(written):
+    """Catches a last line, of more places, that asserts what was asked."""
+    found = check(written(*[f"s{n} = rewards{n}.view(-1, G).std(dim=1)" for n in range(25)])).findings
+    assert len(found) == 21 and {finding.level for finding in found} == {"question"}
+
+
+def test_questions_enter_no_grades(written, tmp_path):
+    """Catches a column of findings that a guess has made larger."""
+    results = [finding.as_dict() for finding in check(written(ASKED, ASSERTED)).findings]
+    result = {"notebook": "dots.ipynb", "items": [], "earned": 0, "possible": 0, "stopped": "", "seconds": 1.0}
+    line = Line("ann", {"dots.ipynb": result | {"findings": results, "page": ""}})
+    folder = Folder(tmp_path / "graded")
+    folder.prepare()
+    tables.write(folder, [line])
+    head, row = (folder.path / "grades.csv").read_text().splitlines()
+    assert dict(zip(head.split(","), row.split(","), strict=True))["findings"] == "1"
+    page = feedback(line, "ann")
+    below = page.split("Worth a look")[1]
+    assert "M010" in below and "M009" not in below and "?." not in page
+
+
+def test_gradescope_shows_a_question_neither_as_passed_nor_as_failed(written):
+    tests = json.loads(checker("check", written(ASKED, ASSERTED), "--format", "gradescope").stdout)["tests"]
+    assert [(test["name"].split(": ")[1][:4], test.get("status")) for test in tests] == [
+        ("M009", "passed"),
+        ("M010", None),
+    ]
+
+
+def test_a_page_folds_questions_apart(written, tmp_path):
+    """Catches guesses in the list that is opened when a notebook fails."""
+    path = written(ASKED, ASSERTED, "raise NotImplementedError")
+    html = render(path, tmp_path / "out", "builtin").read_text()
+    folds = html.split('<details class="findings"')[1:]
+    asked = next(fold for fold in folds if "M010" in fold.split("</details>")[0])
+    assert asked.startswith("><summary>1 question<") and "M009" not in asked.split("</details>")[0]
+
+
+def test_the_rubrics_evidence_has_questions_last(written):
+    path = written(ASKED, ASSERTED)
+    step = next(criterion for criterion in load() if "M009" in criterion.rules)
+    said = [found.text for found in evidence(step, read(path), check(path))]
+    assert said[-2].startswith("M009 (warning)") and said[-1].startswith("M010 (question)")
+
+
+def test_explain_says_what_is_asked():
+    """Catches a student who is told of a code and not that it is only a question."""
+    assert "asks and does not assert" in checker("explain", "M010").stdout.replace("\n", " ")
+    assert "is asserted" in checker("explain", "M003").stdout.replace("\n", " ")
+    assert "asks" not in checker("explain", "S002").stdout
+
+
+def test_only_method_rules_ask():
+    """What is counted, read or run is known; a suspicion is for what code means."""
+    asking = {rule.code for rule in RULES if rule.level == "question" or rule.asks}
+    assert all(code.startswith("M") for code in asking) and "M010" in asking

@@ -1,0 +1,79 @@
+"""The tables of what the tasks and chapters reach: today's recorded figures, and the README's."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.learning import PAGE
+from benchmarks.learning_recorded import HEADING, ROWS, section
+from shared.recorded import recorded
+
+README = Path(__file__).parents[1] / "README.md"
+# Of the README's notebooks those that the first table has, under the table's name for each.
+TRAINED = {"dots": "dots", "reasoning_format": "format (LoRA)", "countdown": "countdown (sampled)"}
+NUMBER = r"-?\d+\.\d+"
+ROUNDED = 0.0005  # a figure of the page has three decimals
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """The cells of a Markdown table's rows, by the first of each; of a link its text."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    return {re.sub(r"\[(\w+)\].*", r"\1", row[0]): row[1:] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def page() -> tuple[str, str]:
+    """What was trained for the page, and what it quotes of the recorded sweeps."""
+    trained, heading, quoted = PAGE.read_text(encoding="utf-8").partition(HEADING)
+    return trained, heading + quoted
+
+
+@pytest.fixture(scope="module")
+def readme() -> dict[str, list[float]]:
+    """Before, after, lowest and highest of each notebook, as the README's table has them: numbers as they are written."""
+    text = README.read_text(encoding="utf-8")
+    table = "\n".join(re.sub(r"^\| \d+ ", "", line) for line in text.splitlines() if re.match(r"\| \d+ \|", line))
+    return {name: re.findall(NUMBER, " ".join(cells[-2:])) for name, cells in rows_of(table).items()}
+
+
+def agrees(written: str, value: float, slack: float = 0.0) -> bool:
+    """Whether a written number is this one, rounded to as many decimals."""
+    decimals = len(written.partition(".")[2])
+    return abs(float(written) - value) <= 0.5 * 10**-decimals + slack + 1e-9
+
+
+def test_the_table_of_recorded_sweeps_is_made_from_those_that_are_there(page):
+    """Catches a sweep that was made again while the table still quotes the one before, and figures typed by hand."""
+    before = {
+        chapter: float(cells[3])
+        for chapter, cells in rows_of(page[1]).items()
+        if len(cells) == 8 and cells[2].isdigit()
+    }
+    assert page[1] == section(before)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.chapter)
+def test_the_readme_says_of_a_chapter_what_its_sweep_recorded(row, readme, page):
+    """Catches a README that still has the figures of an older sweep, or those of another decoding before than after."""
+    before, *after = readme[row.chapter]
+    assert agrees(before, float(rows_of(page[1])[row.chapter][3]), ROUNDED)
+    for written, value in zip(after, recorded(row.chapter).spread(row.condition, row.after), strict=True):
+        assert agrees(written, value), (written, value)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_readme_says_of_a_task_what_the_benchmark_wrote(name, readme, page):
+    """As above, for what `python -m benchmarks.learning` trains itself."""
+    _, before, mean, spread, *_ = rows_of(page[0])[TRAINED[name]]
+    measured = [before, mean, *re.findall(NUMBER, spread)]
+    for written, value in zip(readme[name], measured, strict=True):
+        assert agrees(written, float(value), ROUNDED), (written, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.chapter)
+def test_the_untrained_model_reaches_what_the_table_says(row, page):
+    """Catches a figure of another model, or of another way to measure it."""
+    written = float(rows_of(page[1])[row.chapter][3])
+    assert row.before() == pytest.approx(written, abs=0.02 + ROUNDED)
