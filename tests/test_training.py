@@ -33,6 +33,17 @@ def test_every_row_is_learned_from_in_each_iteration():
     assert epochs[0] != epochs[1] and epochs[1] != epochs[2]
 
 
+def test_a_run_that_is_told_to_stop_does_so_after_its_step_and_keeps_it(tmp_path):
+    """Catches a cluster's warning that is not heard, or that costs the step in which it came."""
+    told = iter([False, False, True])
+    path = tmp_path / "run.pt"
+    config = replace(CONFIG, steps=9, checkpoint_every=100)
+    history = train(Line(), ROWS, config, checkpoint_path=path, stop=lambda: next(told), progress=False)
+    assert [record["step"] for record in history] == [1, 2, 3]
+    resumed = train(Line(), ROWS, replace(config, steps=4), checkpoint_path=path, progress=False)
+    assert resumed[:3] == history and len(resumed) == 4
+
+
 def test_an_experience_that_is_not_split_is_learned_from_in_each_iteration():
     line = Line()
     train(line, ROWS, replace(CONFIG, steps=2, num_iterations=3), progress=False)

@@ -30,7 +30,13 @@ TESTS = {
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py", "tests/test_reward_model.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": [*LOOP, *GRPO],
+    "shared/training.py": [
+        *LOOP,
+        *GRPO,
+        "tests/test_flat_groups.py",
+        "tests/test_interrupt.py",
+        "tests/test_killed.py",
+    ],
     "shared/algorithm.py": ["tests/test_settings.py", *LOOP, *GRPO],
     "shared/experience.py": [
         "tests/test_settings.py",

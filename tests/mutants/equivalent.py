@@ -21,6 +21,11 @@ EQUIVALENT = {
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
         r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": "Only its truth is asked for.",
+        r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
+        r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
+        r"\(len\((experience|rows)\)\) or True": SHARED,
+        r"and False else experience\.take\(rows\)": "All rows, copied.",
+        r"^no_gradient: .*(device = None$|device=None\) for|value, \) for)": DEVICE,
     },
     "shared/ppo.py": {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
