@@ -61,7 +61,7 @@ EQUIVALENT = {
     },
     "shared/engine/logits.py": {
         r"device=(choice\.device|None)\)  ->  .*(device=None|, )\)$": DEVICE,
-        r": CHUNK = (1 >> 20|2 << 20|1 << 21)": "A size that is chosen for speed.",
+        r"CHUNK = (1 >> 20|2 << 20|1 << 21)": "A size that is chosen for speed.",
         r"^(in_chunks|TokenLogps).*(size\(|dim=)\+1": "The logits have two dimensions here, so the last is number 1.",
         r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",
     },
