@@ -12,7 +12,6 @@ import torch
 from tests.test_notebooks_on_second_device import CUTS, cap, cells
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-ONCE = {"gradients"}  # these train the very model that Cell 2 loads, so their cell begins again only with Cell 2
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -25,7 +24,7 @@ def test_a_loop_that_is_written_out_can_be_stopped(name):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("patient_judge")
-@pytest.mark.parametrize("name", sorted(CUTS.keys() - ONCE))
+@pytest.mark.parametrize("name", CUTS)
 def test_a_training_cell_that_is_run_again_begins_again(name, monkeypatch):
     """The second run goes on with a trained model and says nothing: it starts at 0.849 instead of 0.433."""
     cap(monkeypatch)
