@@ -120,6 +120,7 @@ def test_parts_keep_what_belongs_to_them(tokenizer):
     assert torch.equal(part.ids, whole.ids[[3, 2], :5])
     assert torch.equal(part.learned, whole.learned[[3, 2], :5]) and part.metrics == whole.metrics
     assert part.row_tokens.tolist() == [5, 4] and part.learned_tokens.tolist() == [2, 1]
+    assert len(whole.take([])) == 0  # another process's share, when there are fewer documents than processes
 
 
 def test_parts_are_cut_to_their_own_width(model, tokenizer):

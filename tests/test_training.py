@@ -12,7 +12,7 @@ from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.training import rows_of_step, train
 from tests.conftest import tiny_llama
-from tests.line import CONFIG, ROWS, Line, Points
+from tests.line import CONFIG, ROWS, Line, Points, parameters
 
 
 def test_two_methods_are_enough_to_be_trained():
@@ -42,6 +42,20 @@ def test_a_run_that_is_told_to_stop_does_so_after_its_step_and_keeps_it(tmp_path
     assert [record["step"] for record in history] == [1, 2, 3]
     resumed = train(Line(), ROWS, replace(config, steps=4), checkpoint_path=path, progress=False)
     assert resumed[:3] == history and len(resumed) == 4
+
+
+def test_a_step_in_which_no_row_teaches_still_decays_the_weights():
+    """Catches None as a gradient, at which the optimiser passes by, and a loss that nobody computed."""
+
+    class Idle(Line):
+        def rows_with_gradient(self, points):
+            return []
+
+    line = Idle()
+    before = parameters(line.model)
+    history = train(line, ROWS, replace(CONFIG, steps=1, weight_decay=0.1), progress=False)
+    assert history[0]["loss"] == 0 and not line.seen
+    torch.testing.assert_close(parameters(line.model), [(1 - 0.1 * CONFIG.learning_rate) * p for p in before])
 
 
 def test_an_experience_that_is_not_split_is_learned_from_in_each_iteration():
