@@ -67,7 +67,7 @@ def to_read(exercise: Exercise, case: Case) -> tuple[int, int]:
             continue
         found = list(leaves(value))
         texts = [leaf for leaf in found if isinstance(leaf, str)]
-        things += len(texts) + sum(kind.amount(leaf) for leaf in found if not isinstance(leaf, str))
+        things += sum(1 if isinstance(leaf, (str, int, float)) else kind.amount(leaf) for leaf in found)
         characters += sum(map(len, texts))
     return things, characters
 

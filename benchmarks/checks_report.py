@@ -33,7 +33,8 @@ ASKED_NUMBERS = 6
 CHOICE = (
     "a policy has a choice in a world of two states and two actions or more: four places to go, two rewards, the end"
 )
-LARGE = {"irl.policy": CHOICE, "irl.causal": f"{CHOICE}; and a discount"}
+ROWS = "what is said to all rows shows on two of them, each with prompt, answer and weight, and on two labels"
+LARGE = {"irl.policy": CHOICE, "irl.causal": f"{CHOICE}; and a discount", "constant": ROWS}
 
 
 def report(measured: dict) -> str:
