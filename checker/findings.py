@@ -27,11 +27,16 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was found, with its full stop or its question mark."""
-        return self.found if self.found.endswith("?") else f"{self.found}."
+        """What was found, as a sentence."""
+        return sentence(self.found)
 
     def as_dict(self) -> dict:
         return asdict(self)
+
+
+def sentence(found: str) -> str:
+    """What was found, with its full stop or, where it is asked, its question mark."""
+    return found if found.endswith("?") else f"{found}."
 
 
 def one_line(text: str) -> str:

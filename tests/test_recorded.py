@@ -86,14 +86,19 @@ def test_a_recorded_sweep_has_every_condition_and_three_seeds(chapter):
     assert {path.stem for path in SWEEPS.glob("*.json")} == set(CHAPTERS)
 
 
+def assert_as_recorded(now: dict, then: dict, *measures: str) -> None:
+    """Other machines round differently: hence the tolerance."""
+    for measure in measures:
+        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients))
 def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
-    """Catches figures that today's code no longer gives. Other machines round differently: hence the tolerance."""
+    """Catches figures that today's code no longer gives."""
     now = gradients.run(condition, seed=0)
     then = recorded("gradients").of(condition)[0]
-    for measure in ("reward at 10", "reward at 30", "KL at 10"):
-        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
 
@@ -104,8 +109,7 @@ def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
     now = gradients_on_dots.run("RLOO", seed=0)["curve"]
     for point, then in zip(now, recorded("gradients_on_dots").of("RLOO")[0]["curve"], strict=True):
         assert point["step"] == then["step"] and point["mass"] > 0.98
-        assert point["kl"] == pytest.approx(then["kl"], abs=0.1)
-        assert point["cosine"] == pytest.approx(then["cosine"], abs=0.1)
+        assert_as_recorded(point, then, "kl", "cosine")
 
 
 @pytest.mark.slow
@@ -114,8 +118,7 @@ def test_one_seed_of_poker_comes_out_as_recorded(condition):
     """As above, for class weights, an entropy bonus, penalties and group sizes."""
     now = poker.run(condition, seed=0)
     then = recorded("poker").of(condition)[0]
-    for measure in ("right", "KL", "entropy", "idle"):
-        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert_as_recorded(now, then, "right", "KL", "entropy", "idle")
 
 
 @pytest.mark.slow
@@ -136,8 +139,7 @@ def test_one_seed_of_analogies_comes_out_as_recorded(condition):
     """As above, for greedy answers; at the highest rate a run amplifies rounding, and its KL is not compared."""
     now = analogies.run(condition, seed=0)
     then = recorded("analogies").of(condition)[0]
-    for measure in ("validation", "held out", "soft"):
-        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert_as_recorded(now, then, "validation", "held out", "soft")
 
 
 def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
@@ -244,8 +246,7 @@ def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
     """As above; greedy shares of 200 problems, which forty updates on another machine may move by a tenth."""
     now = what_rl_adds.run(condition, seed=0)
     then = recorded("what_rl_adds").of(condition)[0]
-    for measure in ("format", "solved", "key", "pass@8"):
-        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+    assert_as_recorded(now, then, "format", "solved", "key", "pass@8")
     assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
 
 
@@ -296,7 +297,7 @@ def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
     assert now["rewards"][0] == pytest.approx(then["rewards"][0], abs=0.02)
     assert now["reward at 8"] == pytest.approx(then["reward at 8"], abs=0.15)
     if "fast" not in condition:
-        assert now["reward at 32"] == pytest.approx(then["reward at 32"], abs=0.1)
+        assert_as_recorded(now, then, "reward at 32")
 
 
 def test_every_condition_of_off_policy_spends_the_same_samples():
@@ -363,7 +364,7 @@ def test_one_seed_of_dynamic_sampling_comes_out_as_recorded(monkeypatch):
     now = off_policy_time.run("dynamic sampling", seed=0)["curve"]
     for point, then in zip(now, recorded("off_policy_time").of("dynamic sampling")[0]["curve"], strict=True):
         assert point["rollouts"] == then["rollouts"]
-        assert point["reward"] == pytest.approx(then["reward"], abs=0.1)
+        assert_as_recorded(point, then, "reward")
 
 
 def test_a_clock_does_not_count_what_it_was_stopped_for(monkeypatch):
