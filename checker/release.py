@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.assign import edition
+from checker.course import NEEDED
 from checker.files import write_beside
 
-TAKEN = ("checker", "shared", "models", "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
+TAKEN = (*NEEDED, "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
 ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store")
 README = Path(__file__).with_name("release.md")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
+from checker.course import NEEDED
 from checker.grading.boxes import ROOT
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
@@ -39,7 +40,7 @@ cd /autograder/source/course
 .venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
   -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
 """
-TAKEN = ("checker", "shared", "models", "notebooks")
+TAKEN = (*NEEDED, "notebooks")
 FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 

@@ -21,7 +21,8 @@ def test_a_release_holds_no_worked_notebook_and_no_solution(tmp_path):
         shown = {line.strip() for cell in content["cells"] for line in "".join(cell["source"]).split("\n")}
         assert not solution_lines(parse(ROOT / "notebooks" / path.name)) & shown
         assert not any(cell.get("outputs") for cell in content["cells"])
-    for name in ("tests", "benchmarks", "graded", ".venv", ".git"):
+    assert [path.name for path in (released.folder / "benchmarks").iterdir()] == ["sweeps"]
+    for name in ("tests", "graded", ".venv", ".git"):
         assert not (released.folder / name).exists()
 
 

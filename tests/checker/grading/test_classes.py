@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import textwrap
+import time
 
 import pytest
 
@@ -231,6 +232,28 @@ def test_a_notebook_that_kills_its_worker_is_reported_and_costs_nobody_else(of, 
     monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
     said = {job.student: result["stopped"] for job, result in on_workers(jobs, 2)}
     assert said == {"ann": "graded ann", "bob": KILLED, "cy": "graded cy"}
+
+
+def tells_its_worker(job):
+    """Stands for grading: says which process does it, and takes a moment, in which it could do no other."""
+    time.sleep(0.5)
+    return failed(job, str(os.getpid()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_as_many_notebooks_run_at_once_as_were_asked_for(workers, of, submissions, tmp_path, monkeypatch):
+    """Catches a number of workers that is not heeded: one for each core whatever was asked for."""
+    pytest.importorskip("distributed")
+    from checker.grading import scheduling
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    submissions("ann"), submissions("bob")
+    jobs = [job for _, job in plan([submissions("cy")], scratch, of).jobs.values()]
+    monkeypatch.setattr(scheduling, "_graded", tells_its_worker)
+    processes = {result["stopped"] for _, result in on_workers(jobs, workers)}
+    assert len(jobs) == 3 and len(processes) == workers
 
 
 @pytest.mark.slow
