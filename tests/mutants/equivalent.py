@@ -38,6 +38,10 @@ EQUIVALENT = {
     },
     "shared/rloo.py": {
         r"per_token_kl\(.*, \)$": "k3 is the default; it is named for the reader.",
+        r"step, share \)  ->": SHARED,
+    },
+    "shared/supervised.py": {
+        r"metrics=None": "Those of all documents together are not read; a batch gets its own.",
     },
     "shared/experience.py": {
         r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
