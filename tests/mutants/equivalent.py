@@ -34,6 +34,7 @@ EQUIVALENT = {
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
     },
     "shared/grpo.py": {
+        r"share=self\.share, \)  ->": SHARED,
         r"^policy_loss: .*(with_entropy=True|entropy_coef >= 0)": "An entropy that is multiplied by 0 and only logged.",
     },
     "shared/rloo.py": {
