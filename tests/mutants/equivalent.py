@@ -49,6 +49,13 @@ EQUIVALENT = {
         r"verified = None": "Only its truth is asked for.",
         r"take_general_path\(None\)$": SHARED,
     },
+    "shared/engine/contexts.py": {
+        r"^number_beginnings: (whatever|contexts = number_contexts\(\[1\])": "Any token and any prompt, the same for all.",
+        r"argsort\(descending=True, (stable=False|stable=None|)\)": "Which of two equally long completions is the path.",
+    },
+    "shared/engine/recompute.py": {
+        r"\"gradient_checkpointing\", None\)": "Only its truth is asked for.",
+    },
     "shared/engine/checkpoint.py": {
         r"SHA256": "Another spelling of the same algorithm.",
         r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
