@@ -78,7 +78,7 @@ TESTS = {
     "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
     "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
     "shared/engine/precision.py": ["tests/engine/test_precision.py"],
-    "shared/engine/departure.py": ["tests/test_guard.py", "tests/engine/test_llama.py"],
+    "shared/engine/departure.py": ["tests/engine/test_departure.py", "tests/test_guard.py"],
     "shared/engine/plain.py": ["tests/engine/test_plain.py", "tests/test_guard.py"],
     "shared/engine/memory.py": ["tests/engine/test_memory.py"],
     "shared/engine/room.py": ["tests/engine/test_room.py"],

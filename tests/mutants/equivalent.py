@@ -53,6 +53,9 @@ EQUIVALENT = {
         r"^number_beginnings: (whatever|contexts = number_contexts\(\[1\])": "Any token and any prompt, the same for all.",
         r"argsort\(descending=True, (stable=False|stable=None|)\)": "Which of two equally long completions is the path.",
     },
+    "shared/engine/departure.py": {
+        r'"num_hidden_layers", None\)': "Only its truth is asked for.",
+    },
     "shared/engine/recompute.py": {
         r"\"gradient_checkpointing\", None\)": "Only its truth is asked for.",
     },
