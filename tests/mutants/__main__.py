@@ -83,7 +83,7 @@ TESTS = {
     "shared/engine/memory.py": ["tests/engine/test_memory.py"],
     "shared/engine/room.py": ["tests/engine/test_room.py"],
     "shared/engine/resume.py": KEPT,
-    "shared/engine/runfile.py": KEPT,
+    "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
     "shared/engine/locks.py": KEPT,
     "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
     "shared/engine/hub.py": ["tests/engine/test_hub.py", "tests/test_models.py"],
