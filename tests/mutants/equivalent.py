@@ -53,6 +53,14 @@ EQUIVALENT = {
         r"^number_beginnings: (whatever|contexts = number_contexts\(\[1\])": "Any token and any prompt, the same for all.",
         r"argsort\(descending=True, (stable=False|stable=None|)\)": "Which of two equally long completions is the path.",
     },
+    "shared/engine/sampling.py": {
+        r'float\("INF"\)': "Another spelling of the same number.",
+        r"top_k <= logits": "With a k of all tokens all are kept.",
+        r"  ->  keep = logits >= |topk\(top_k, \)|sort\(descending=True\)": "The same: all were kept; the last dimension.",
+        r"^(draw|next_token): .*(dim=|size\()\+1": "Two dimensions here, so the last is number 1.",
+        r"u\.to\(None\)": "The product has the more precise of the two types.",
+        r"^refuse_nan: .*(device=None|size\(1\), \)|to\(None\))": DEVICE,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
