@@ -84,7 +84,7 @@ TESTS = {
     "shared/engine/room.py": ["tests/engine/test_room.py"],
     "shared/engine/resume.py": KEPT,
     "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
-    "shared/engine/locks.py": KEPT,
+    "shared/engine/locks.py": ["tests/engine/test_locks.py"],
     "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
     "shared/engine/hub.py": ["tests/engine/test_hub.py", "tests/test_models.py"],
 }

@@ -61,6 +61,12 @@ EQUIVALENT = {
         r"u\.to\(None\)": "The product has the more precise of the two types.",
         r"^refuse_nan: .*(device=None|size\(1\), \)|to\(None\))": DEVICE,
     },
+    "shared/engine/locks.py": {
+        r"FAR = (2 << 20|1 << 21)": "Any place that is far behind the text.",
+        r"os\.read\(descriptor, 201\)": "More than any name is long.",
+        r"ftruncate\(descriptor, 1\)": "What is written then is longer.",
+        r"lseek\(descriptor, (FAR|0), \)": "SEEK_SET is 0.",
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
