@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from checker.commands.options import in_a_clone
 from checker.notebook import Unreadable
 from checker.terminal import INTERRUPTED, UNREADABLE, complain
 
@@ -83,6 +84,7 @@ def grade_command(
     from checker.grading.storing import Folder
     from checker.markers import MarkerError
 
+    in_a_clone()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         complain(f'To grade, {" and ".join(missing)} must be installed: pip install "tiny-grpo-course[grade]".')
@@ -166,6 +168,7 @@ def autograder_command(
 
     from checker.grading.gradescope import autograder
 
+    in_a_clone()
     output.write_bytes(autograder(secrets.randbelow(2**31) if seed is None else seed))
     print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
 

@@ -11,6 +11,7 @@ import pytest
 
 from checker import bootstrap, environment
 from checker.assign import assign
+from tests.checker.command_line import checker
 
 ROOT = Path(__file__).parents[2]
 
@@ -178,6 +179,21 @@ def test_the_checker_without_the_course_says_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
     assert bootstrap.main(["setup"]) == 2
     assert "no clone of the course" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["release", "autograder", "grade submissions"])
+def test_what_hands_on_the_course_needs_it(command, monkeypatch, tmp_path):
+    """Catches a zip without model and notebooks that says it is whole, and a folder that is left behind."""
+    monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
+    done = checker(*command.split(), cwd=tmp_path)
+    assert done.returncode == 2 and "no clone of the course" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_site_is_made_in_the_courses_folder(tmp_path):
+    """Catches an error of Python in a sentence about settings."""
+    done = checker("site", cwd=tmp_path)
+    assert done.returncode == 2 and "no _quarto.yml here" in done.stderr and "Error(" not in done.stderr
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch, capsys):
