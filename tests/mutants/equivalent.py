@@ -53,6 +53,13 @@ EQUIVALENT = {
         r"^number_beginnings: (whatever|contexts = number_contexts\(\[1\])": "Any token and any prompt, the same for all.",
         r"argsort\(descending=True, (stable=False|stable=None|)\)": "Which of two equally long completions is the path.",
     },
+    "shared/rollout.py": {
+        r"pad_token_id or 1": "Any token will do as padding.",
+        r"row \+ \[1\] \*": "Contexts count only where tokens are.",
+        r"(logp|\[drawn_from\])\.to\(None\)": "Logits are of one type in all passes.",
+        r"device=None|tensor\((running|node|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
+        r"refuse_nan\(on_host\[1\]": "Where a log-probability is no number, the entropy is none either.",
+    },
     "shared/engine/sampling.py": {
         r'float\("INF"\)': "Another spelling of the same number.",
         r"top_k <= logits": "With a k of all tokens all are kept.",
