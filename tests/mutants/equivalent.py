@@ -75,6 +75,9 @@ EQUIVALENT = {
         r"lseek\(descriptor, (FAR|0), \)": "SEEK_SET is 0.",
         r"^_let_go_in_a_child": "Runs in a forked child, where no line is traced; by hand the tests notice.",
     },
+    "shared/engine/cached.py": {
+        r"torch\.tensor\((token|rows), (device=None)?\)": DEVICE,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
