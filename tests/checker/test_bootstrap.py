@@ -97,6 +97,7 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "up_to_date", lambda tests: True)
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command, **_: ran.append(command[1:]) or 0)
     assign(ROOT / "notebooks" / "dots.ipynb", bootstrap.EDITIONS)
+    (tmp_path / "tests").mkdir()
     return ran
 
 
@@ -159,6 +160,13 @@ def test_what_follows_test_goes_to_pytest(course):
         "addopts=-q",
     ]
     assert course == [usual, [*usual, "tests/test_kl.py", "-k", "sign"]]
+
+
+def test_where_there_are_no_tests_it_is_said_and_nothing_installed(course, capsys):
+    """Catches pip's word on a missing list of requirements, in the students' edition, which has no tests."""
+    (environment.ROOT / "tests").rmdir()
+    assert bootstrap.main(["test"]) == 2
+    assert course == [] and "There are no tests here" in capsys.readouterr().err
 
 
 def test_an_environment_that_is_out_of_date_is_made_before_it_is_used(course, monkeypatch):
