@@ -220,4 +220,4 @@ def group_limit(P: int, C: int) -> int:
 
     Reading goes up to about four times the keys of one completion alone, P + C.
     """
-    return max(1, 4 * (P + C) // C)
+    return 4 * (P + C) // C

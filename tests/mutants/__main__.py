@@ -72,7 +72,12 @@ TESTS = {
     "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
     "shared/saving.py": ["tests/test_saving.py", "tests/engine/test_hub.py"],
     "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
-    "shared/engine/decoding.py": ["tests/engine/test_llama.py", *SAMPLED, "tests/test_guard.py"],
+    "shared/engine/decoding.py": [
+        "tests/engine/test_llama.py",
+        *SAMPLED,
+        "tests/test_guard.py",
+        "tests/test_sampled_record.py",
+    ],
     "shared/engine/cached.py": ["tests/engine/test_cached.py", "tests/test_rollout.py", "tests/engine/test_llama.py"],
     "shared/engine/llama.py": [
         "tests/engine/test_llama.py",

@@ -78,6 +78,13 @@ EQUIVALENT = {
     "shared/engine/cached.py": {
         r"torch\.tensor\((token|rows), (device=None)?\)": DEVICE,
     },
+    "shared/engine/decoding.py": {
+        r"DROP_GROUPS_BELOW": "When groups are dropped changes time and memory alone.",
+        r"(self\.width = (None|1)|self\.position: list\[int\] = None)$": "Set by `prefill`, which comes first.",
+        r"(self\.mask|finfo).*keys\[1\]": "The keys of all layers are of one type, on one device.",
+        r"flatten\((2, |3|3, 3|2, 4)\)\)$": "The projection that follows flattens heads and size, in this order.",
+        r"^(start: each_once|LlamaDecoder\..*|places_in_groups: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
