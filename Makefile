@@ -1,6 +1,6 @@
 # `make help` lists the commands. What they need is installed into .venv the first time, by checker/environment.py.
 # TORCH=cuda takes torch for CUDA, several GB, instead of the one for the CPU.
-NOTEBOOK ?= notebooks/dots.ipynb
+NOTEBOOK ?= $(firstword $(wildcard notebooks/dots.ipynb) work/dots.ipynb)
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -11,7 +11,7 @@ SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help setup start lab report test test-all test-slow lint mutants site notebooks students model bench clean
+.PHONY: help setup start lab report clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -28,6 +28,23 @@ lab: $(VENV)/installed  ## open JupyterLab on work/
 
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"
+
+clean:  ## remove what was built (not the environment)
+	rm -rf build _site
+
+# Setup writes it, and installed-test below, when all went well; they hold the build of torch that was asked for.
+$(VENV)/installed: requirements.txt pyproject.toml
+	@$(SETUP)
+
+# Where another build of torch is asked for than the one that is there, both are made again.
+ifneq ($(TORCH),)
+ifneq ($(TORCH),$(shell cat $(VENV)/installed 2> /dev/null))
+.PHONY: $(VENV)/installed $(VENV)/installed-test
+endif
+endif
+
+# What students get ends here (checker/release.py).
+.PHONY: test test-all test-slow lint mutants site notebooks students model bench
 
 test: $(VENV)/installed-test  ## run the tests
 	@$(RUN) -m checker test
@@ -64,22 +81,8 @@ model: $(VENV)/installed  ## train models/course-lm again from its documents (ab
 bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loop (about an hour; needs 16 GB)
 	@$(RUN) -m benchmarks.step $(BENCH)
 
-clean:  ## remove what was built (not the environment)
-	rm -rf build _site
-
-# Both write the file they are named after when all went well; it holds the build of torch that was asked for.
-$(VENV)/installed: requirements.txt pyproject.toml
-	@$(SETUP)
-
 $(VENV)/installed-test: requirements.txt requirements-test.txt pyproject.toml
 	@$(SETUP) --tests
-
-# Where another build of torch is asked for than the one that is there, both are made again.
-ifneq ($(TORCH),)
-ifneq ($(TORCH),$(shell cat $(VENV)/installed 2> /dev/null))
-.PHONY: $(VENV)/installed $(VENV)/installed-test
-endif
-endif
 
 $(VENV)/installed-mutants: $(VENV)/installed-test requirements-mutants.txt
 	@$(RUN) -m pip install -q -r requirements-mutants.txt

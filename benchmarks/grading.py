@@ -4,7 +4,7 @@
     python -m benchmarks.grading --class 8 > benchmarks/grading.md        and the throughput of such a class
 
 The cost of a box is the same small job with and without one, in turns. A class is copies of the worked notebooks, each
-graded whole, on one worker and on two. Prints Markdown. Needs bubblewrap.
+graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. Needs bubblewrap.
 """
 
 import os
@@ -25,6 +25,7 @@ from checker.grading.scheduling import on_workers
 from checker.grading.sheets import read_sheets
 
 TURNS = 20
+STUDENTS, EACH = 300, 7  # of the class on paper
 
 
 def cost(isolation: Isolation) -> list[float]:
@@ -59,7 +60,7 @@ def attacks(isolation: Isolation) -> str:
 
 
 def throughput(isolation: Isolation, students: int) -> str:
-    """Seconds of a class on one worker and on two."""
+    """Seconds of a class on one worker and on two, and what follows for a large one."""
     sheets = read_sheets([ROOT / "notebooks"])
     settings = Settings(1, isolation, Limits())
     lines = ["| workers | notebooks | seconds | seconds a notebook |", "|---|---|---|---|"]
@@ -73,6 +74,14 @@ def throughput(isolation: Isolation, students: int) -> str:
         done = list(on_workers(jobs, workers))
         seconds = time.perf_counter() - start
         lines.append(f"| {workers} | {len(done)} | {seconds:.0f} | {seconds / len(done):.1f} |")
+    return "\n".join([*lines, "", on_paper(seconds / students)])
+
+
+def on_paper(seconds: float) -> str:
+    """Hours of a course on several machines like this one, two workers each, from the seconds of a notebook there."""
+    lines = [f"Reckoned from the last line, not run: {STUDENTS} students with {EACH} notebooks each.", ""]
+    lines += ["| machines with two workers | hours |", "|---|---|"]
+    lines += [f"| {machines} | {STUDENTS * EACH * seconds / machines / 3600:.1f} |" for machines in (1, 8, 64)]
     return "\n".join(lines)
 
 

@@ -110,6 +110,8 @@ def _lab() -> int:
 
 
 def _test(rest: list[str]) -> int:
+    if not (environment.ROOT / "tests").is_dir():
+        raise environment.SetupError("There are no tests here: the students' edition of the course comes without.")
     return _in_environment(["-m", "pytest", *NOT_SLOW, *SHAPES_UNCHECKED, *UNUSED, *rest], tests=True)
 
 

@@ -14,13 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.assign import edition
+from checker.course import NEEDED
 from checker.files import write_beside
+from checker.pages.website import SETTINGS, website
 
-TAKEN = ("checker", "shared", "models", "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
+EXAMPLES = "notebooks/examples"  # of a task of one's own, of which the blank edition of own_task tells
+TAKEN = (*NEEDED, EXAMPLES, "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
 ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store")
 README = Path(__file__).with_name("release.md")
 EDITIONS = Path("notebooks", "student")
+MAKEFILE_ENDS = (
+    "# What students get ends here"  # behind it are the commands that need tests, benchmarks, worked notebooks
+)
 EXPECTED = "NotImplementedError: TODO"  # where an untouched blank notebook stops
 PATIENCE = 900  # seconds for the trial
 
@@ -31,7 +37,7 @@ class ReleaseError(Exception):
 
 @dataclass(frozen=True)
 class Released:
-    """The folder, its notebooks, and how many files it holds."""
+    """The folder, its notebooks in reading order, and how many files it holds."""
 
     folder: Path
     notebooks: tuple[str, ...]
@@ -48,6 +54,7 @@ def release(root: Path, folder: Path) -> Released:
         raise ReleaseError(f"{folder} holds something already. Give a folder that is empty or not there yet.")
     if any((root / name).resolve() in folder.resolve().parents for name in TAKEN):
         raise ReleaseError(f"{folder} lies inside what is copied. Give a folder outside of the course.")
+    worked = _in_reading_order(root)
     folder.mkdir(parents=True, exist_ok=True)
     for name in (*TAKEN, *ALSO):
         source = root / name
@@ -55,22 +62,29 @@ def release(root: Path, folder: Path) -> Released:
             shutil.copytree(source, folder / name, ignore=LEFT_OUT)
         elif source.is_file():
             shutil.copy2(source, folder / name)
-    names = _write_editions(root, folder)
-    rows = "\n".join(f"- `{Path(name).stem}`" for name in names)
+    makefile = folder / "Makefile"
+    if makefile.is_file():
+        write_beside(makefile, makefile.read_text(encoding="utf-8").partition(MAKEFILE_ENDS)[0].rstrip() + "\n")
+    # The blank editions are made again, so that none is released that somebody filled in.
+    for notebook in worked:
+        write_beside(*edition(notebook, folder / EDITIONS))
+    rows = "\n".join(f"- `{notebook.stem}`" for notebook in worked)
     write_beside(folder / "README.md", README.read_text(encoding="utf-8").replace("NOTEBOOKS", rows))
+    names = tuple(notebook.name for notebook in worked)
     return Released(folder, names, sum(len(files) for _, _, files in os.walk(folder)))
 
 
-def _write_editions(root: Path, folder: Path) -> tuple[str, ...]:
-    """Make the blank editions from the worked notebooks again, so that none is released that somebody filled in."""
-    names = []
-    for worked in sorted((root / "notebooks").glob("*.ipynb")):
-        target, text = edition(worked, folder / EDITIONS)
-        write_beside(target, text)
-        names.append(worked.name)
-    if not names:
+def _in_reading_order(root: Path) -> list[Path]:
+    """The worked notebooks, as the site lists them; those that it does not list come last.
+
+    Raises:
+        ReleaseError: there are none.
+    """
+    worked = sorted((root / "notebooks").glob("*.ipynb"))
+    if not worked:
         raise ReleaseError(f"There are no worked notebooks in {root / 'notebooks'}.")
-    return tuple(names)
+    listed = [root / page for page in website(root).notebooks] if (root / SETTINGS).is_file() else []
+    return [notebook for notebook in listed if notebook in worked] + [one for one in worked if one not in listed]
 
 
 def tried(released: Released, python: str = sys.executable) -> str:

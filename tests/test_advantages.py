@@ -46,6 +46,14 @@ def test_metrics_are_of_the_rewards_and_not_of_the_advantages():
     assert metrics == pytest.approx({"reward": 2.75, "reward_std": 1.25, "frac_reward_zero_std": 0.0})
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rewards_of_few_digits_are_computed_with_in_float32(dtype):
+    """Catches a mean and a spread in half precision, where a third of a reward has three digits."""
+    rewards = torch.tensor([1, 2, 4, 1, 3, 3], dtype=dtype)
+    advantages, _ = group_advantages(rewards, 3)
+    torch.testing.assert_close(advantages, group_advantages(rewards.float(), 3)[0], rtol=0, atol=0)
+
+
 def test_advantages_carry_no_gradient():
     """Catches a gradient that flows through the rewards, or into the critic through its own targets."""
     rewards = torch.tensor([0.0, 1.0], requires_grad=True)

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 import torch
 from torch import nn
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from shared.constrain import answer_trie
 from shared.engine.recompute import scoring_mode
@@ -126,6 +127,19 @@ def test_gradient_checkpointing_keeps_less_and_changes_no_gradient(make, tokeniz
     torch.testing.assert_close(again, whole, rtol=1e-5, atol=1e-5)
     assert kept_with_checkpoints.numbers < 0.7 * kept.numbers
     assert all(module.training for module in model.modules())
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_model_is_after_scoring_what_it_was_before(make, mode):
+    """Catches blocks that stay in training mode, or keep the function that was theirs while scoring."""
+    model = make(dropout=0.5).train(mode)
+    model.gradient_checkpointing_enable()
+    blocks = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
+    functions = [block._gradient_checkpointing_func for block in blocks]
+    with scoring_mode(model):
+        assert all(block.training for block in blocks)
+    assert [block._gradient_checkpointing_func for block in blocks] == functions
+    assert {module.training for module in model.modules()} == {mode}
 
 
 def test_a_block_with_dropout_of_its_own_has_none_while_it_is_scored():

@@ -153,13 +153,13 @@ def test_training_and_a_bar_are_shown_by_default(monkeypatch):
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    """Catches what tells runs apart and does not reach the file: the algorithm, the data, the settings."""
+    """Catches what tells runs apart and does not reach the file (algorithm, data, settings), and a file without a name."""
     path = tmp_path / "run.pt"
     config = replace(CONFIG, steps=1, checkpoint_every=1)
     train(Line(), ROWS, config, checkpoint_path=path, progress=False)
     another = Line()
     another.name = "curve"
-    with pytest.raises(ValueError, match="line.*curve|curve.*line"):
+    with pytest.raises(ValueError, match="run.pt.*(line.*curve|curve.*line)"):
         train(another, ROWS, config, checkpoint_path=path, progress=False)
     with pytest.raises(ValueError, match="rows|data"):
         train(Line(), ROWS[:-1], config, checkpoint_path=path, progress=False)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from checker.commands.options import in_a_clone
 from checker.notebook import Unreadable
 from checker.terminal import INTERRUPTED, UNREADABLE, complain
 
@@ -83,6 +84,7 @@ def grade_command(
     from checker.grading.storing import Folder
     from checker.markers import MarkerError
 
+    in_a_clone()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         complain(f'To grade, {" and ".join(missing)} must be installed: pip install "tiny-grpo-course[grade]".')
@@ -104,9 +106,9 @@ def grade_command(
         of = Class(sheets, settings, students, pattern, due, student, anonymous)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
         grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
-        results = _grade(submissions, of, folder, grader, again, forms)
+        results, aside = _grade(submissions, of, folder, grader, again, forms)
         if gradescope is not None:
-            write_beside(gradescope, gradescope_results(results))
+            write_beside(gradescope, gradescope_results(results, aside))
     except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
@@ -128,7 +130,8 @@ def _grader(jobs, workers: int, scheduler: str, tls: dict):
     return on_workers(jobs, workers, scheduler, tls)
 
 
-def _grade(submissions, of, folder, grader, again, forms_folder) -> list[dict]:
+def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[dict], list]:
+    """Grade, write down and tell; the results, and what was set aside."""
     from checker.forms import read_forms
     from checker.grading.classes import graded, plan, write_class, write_similar
 
@@ -148,13 +151,19 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> list[dict]:
         alike = write_similar(of, work, folder)
     for remark in remarks:
         complain(remark)
-    print(f"{len(results)} notebooks, {kept} of them graded before; {len(work.missing)} students handed in nothing.")
+    said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
+    print(f"{said}; {_counted(len(work.missing), 'student')} handed in no notebook.")
     if work.aside:
-        print(f"{len(work.aside)} files were not graded: {folder.path / 'not-graded.csv'} says why.")
+        print(f"Not graded: {_counted(len(work.aside), 'file')}. {folder.path / 'not-graded.csv'} says why.")
     if alike:
-        print(f"{alike} pairs of notebooks are alike: {folder.path / 'similar.html'}. Read them before you judge.")
+        print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
     print(folder.path / "grades.csv")
-    return [result for _, result in results]
+    return [result for _, result in results], work.aside
+
+
+def _counted(number: int, what: str) -> str:
+    """ "1 file", "2 files"."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def autograder_command(
@@ -166,6 +175,7 @@ def autograder_command(
 
     from checker.grading.gradescope import autograder
 
+    in_a_clone()
     output.write_bytes(autograder(secrets.randbelow(2**31) if seed is None else seed))
     print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
 

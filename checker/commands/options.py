@@ -1,9 +1,12 @@
-"""Options that several commands share."""
+"""What several commands share: options, and what they need around them."""
 
 from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from checker.environment import SetupError, require_clone
+from checker.terminal import UNREADABLE, complain
 
 Ignored = Annotated[list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
@@ -18,3 +21,12 @@ class Engine(StrEnum):
 Engines = Annotated[
     Engine, typer.Option(help="auto: Quarto, where it is installed, for the notebooks of this course; else built in.")
 ]
+
+
+def in_a_clone() -> None:
+    """Ends a command with a sentence where only the checker is installed: what it hands on are the course's files."""
+    try:
+        require_clone()
+    except SetupError as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from checker.commands.options import in_a_clone
 from checker.notebook import Unreadable
 from checker.terminal import FAIL, UNREADABLE, complain
 
@@ -20,6 +21,7 @@ def release_command(
     from checker.markers import MarkerError
     from checker.release import ReleaseError, release, tried
 
+    in_a_clone()
     try:
         released = release(ROOT, output)
     except (ReleaseError, MarkerError, Unreadable) as error:

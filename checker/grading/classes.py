@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from checker.forms import Form
-from checker.grading.collecting import Aside, Collected, Handed, collect
+from checker.grading.collecting import Aside, Collected, Handed, collect, latest, undecided
 from checker.grading.feedback import feedback
 from checker.grading.one import Job, Settings
 from checker.grading.roster import Roster
@@ -63,20 +63,32 @@ class Work:
 def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     """The jobs for what was handed in, one for each student and notebook, by the digests of their results."""
     found = collect(paths, scratch, of.roster, of.pattern, of.due, of.whose)
-    work = Work(aside=found.aside, missing=found.missing)
-    taken: dict[tuple[str, str], Handed] = {}
+    work = Work(aside=found.aside)
+    several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
     for handed, sheet, text in _with_sheets(found, of.sheets):
-        place = (handed.student, sheet.name)
-        if place in taken:
-            reason = f"{handed.student} handed in {sheet.name} under another name too: {taken[place].place} is graded."
-            work.aside.append(Aside(handed.place, reason))
-            continue
-        taken[place] = handed
-        job = Job(of.shown(handed.student), handed.name, text, sheet, of.settings)
-        work.jobs[job.digest] = (handed, job)
-        if handed.late:
-            work.late.add(handed.student)
+        several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
+    for (student, notebook), uploads in several.items():
+        chosen = _chosen(uploads)
+        for handed, sheet, text in uploads:
+            if handed is chosen:
+                job = Job(of.shown(student), handed.name, text, sheet, of.settings)
+                work.jobs[job.digest] = (handed, job)
+            elif chosen is None:
+                work.aside.append(undecided(handed, notebook, [other for other, _, _ in uploads]))
+            else:
+                reason = f"{student} handed in {notebook} under another name too: {chosen.place} is graded."
+                work.aside.append(Aside(handed.place, reason))
+    work.late = {handed.student for handed, _ in work.jobs.values() if handed.late}
+    known = {handed.student for handed, _ in work.jobs.values()} | {aside.student for aside in work.aside}
+    work.missing = [student.id for student in of.roster.students if student.id not in known]
     return work
+
+
+def _chosen(uploads: list[tuple[Handed, Sheet, str]]) -> Handed | None:
+    """The latest of one notebook that was handed in under several names, any where all hold the same; else None."""
+    if len({text for _, _, text in uploads}) == 1:
+        return uploads[0][0]
+    return latest([handed for handed, _, _ in uploads])
 
 
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:
@@ -85,7 +97,8 @@ def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed
             content = parse(handed.file)
             yield handed, sheet_for(content, handed.name, sheets), handed.file.read_text(encoding="utf-8-sig")
         except Unreadable as error:
-            found.aside.append(Aside(handed.place, str(error)))
+            remark = f"{handed.name} was not graded: {error}"
+            found.aside.append(Aside(handed.place, str(error), handed.student, remark))
 
 
 def graded(
@@ -119,8 +132,12 @@ def write_class(
         line.results[result["notebook"]] = result
     for student in work.late:
         lines[student].remarks.append("Late.")
+    for aside in work.aside:
+        line = lines.setdefault(aside.student, Line(aside.student)) if aside.student else None
+        if line is not None and aside.remark not in line.remarks:
+            line.remarks.append(aside.remark)
     for student in work.missing:
-        lines[student].remarks.append("Nothing was handed in.")
+        lines[student].remarks.append("No notebook was handed in.")
     by_shown = {of.shown(student): student for student in lines}
     owned = [_owned(form, by_shown) for form in forms]
     strangers = add_forms(lines.values(), owned)
@@ -129,8 +146,7 @@ def write_class(
         rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
         folder.write("names.csv", _csv(rows))
     folder.write("not-graded.csv", _csv([["file", "reason"], *([aside.place, aside.reason] for aside in work.aside)]))
-    ordered = sorted(lines.values(), key=lambda line: line.student)
-    write(folder, ordered)
+    write(folder, list(lines.values()))
     return [f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers]
 
 
@@ -148,12 +164,19 @@ def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRE
 
 
 def _write_pages(of: Class, lines: Iterable[Line], folder: Folder) -> None:
+    """Write pages and feedback; those of an earlier run that are not among them go, such as pages with names."""
+    written = set()
     for line in lines:
         shown = of.shown(line.student)
         for notebook, result in line.results.items():
             if result["page"]:
-                folder.write(f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html", result["page"])
-        folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown))
+                inside = f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html"
+                written.add(folder.write(inside, result["page"]))
+        written.add(folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown)))
+    for name in ("pages", "feedback"):
+        for page in (folder.path / name).rglob("*.html"):
+            if page not in written:
+                page.unlink()
 
 
 def _owned(form: Form, by_shown: dict[str, str]) -> Form:

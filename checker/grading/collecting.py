@@ -21,30 +21,40 @@ NOTEBOOK = ".ipynb"
 
 @dataclass(frozen=True)
 class Handed:
-    """One notebook of one student. name: of the file as it was handed in; place: where it lay, for people."""
+    """One notebook of one student.
+
+    name: of the file as it was handed in.   place: where it lay, for people.
+    upload: what orders several uploads, later ones larger; () where the platform does not say.
+    """
 
     student: str
     name: str
     file: Path
     place: str
     late: bool = False
+    upload: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Aside:
-    """A file that is not graded, and why."""
+    """A file that is not graded, and why.
+
+    student: who handed it in and has nothing graded in its place; "" where that is not known, or is not so.
+    remark: what stands in this student's line and on the feedback, without names.
+    """
 
     place: str
     reason: str
+    student: str = ""
+    remark: str = ""
 
 
 @dataclass
 class Collected:
-    """All that was found. missing: students of the roster from whom there is nothing."""
+    """All that was found."""
 
     handed: list[Handed] = field(default_factory=list)
     aside: list[Aside] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
 
 
 class BadPattern(ValueError):
@@ -72,7 +82,7 @@ def collect(
     paths = list(paths)
     submissions = metadata(paths)
     found = Collected()
-    uploads: dict[tuple[str, str], list[tuple[tuple[int, ...], Handed]]] = {}
+    uploads: dict[tuple[str, str], list[Handed]] = {}
     inventory = take(paths, scratch)
     for skipped in inventory.skipped:
         if PurePath(skipped.name.rpartition(":")[2]).name != METADATA:
@@ -91,30 +101,39 @@ def collect(
             found.aside.append(Aside(place, str(student)))
             continue
         late = says.late or (due is not None and says.handed_in is not None and _after(says.handed_in, due))
-        handed = Handed(student, one_line(says.file), entry.file, place, late)
-        uploads.setdefault((student, says.file), []).append((says.upload, handed))
+        handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload)
+        uploads.setdefault((student, says.file), []).append(handed)
     for several in uploads.values():
         _choose(several, found)
-    with_something = {handed.student for handed in found.handed}
-    found.missing = [student.id for student in roster.students if student.id not in with_something]
     return found
 
 
-def _choose(several: list[tuple[tuple[int, ...], Handed]], found: Collected) -> None:
+def latest(several: list[Handed]) -> Handed | None:
+    """The latest of several uploads; None where it is not known which that is."""
+    ordered = sorted(several, key=lambda handed: handed.upload)
+    if len(ordered) > 1 and ordered[-2].upload == ordered[-1].upload:
+        return None
+    return ordered[-1]
+
+
+def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+    """What is said of one of several uploads of a notebook of which none is known to be the latest."""
+    others = ", ".join(other.place for other in several if other is not handed)
+    twice = "twice, and which is the later one is not known"
+    reason = f"{handed.student} handed in {notebook} {twice}: {others}. Leave one."
+    return Aside(handed.place, reason, handed.student, f"{notebook} was handed in {twice}.")
+
+
+def _choose(several: list[Handed], found: Collected) -> None:
     """Of a file that one student handed in several times the latest counts, where it is known which that is."""
-    several.sort(key=lambda one: one[0])
-    latest, chosen = several[-1]
-    if len(several) > 1 and several[-2][0] == latest:
-        for _, handed in several:
-            others = ", ".join(other.place for _, other in several if other is not handed)
-            reason = (
-                f"{handed.student} handed in {handed.name} twice, and which is the later one is not known: {others}."
-            )
-            found.aside.append(Aside(handed.place, f"{reason} Leave one."))
-        return
-    found.handed.append(chosen)
-    for _, handed in several[:-1]:
-        found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
+    chosen = latest(several)
+    if chosen is not None:
+        found.handed.append(chosen)
+    for handed in several:
+        if chosen is None:
+            found.aside.append(undecided(handed, handed.name, several))
+        elif handed is not chosen:
+            found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
 
 
 def _student(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | None) -> str | Unreadable:

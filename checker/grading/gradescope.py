@@ -4,9 +4,11 @@ import json
 import zipfile
 from collections.abc import Iterable
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from checker.course import NEEDED
 from checker.grading.boxes import ROOT
+from checker.grading.collecting import Aside
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 SETUP = """#!/bin/bash
@@ -39,14 +41,18 @@ cd /autograder/source/course
 .venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
   -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
 """
-TAKEN = ("checker", "shared", "models", "notebooks")
+TAKEN = (*NEEDED, "notebooks")
 FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
-def results(found: Iterable[dict]) -> str:
-    """Gradescope's results.json: one test for each exercise, with its points; those graded by hand come without."""
+def results(found: Iterable[dict], aside: Iterable[Aside] = ()) -> str:
+    """Gradescope's results.json: one test for each exercise, with its points; those graded by hand come without.
+
+    aside: files that were not graded; the student who handed them in is told why.
+    """
     found = list(found)
+    not_graded = [f"{PurePath(file.place).name} was not graded. {file.reason}" for file in aside]
     tests = []
     for result in found:
         for item in result["items"]:
@@ -62,10 +68,10 @@ def results(found: Iterable[dict]) -> str:
                 )
     stopped = [result["stopped"] for result in found if result["stopped"]]
     said = stopped or ["Every notebook ran to its end."]
-    content = {"output": "\n".join(said), "visibility": "visible", "tests": tests}
+    content = {"output": "\n".join([*said, *not_graded]), "visibility": "visible", "tests": tests}
     if not tests:
         content["score"] = 0
-        content["output"] = "\n".join([*stopped, "No notebook could be graded."])
+        content["output"] = "\n".join([*stopped, "No notebook could be graded.", *not_graded])
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -20,6 +20,7 @@ from checker.notebook import parse, read
 from checker.pages.site import render
 
 FORMAT = 1  # of a result; what is written in another one is graded again
+JUDGING = ("checker", "shared")  # folders of the project
 DIGITS = 20  # hexadecimal ones of a result's name
 
 
@@ -50,6 +51,7 @@ class Job:
         parts = [
             FORMAT,
             __version__,
+            _course(),
             self.student,
             self.name,
             self.text,
@@ -63,9 +65,9 @@ class Job:
 
 @cache
 def _course() -> str:
-    """A hash of what notebooks import and are judged by."""
+    """A hash of the programs that notebooks import and are judged by."""
     found = hashlib.sha256()
-    for path in sorted((ROOT / "shared").rglob("*.py")):
+    for path in sorted(path for name in JUDGING for path in (ROOT / name).rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
 

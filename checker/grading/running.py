@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from checker.course import NEEDED
 from checker.grading.boxes import ROOT, Isolation, box
 from checker.grading.isolation import Outcome, run
 from checker.grading.limits import Limits
 from checker.layout import heading_of, sections
 from checker.notebook import Cell, Notebook
 
-SHOWN = tuple((ROOT / name, name) for name in ("checker", "shared", "models"))
+SHOWN = tuple((ROOT / name, name) for name in NEEDED)
 REASONS = {
     "an error": "stopped with an error",
     "the time": "was still running when the time was up",

@@ -138,7 +138,7 @@ def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
             return
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             options = dict(threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
-            with LocalCluster(workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
+            with LocalCluster(n_workers=workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
                 with Client(cluster) as client:
                     yield client
 

@@ -17,7 +17,7 @@ from checker.editions import HASH_LENGTH, exercises, recorded
 from checker.grading.functions import Definitions, definitions, take
 from checker.layout import heading_of, sections
 from checker.markers import BEGIN
-from checker.notebook import Notebook, Unreadable, parse, read
+from checker.notebook import Notebook, Unreadable, joined, parse, read
 from checker.rules.syntax.trees import Tree, read_trees
 
 
@@ -83,7 +83,8 @@ class Sheet:
     @property
     def digest(self) -> str:
         """What changes when the key does."""
-        text = repr((self.name, self.items, sorted(self.edition.items())))
+        worked = [joined(cell.get("source")) for cell in self.worked["cells"]]
+        text = repr((self.name, self.items, sorted(self.edition.items()), worked))
         return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
 
@@ -126,7 +127,7 @@ def sheet_for(content: dict, file_name: str, sheets: list[Sheet]) -> Sheet:
         version = content["metadata"]["course"].get("version", "unknown")
         raise Unreadable(
             f"It was handed out by version {version} of the course, and none of the worked notebooks is of that"
-            " edition. Give the folder of that version as well: --against OLDER/notebooks."
+            " edition. Give the folder of that version as well: --against notebooks --against OLDER/notebooks."
         )
     stem = re.sub(r"[^a-z0-9]", "", Path(file_name).stem.lower())
     named = [sheet for sheet in sheets if re.sub(r"[^a-z0-9]", "", Path(sheet.name).stem.lower()) in stem]

@@ -105,10 +105,17 @@ def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
 
 
 def write(folder: Folder, lines: list[Line]) -> Path:
-    """Write the table, with the corrections that were in it. Raises Unreadable as `corrections` does."""
+    """Write the table, with the corrections that were in it. Raises Unreadable as `corrections` does.
+
+    Who has a correction keeps the line, also in a run that was given another part of the class.
+    """
     kept = corrections(folder)
+    present = {line.student for line in lines}
+    absent = [
+        Line(student, remarks=["Nothing of this student was in the last run."]) for student in kept.keys() - present
+    ]
     folder.write(KNOWN, json.dumps(kept, indent=1, ensure_ascii=False))
-    return folder.write(TABLE, table(lines, kept))
+    return folder.write(TABLE, table(sorted([*lines, *absent], key=lambda line: line.student), kept))
 
 
 def _before(folder: Folder) -> dict[str, list[str]]:

@@ -69,6 +69,8 @@ def website(project: Path) -> Website:
             branch=str(found.get("repo-branch", "main")),
             picture=str(found.get("image", "")).lstrip("/"),
         )
+    except FileNotFoundError as error:
+        raise Unreadable(f"There is no {SETTINGS} here. Call this in the course's folder.") from error
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
 

@@ -1,6 +1,7 @@
 """The file of a run: held by one writer while it trains, read once, written every so often."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -77,13 +78,16 @@ class RunFile:
         if self.path is not None:
             self.processes.from_first(lambda: self._write(history))
 
+    @cached_property
+    def _fingerprint(self) -> dict:
+        """Of what no step changes: taken once, at the first write."""
+        return fingerprint(self.model, self.rows)
+
     def _write(self, history: list[dict]) -> None:
-        if not hasattr(self, "fingerprint"):
-            self.fingerprint = fingerprint(self.model, self.rows)
         state = pack(
             algorithm=self.algorithm,
             config=self.config,
-            fingerprint=self.fingerprint,
+            fingerprint=self._fingerprint,
             model=self.model,
             optimizer=self.optimizer,
             history=history,

@@ -11,6 +11,7 @@ import pytest
 
 from checker import bootstrap, environment
 from checker.assign import assign
+from tests.checker.command_line import checker
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,6 +97,7 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "up_to_date", lambda tests: True)
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command, **_: ran.append(command[1:]) or 0)
     assign(ROOT / "notebooks" / "dots.ipynb", bootstrap.EDITIONS)
+    (tmp_path / "tests").mkdir()
     return ran
 
 
@@ -166,6 +168,13 @@ def test_what_follows_test_goes_to_pytest(course):
     assert course == [usual, [*usual, "tests/test_kl.py", "-k", "sign"]]
 
 
+def test_where_there_are_no_tests_it_is_said_and_nothing_installed(course, capsys):
+    """Catches pip's word on a missing list of requirements, in the students' edition, which has no tests."""
+    (environment.ROOT / "tests").rmdir()
+    assert bootstrap.main(["test"]) == 2
+    assert course == [] and "There are no tests here" in capsys.readouterr().err
+
+
 def test_an_environment_that_is_out_of_date_is_made_before_it_is_used(course, monkeypatch):
     monkeypatch.setattr(environment, "up_to_date", lambda tests: False)
     monkeypatch.setattr(environment, "setup", lambda build=None, tests=False: course.append(f"setup {tests}"))
@@ -184,6 +193,21 @@ def test_the_checker_without_the_course_says_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
     assert bootstrap.main(["setup"]) == 2
     assert "no clone of the course" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["release", "autograder", "grade submissions"])
+def test_what_hands_on_the_course_needs_it(command, monkeypatch, tmp_path):
+    """Catches a zip without model and notebooks that says it is whole, and a folder that is left behind."""
+    monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
+    done = checker(*command.split(), cwd=tmp_path)
+    assert done.returncode == 2 and "no clone of the course" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_site_is_made_in_the_courses_folder(tmp_path):
+    """Catches an error of Python in a sentence about settings."""
+    done = checker("site", cwd=tmp_path)
+    assert done.returncode == 2 and "no _quarto.yml here" in done.stderr and "Error(" not in done.stderr
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch, capsys):

@@ -1,12 +1,16 @@
 """What a student gets: everything that is needed, no worked notebook, nothing of a class."""
 
 import json
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from checker.assign import solution_lines
 from checker.environment import ROOT
 from checker.notebook import parse
+from checker.pages.website import website
 from checker.release import ReleaseError, release, tried
 
 
@@ -14,15 +18,58 @@ def test_a_release_holds_no_worked_notebook_and_no_solution(tmp_path):
     """Catches the key handed out with the exercises, and outputs of the worked notebooks that tell the results."""
     released = release(ROOT, tmp_path / "course")
     notebooks = sorted(path.relative_to(released.folder) for path in released.folder.rglob("*.ipynb"))
-    assert [path.name for path in notebooks] == list(released.notebooks)
+    notebooks = [path for path in notebooks if path.parent.name != "examples"]
+    assert [path.name for path in notebooks] == sorted(released.notebooks)
     assert {path.parent.as_posix() for path in notebooks} == {"notebooks/student"}
     for path in notebooks:
         content = parse(released.folder / path)
         shown = {line.strip() for cell in content["cells"] for line in "".join(cell["source"]).split("\n")}
         assert not solution_lines(parse(ROOT / "notebooks" / path.name)) & shown
         assert not any(cell.get("outputs") for cell in content["cells"])
-    for name in ("tests", "benchmarks", "graded", ".venv", ".git"):
+    assert [path.name for path in (released.folder / "benchmarks").iterdir()] == ["sweeps"]
+    for name in ("tests", "graded", ".venv", ".git"):
         assert not (released.folder / name).exists()
+
+
+NAMED = re.compile(r"\]\(([\w./-]+)[#)]|`((?:notebooks|benchmarks|shared|checker|models|docs)/[\w./-]*\w)`")
+
+
+def test_every_file_that_a_released_text_names_is_there(tmp_path):
+    """Catches a link, or an example that a notebook tells of, that leads nowhere in what a student has."""
+    folder = release(ROOT, tmp_path / "course").folder
+    texts = {folder / "README.md": (folder / "README.md").read_text(encoding="utf-8")}
+    for path in (folder / "notebooks" / "student").glob("*.ipynb"):
+        # The first cells tell from which worked notebook an edition was made: that one stays with the instructor.
+        cells = [cell for cell in parse(path)["cells"] if not cell["id"].endswith("-generated")]
+        texts[path] = "\n".join("".join(cell["source"]) for cell in cells)
+    named = {(path, match[1], match[2]) for path, text in texts.items() for match in NAMED.finditer(text)}
+    missing = {
+        (path.name, link or file)
+        for path, link, file in named
+        if not ((path.parent / link).exists() if link else (folder / file).exists())
+    }
+    assert named and not missing
+
+
+def test_a_release_lists_its_notebooks_in_reading_order(tmp_path):
+    """Catches a student who begins with the first of the alphabet, which builds on four others."""
+    released = release(ROOT, tmp_path / "course")
+    assert released.notebooks[0] == "dots.ipynb"
+    assert list(released.notebooks) == [page.name for page in website(ROOT).notebooks]
+    text = (released.folder / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^- `(\w+)`$", text, re.MULTILINE) == [Path(name).stem for name in released.notebooks]
+
+
+def test_every_command_of_a_released_makefile_works_there(tmp_path):
+    """Catches commands that stop for want of tests or worked notebooks, or train the embedded model anew for an hour."""
+    folder = release(ROOT, tmp_path / "course").folder
+    said = subprocess.run(["make", "-s", "help"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"^  make (\S+)", said, re.MULTILINE)
+    assert commands == ["help", "setup", "start", "lab", "report", "clean"]
+    for command in commands:
+        subprocess.run(["make", "-n", command], cwd=folder, capture_output=True, check=True)
+    asked = subprocess.run(["make", "-n", "report"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert "work/dots.ipynb" in asked
 
 
 def test_an_edition_that_somebody_filled_in_is_not_released(tmp_path, good):

@@ -1,10 +1,13 @@
 """The numbers of contexts against whole beginnings, compared tuple by tuple."""
 
+import math
+from collections import Counter
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.engine.contexts import Contexts, number_contexts, separate_contexts
+from shared.engine.contexts import Contexts, groups_of, number_contexts, separate_contexts
 
 # Few tokens, so that completions begin alike.
 COMPLETION = st.lists(st.integers(2, 4), min_size=1, max_size=5)
@@ -62,3 +65,15 @@ def test_every_context_stands_where_it_is_said_to(group, data):
 def test_completions_of_which_nothing_is_known_share_the_prompt():
     assert separate_contexts(2, 2, 3).tolist() == [[0, 2, 3], [0, 4, 5], [1, 6, 7], [1, 8, 9]]
     assert separate_contexts(2, 1, 1).tolist() == [[0], [1]]
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=20), st.integers(1, 6))
+def test_groups_are_within_the_limit_and_even(prompt_of, limit):
+    """Catches a prompt whose completions all stay in one group, more groups than are needed, and one small one left."""
+    prompts, group_of = groups_of(prompt_of, limit)
+    assert [prompts[group] for group in group_of] == prompt_of
+    sizes = Counter(group_of)
+    for prompt, completions in Counter(prompt_of).items():
+        of_prompt = [sizes[group] for group, owner in enumerate(prompts) if owner == prompt]
+        assert len(of_prompt) == math.ceil(completions / limit)
+        assert max(of_prompt) <= limit and max(of_prompt) - min(of_prompt) <= 1

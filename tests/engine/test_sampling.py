@@ -70,6 +70,17 @@ def test_top_k_from_one_token_to_all():
     assert keep_likely(LOGITS, top_k=3, top_p=1.0).all()
 
 
+def test_a_top_p_of_1_keeps_what_is_least_likely():
+    """Catches tokens that are cut since the likely ones before them add up to 1 in float32."""
+    assert keep_likely(torch.tensor([40.0, 0.0, -40.0]), top_k=0, top_p=1.0).all()
+
+
+def test_top_p_keeps_nothing_that_top_k_cut():
+    """Catches tokens that come back since what stands before them adds up to less than 1 in float32."""
+    logits = torch.randn(200, 50, generator=torch.Generator().manual_seed(0))
+    assert keep_likely(logits, top_k=7, top_p=1 - 1e-9).sum(dim=-1).eq(7).all()
+
+
 def test_top_p_is_of_what_the_temperature_and_top_k_leave():
     """Of the first two tokens alone the first has 2/3: with p of 0.6 it is left alone. A low temperature sharpens."""
     assert kept(distribution(LOGITS, Sampling(top_k=2, top_p=0.6))) == [0]
@@ -120,6 +131,7 @@ def test_draws_from_a_row_that_is_named():
     assert drawn.tolist() == [0, 1, 2, 1]
     assert draw(probs, torch.tensor([0.3, 0.5])).tolist() == [0, 2]
     assert draw(2 * probs, torch.tensor([0.9, 0.49])).tolist() == [0, 1], "u is a share of the row's sum"
+    assert draw(2 * probs, torch.tensor([0.9, 0.6])).tolist() == [0, 2], "u is a share of the row's sum"
     assert draw(probs.double(), torch.tensor([0.3, 0.4])).tolist() == [0, 1]
 
 

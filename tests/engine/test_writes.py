@@ -5,6 +5,7 @@ one is there, never a mixture.
 import os
 import random
 import signal
+import stat
 import sys
 import tempfile
 import time
@@ -185,6 +186,38 @@ def test_leftovers_of_other_checkpoints_are_not_touched(path):
     path.with_name("run.pt.0123456789abcdef.partial").touch()
     with hold(path):
         assert set(path.parent.iterdir()) == {*others, path.with_name("run.pt.lock")}
+
+
+def test_what_a_killed_writer_leaves_is_known_by_its_name(path):
+    """Catches names that writer and cleaner understand differently: a full disk, after enough kills."""
+    with files.written_beside(path) as file:
+        name = Path(file.name)
+    name.touch()
+    files.remove_leftovers(path)
+    assert os.listdir(path.parent) == ["run.pt"]
+
+
+def test_a_leftover_that_another_one_removes_is_no_error(path, monkeypatch):
+    """Catches a run that ends since two of them clean up at once: what one has listed is gone by then."""
+    gone = path.with_name("run.pt.0123456789abcdef.partial")
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([gone]))
+    files.remove_leftovers(path)
+
+
+@posix
+def test_a_file_system_that_flushes_no_folder_is_taken(path, monkeypatch):
+    """Catches a save that fails after all is on the disk."""
+    real = os.fsync
+
+    def fsync(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+        real(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", fsync)
+    with files.written_beside(path) as file:
+        file.write(b"whole")
+    assert path.read_bytes() == b"whole"
 
 
 @posix

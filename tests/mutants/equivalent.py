@@ -34,15 +34,55 @@ EQUIVALENT = {
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
     },
     "shared/grpo.py": {
+        r"share=self\.share, \)  ->": SHARED,
         r"^policy_loss: .*(with_entropy=True|entropy_coef >= 0)": "An entropy that is multiplied by 0 and only logged.",
     },
     "shared/rloo.py": {
         r"per_token_kl\(.*, \)$": "k3 is the default; it is named for the reader.",
+        r"step, share \)  ->": SHARED,
+    },
+    "shared/supervised.py": {
+        r"metrics=None": "Those of all documents together are not read; a batch gets its own.",
     },
     "shared/experience.py": {
         r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
         r"verified = None": "Only its truth is asked for.",
         r"take_general_path\(None\)$": SHARED,
+    },
+    "shared/engine/contexts.py": {
+        r"^number_beginnings: (whatever|contexts = number_contexts\(\[1\])": "Any token and any prompt, the same for all.",
+        r"argsort\(descending=True, (stable=False|stable=None|)\)": "Which of two equally long completions is the path.",
+    },
+    "shared/rollout.py": {
+        r"pad_token_id or 1": "Any token will do as padding.",
+        r"row \+ \[1\] \*": "Contexts count only where tokens are.",
+        r"(logp|\[drawn_from\])\.to\(None\)": "Logits are of one type in all passes.",
+        r"device=None|tensor\((running|node|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
+        r"refuse_nan\(on_host\[1\]": "Where a log-probability is no number, the entropy is none either.",
+    },
+    "shared/engine/sampling.py": {
+        r'float\("INF"\)': "Another spelling of the same number.",
+        r"top_k <= logits": "With a k of all tokens all are kept.",
+        r"  ->  keep = logits >= |topk\(top_k, \)|sort\(descending=True\)": "The same: all were kept; the last dimension.",
+        r"^(draw|next_token): .*(dim=|size\()\+1": "Two dimensions here, so the last is number 1.",
+        r"u\.to\(None\)": "The product has the more precise of the two types.",
+        r"^refuse_nan: .*(device=None|size\(1\), \)|to\(None\))": DEVICE,
+    },
+    "shared/engine/locks.py": {
+        r"FAR = (2 << 20|1 << 21)": "Any place that is far behind the text.",
+        r"os\.read\(descriptor, 201\)": "More than any name is long.",
+        r"ftruncate\(descriptor, 1\)": "What is written then is longer.",
+        r"lseek\(descriptor, (FAR|0), \)": "SEEK_SET is 0.",
+        r"^_let_go_in_a_child": "Runs in a forked child, where no line is traced; by hand the tests notice.",
+    },
+    "shared/engine/cached.py": {
+        r"torch\.tensor\((token|rows), (device=None)?\)": DEVICE,
+    },
+    "shared/engine/departure.py": {
+        r'"num_hidden_layers", None\)': "Only its truth is asked for.",
+    },
+    "shared/engine/recompute.py": {
+        r"\"gradient_checkpointing\", None\)": "Only its truth is asked for.",
     },
     "shared/engine/checkpoint.py": {
         r"SHA256": "Another spelling of the same algorithm.",

@@ -6,13 +6,15 @@ import json
 import os
 import signal
 import textwrap
+import time
 
 import pytest
 
 from checker.forms import Form
-from checker.grading import similar
+from checker.grading import one, similar
 from checker.grading.boxes import Isolation
 from checker.grading.classes import Class, graded, plan, write_class, write_similar
+from checker.grading.feedback import feedback
 from checker.grading.limits import Limits
 from checker.grading.one import Settings, failed, grade
 from checker.grading.roster import Roster, Student
@@ -20,6 +22,7 @@ from checker.grading.scheduling import KILLED, on_workers, refuse_open
 from checker.grading.sheets import read_sheet
 from checker.grading.similar import pairs, text_of
 from checker.grading.storing import Folder
+from checker.grading.tables import Line
 from checker.notebook import Unreadable
 from tests.checker.conftest import code
 
@@ -110,6 +113,75 @@ def test_a_second_run_grades_only_what_changed(of, folder, submissions, tmp_path
     assert (sorted(first.graded), second.graded) == (["ann", "bob"], ["bob"])
 
 
+@pytest.mark.parametrize("changed", ["shared/losses.py", "checker/verdicts.py"])
+def test_a_course_that_changed_grades_anew(changed, of, folder, submissions, tmp_path, monkeypatch):
+    """Catches points that stay as a wrong reference, or a wrong check, gave them after it was mended."""
+    for name in ("shared/losses.py", "checker/verdicts.py"):
+        (tmp_path / "course" / name).parent.mkdir(parents=True)
+        (tmp_path / "course" / name).write_text("before")
+    monkeypatch.setattr(one, "ROOT", tmp_path / "course")
+    one._course.cache_clear()
+    run(of, folder, submissions("ann"), tmp_path, Grader())
+    (tmp_path / "course" / changed).write_text("after")
+    one._course.cache_clear()
+    again = Grader()
+    run(of, folder, submissions("ann"), tmp_path, again)
+    one._course.cache_clear()
+    assert again.graded == ["ann"]
+
+
+def test_a_worked_solution_that_changed_is_another_key(tmp_path):
+    """Catches points that stay when the solution that stands in for a slip was mended."""
+    path = tmp_path / "maths.ipynb"
+    digests = set()
+    for solution in ("return x * x", "return x ** 2"):
+        path.write_text(json.dumps(notebook(EXERCISE.format(solution))))
+        digests.add(read_sheet(path).digest)
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    ("places", "chosen"),
+    [
+        (("annlee_1_70_maths.ipynb", "annlee_1_71_maths__1_.ipynb"), "annlee_1_71_maths__1_.ipynb"),
+        (("annlee_1_71_maths.ipynb", "annlee_1_70_maths__1_.ipynb"), "annlee_1_71_maths.ipynb"),
+        (("ann/maths.ipynb", "ann/maths (1).ipynb"), None),
+    ],
+)
+def test_of_two_versions_under_two_names_the_later_counts(places, chosen, of, sheet, tmp_path):
+    """Catches the older one graded because its name comes first, as a browser and Canvas number a second download."""
+    handed_in = tmp_path / "submissions"
+    for place, solution in zip(places, ("return x * x", "return x ** 2")):
+        (handed_in / place).parent.mkdir(parents=True, exist_ok=True)
+        (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
+    known = Roster((Student("ann", ("ann", "Ann Lee")),))
+    work = plan([handed_in], tmp_path / "scratch", Class([sheet], of.settings, known))
+    graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
+    assert graded_places == ([chosen] if chosen else [])
+    assert work.missing == []
+
+
+def test_the_same_under_two_names_is_graded(of, submissions, tmp_path):
+    """Catches a student asked which of two equal files counts."""
+    place = submissions("ann") / "ann"
+    (place / "maths (1).ipynb").write_text((place / "maths.ipynb").read_text())
+    assert len(plan([place.parent], tmp_path, of).jobs) == 1
+
+
+def test_who_handed_in_what_cannot_be_graded_is_told(of, folder, submissions, tmp_path):
+    """Catches "nothing was handed in" said to who handed in two versions, or a notebook of another edition."""
+    place = submissions("ann") / "ann"
+    (place / "maths (1).ipynb").write_text(json.dumps(notebook(EXERCISE.format("return x ** 2"))))
+    (place.parent / "bob").mkdir()
+    (place.parent / "bob" / "holiday.ipynb").write_text(json.dumps(notebook("1")))
+    work, _ = run(of, folder, place.parent, tmp_path, Grader())
+    remarks = {student: line["remarks"] for student, line in table(folder).items()}
+    assert remarks["ann"] == "maths.ipynb was handed in twice, and which is the later one is not known."
+    assert remarks["bob"].startswith("holiday.ipynb was not graded: It does not say which notebook it is")
+    assert work.missing == ["cy"]
+    assert "handed in twice" in (folder.path / "feedback" / "ann.html").read_text()
+
+
 def test_what_was_graded_before_a_stop_is_kept(of, folder, submissions, tmp_path):
     """Catches results that are written at the end, and lost with a killed grader."""
     submissions("ann"), submissions("bob")
@@ -143,7 +215,7 @@ def test_everyone_of_the_roster_has_a_line(of, folder, submissions, tmp_path):
     """Catches a student without a submission who is missing from the grades as well."""
     run(of, folder, submissions("ann"), tmp_path, Grader())
     assert table(folder)["ann"]["total"] == "2"
-    assert table(folder)["cy"]["remarks"] == "Nothing was handed in."
+    assert table(folder)["cy"]["remarks"] == "No notebook was handed in."
 
 
 def test_a_students_page_holds_nothing_of_another(of, folder, submissions, tmp_path):
@@ -152,6 +224,21 @@ def test_a_students_page_holds_nothing_of_another(of, folder, submissions, tmp_p
     run(of, folder, submissions("bob"), tmp_path, Grader())
     page = (folder.path / "feedback" / "ann.html").read_text()
     assert "right, ann" in page and "bob" not in page
+
+
+def test_feedback_names_a_cell_as_the_notebook_does(of, folder):
+    """Catches "cell 5" said of what a student knows as Cell 3: the file counts its cells in another way."""
+    found = {"level": "error", "code": "C002", "cell": 5, "found": "it", "advice": "Do.", "place": "Cell 3: Data"}
+    result = {
+        "notebook": "maths.ipynb",
+        "items": [],
+        "earned": 0.0,
+        "possible": 0.0,
+        "stopped": "",
+        "findings": [found],
+    }
+    page = feedback(Line("ann", {"maths.ipynb": result}), "ann")
+    assert "C002, Cell 3: Data: it." in page and "cell 5" not in page
 
 
 def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, folder, submissions, tmp_path):
@@ -166,6 +253,14 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, fold
         assert "ann" not in page.name
         assert page.is_dir() or "ann" not in page.read_text()
     assert table(folder)["ann"]["rubric"] == "4"
+
+
+def test_pages_with_names_go_when_pages_are_made_without(sheet, of, folder, submissions, tmp_path):
+    """Catches an earlier run's pages, with names, among those that are handed to somebody who should not see any."""
+    run(of, folder, submissions("ann"), tmp_path, Grader())
+    run(Class([sheet], of.settings, of.roster, anonymous=True), folder, submissions("ann"), tmp_path, Grader())
+    assert len([*folder.path.glob("pages/**/*.html")]) == 1
+    assert not [page for page in folder.path.glob("feedback/*.html") if page.stem in ("ann", "bob", "cy")]
 
 
 def test_what_cannot_be_graded_is_listed(of, folder, submissions, tmp_path):
@@ -231,6 +326,28 @@ def test_a_notebook_that_kills_its_worker_is_reported_and_costs_nobody_else(of, 
     monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
     said = {job.student: result["stopped"] for job, result in on_workers(jobs, 2)}
     assert said == {"ann": "graded ann", "bob": KILLED, "cy": "graded cy"}
+
+
+def tells_its_worker(job):
+    """Stands for grading: says which process does it, and takes a moment, in which it could do no other."""
+    time.sleep(0.5)
+    return failed(job, str(os.getpid()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_as_many_notebooks_run_at_once_as_were_asked_for(workers, of, submissions, tmp_path, monkeypatch):
+    """Catches a number of workers that is not heeded: one for each core whatever was asked for."""
+    pytest.importorskip("distributed")
+    from checker.grading import scheduling
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    submissions("ann"), submissions("bob")
+    jobs = [job for _, job in plan([submissions("cy")], scratch, of).jobs.values()]
+    monkeypatch.setattr(scheduling, "_graded", tells_its_worker)
+    processes = {result["stopped"] for _, result in on_workers(jobs, workers)}
+    assert len(jobs) == 3 and len(processes) == workers
 
 
 @pytest.mark.slow

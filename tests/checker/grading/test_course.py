@@ -5,15 +5,18 @@ With real boxes, real exercises and torch, so these are slow.
 
 import json
 
+import nbformat
 import pytest
 
 from checker.environment import ROOT
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, verdicts
 from checker.grading.limits import Limits
+from checker.grading.running import execute
 from checker.grading.sheets import read_sheet
 from checker.notebook import joined, parse, read
 
+SWEEPS = ROOT / "benchmarks" / "sweeps"
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 pytestmark = pytest.mark.slow
 
@@ -45,6 +48,17 @@ def test_a_worked_notebook_is_right_in_every_hidden_case(name, judged):
         check.name: found.text for check, found in judged(ROOT / "notebooks" / name, name).items() if not found.passed
     }
     assert wrong == {}
+
+
+def test_a_box_has_what_notebooks_load(tmp_path, isolation):
+    """Catches a right notebook that stops in its box, because the recorded runs or the model are not there."""
+    chapters = [path.stem for path in sorted(SWEEPS.glob("*.json"))]
+    lines = [f"print(recorded({chapter!r}).command)" for chapter in chapters]
+    source = "\n".join(["from shared.models import load_policy", "from shared.recorded import recorded", *lines])
+    path = tmp_path / "loads.ipynb"
+    path.write_text(json.dumps(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source + "\nload_policy()")])))
+    done = execute(read(path), parse(path), isolation, Limits(wall=120))
+    assert done.stopped == "" and chapters[-1] in str(done.content)
 
 
 def test_a_blank_notebook_earns_nothing(judged):

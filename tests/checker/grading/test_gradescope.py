@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from checker.grading.collecting import Aside
 from checker.grading.gradescope import SETUP, autograder, results
 
 
@@ -32,6 +33,13 @@ def test_nothing_graded_is_said_and_is_no_failure_of_the_autograder():
     """Catches an empty list of tests without a score, which Gradescope takes for a fault of the autograder."""
     content = json.loads(results([]))
     assert content["score"] == 0 and "No notebook could be graded" in content["output"]
+
+
+def test_a_student_is_told_why_a_notebook_was_not_graded():
+    """Catches a submission that earns nothing without a word: the table that has the reason stays on their machine."""
+    aside = [Aside("/autograder/submission/mine.ipynb", "It was handed out by version 0.1.")]
+    for found in ([], [{"notebook": "dots.ipynb", "items": [item("kl", 2.0)], "stopped": ""}]):
+        assert "mine.ipynb was not graded. It was handed out by" in json.loads(results(found, aside))["output"]
 
 
 def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_path):

@@ -50,6 +50,14 @@ def test_a_correction_survives_regrading_with_who_and_when(folder):
     assert written(folder, "ann", "bob").read_text().splitlines() == lines
 
 
+def test_a_correction_survives_a_run_over_another_part_of_the_class(folder):
+    """Catches a decision lost when the late notebooks, handed in as a zip of their own, are graded into the folder."""
+    table = written(folder, "ann", "bob")
+    table.write_text(table.read_text().replace("bob,2,2,,2,0,3,,,,", "bob,2,2,,2,0,3,,-1.5,,"))
+    assert "Nothing of this student was in the last run.,-1.5" in written(folder, "ann").read_text()
+    assert written(folder, "ann", "bob").read_text().splitlines()[2].split(",")[8] == "-1.5"
+
+
 def test_a_table_that_cannot_be_read_is_not_written_over(folder):
     """Catches corrections lost because a spreadsheet saved the table in another form."""
     written(folder, "ann").write_text("<html>a spreadsheet</html>")

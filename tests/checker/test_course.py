@@ -1,0 +1,26 @@
+"""What notebooks need travels with them."""
+
+from io import BytesIO
+from zipfile import ZipFile
+
+from checker.course import NEEDED
+from checker.environment import ROOT
+from checker.grading.gradescope import autograder
+from checker.grading.running import SHOWN
+from checker.release import release
+
+# Read by `shared.recorded`, `shared.models` and the notebooks' imports; none of it is found by looking at imports alone.
+READ = ["benchmarks/sweeps/poker.json", "models", "shared/recorded.py", "checker/verdicts.py"]
+
+
+def test_boxes_releases_and_gradescope_have_what_notebooks_read(tmp_path):
+    """Catches a right notebook that stops elsewhere, since what it loads was never copied or shown there."""
+    released = release(ROOT, tmp_path / "course").folder
+    with ZipFile(BytesIO(autograder(1))) as packed:
+        names = [name.removeprefix("course/") for name in packed.namelist()]
+    shown = [name for _, name in SHOWN]
+    for wanted in READ:
+        assert (ROOT / wanted).exists() and (released / wanted).exists()
+        assert any(name.startswith(wanted) for name in names)
+        assert any(wanted == name or wanted.startswith(f"{name}/") for name in shown)
+    assert shown == list(NEEDED)

@@ -1,0 +1,95 @@
+"""What `sample` writes down beside the tokens, each against its definition, and what it does not compute."""
+
+import pytest
+import torch
+
+from shared import rollout
+from shared.constrain import answer_trie
+from shared.engine.contexts import number_contexts, prompt_beginnings
+from shared.engine.sampling import Sampling
+from shared.rollout import sample
+from tests.fakes import tiny_llama
+
+PROMPTS = ["abcd", "d", "abc", "d"]
+ANSWERS = ["ab", "abcdef", "j", "jcd", "ddhhhh"]
+
+
+def real(drawn, values) -> list[list]:
+    """The values of each completion's own tokens."""
+    return [row[:length].tolist() for row, length in zip(values, drawn.lengths.tolist())]
+
+
+def test_contexts_are_those_of_the_tokens(model, tokenizer):
+    """Catches a rollout that does not know what its completions have in common: scoring would compute all of it."""
+    drawn = sample(model, tokenizer, PROMPTS, 8, Sampling(4), seed=0)
+    prompt_of = [number for number in (0, 1, 2, 1) for _ in range(8)]  # the same prompt twice is one
+    assert real(drawn, drawn.contexts) == number_contexts(prompt_of, real(drawn, drawn.completion_ids))
+    assert torch.equal(drawn.beginnings, prompt_beginnings(drawn.prompt_ids.cpu(), drawn.prompt_mask.cpu()))
+
+
+@pytest.mark.parametrize("room", [3, 7])
+def test_a_completion_is_free_until_one_answer_is_left(room, model, tokenizer):
+    """Catches a count that is off by one, and certain tokens that are written beyond the room there is.
+
+    The longest answers have six letters and an end: seven tokens are their room, three cut them.
+    """
+    trie = answer_trie(tokenizer, ANSWERS)
+    drawn = sample(model, tokenizer, PROMPTS, 32, Sampling(room), constraint=trie, seed=0)
+    answers = [tokenizer(answer).input_ids + [tokenizer.eos_token_id] for answer in ANSWERS]
+    seen = set()
+    for ids, free, cut in zip(real(drawn, drawn.completion_ids), drawn.free_lengths.tolist(), drawn.truncated.tolist()):
+        (answer,) = (answer for answer in answers if answer[: len(ids)] == ids)
+        left = [sum(other[:n] == ids[:n] for other in answers) for n in range(1, len(ids) + 1)]
+        assert ids == answer[:room] and cut == (len(answer) > room)
+        assert free == left.index(1) + 1
+        seen.add((free, len(ids)))
+    assert seen == {3: {(1, 3), (2, 2), (2, 3), (3, 3)}, 7: {(1, 7), (2, 2), (2, 4), (3, 3), (3, 7)}}[room]
+
+
+def test_without_a_constraint_all_tokens_are_free(model, tokenizer):
+    drawn = sample(model, tokenizer, PROMPTS, 4, Sampling(5), seed=0)
+    assert torch.equal(drawn.free_lengths, drawn.lengths)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_log_probabilities_are_as_precise_as_the_model_and_never_of_half_precision(dtype, model, tokenizer):
+    """Catches ratios of log-probabilities with three digits, and a model in float64 whose numbers are cut."""
+    drawn = sample(model.to(dtype), tokenizer, PROMPTS, 2, Sampling(3), seed=0)
+    wide = torch.promote_types(dtype, torch.float32)
+    assert drawn.old_logps.dtype == drawn.entropy.dtype == wide
+    if dtype == torch.float64:
+        assert not torch.equal(drawn.old_logps, drawn.old_logps.float().double())
+
+
+def test_the_prompt_at_which_a_model_computes_nothing_sensible_is_named(tokenizer):
+    """Catches a sentence about another prompt, and a model that is sampled on although its logits are not numbers."""
+    model = tiny_llama().eval()
+    with torch.no_grad():
+        model.get_input_embeddings().weight[tokenizer("d").input_ids] = torch.nan
+    with pytest.raises(ValueError, match="not finite.*'d'"):
+        sample(model, tokenizer, ["abc", "d"], 3, Sampling(2), seed=0)
+
+
+def test_what_prompts_begin_with_is_read_once(tokenizer):
+    """Catches prompts that are read whole although an example that all begin with is most of them."""
+    model = tiny_llama().eval()
+    seen = []
+    model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
+    sample(model, tokenizer, ["abcdefa", "abcdefb"], 2, Sampling(1), seed=0)
+    assert seen == [len("abcdef") + len("a") + len("b")]
+
+
+def test_nothing_is_computed_behind_the_last_token(tokenizer, monkeypatch):
+    """Catches one more pass of the model whose logits nobody reads."""
+    steps = []
+    start = rollout.start
+
+    def counted(*arguments, **options):
+        decoder, node = start(*arguments, **options)
+        step = decoder.step
+        decoder.step = lambda tokens, parents: steps.append(len(tokens)) or step(tokens, parents)
+        return decoder, node
+
+    monkeypatch.setattr(rollout, "start", counted)
+    drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 4, Sampling(3), seed=0)
+    assert drawn.truncated.any() and len(steps) == 2
