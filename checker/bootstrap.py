@@ -27,7 +27,9 @@ WORK = environment.ROOT / "work"
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not slow"]
 # Without pyproject.toml's options, so without the check of shapes, which takes a quarter of the time: `make test-all` and
 # a single `pytest FILE` have it.
-SHAPES_UNCHECKED = ["-o", "addopts=-q"]
+SHAPES_UNCHECKED = ["-o", "addopts=-q", "-p", "no:jaxtyping"]
+# Plugins that come with other packages and that no test needs: to import them takes longer than pytest's own start.
+UNUSED = ["-p", "no:anyio", "-p", "no:platformdirs"]
 # As in the Makefile: threads that wait without rest make each other many times slower when a core is busy.
 THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
 
@@ -110,7 +112,7 @@ def _lab() -> int:
 def _test(rest: list[str]) -> int:
     if not (environment.ROOT / "tests").is_dir():
         raise environment.SetupError("There are no tests here: the students' edition of the course comes without.")
-    return _in_environment(["-m", "pytest", *NOT_SLOW, *SHAPES_UNCHECKED, *rest], tests=True)
+    return _in_environment(["-m", "pytest", *NOT_SLOW, *SHAPES_UNCHECKED, *UNUSED, *rest], tests=True)
 
 
 def _in_environment(arguments: list[str], tests: bool) -> int:

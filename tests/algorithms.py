@@ -9,7 +9,7 @@ from shared.grpo import GRPOConfig
 from shared.ppo import ActorCritic, PPOConfig
 from shared.reward_model import RewardModel
 from shared.rloo import RLOOConfig
-from tests.conftest import letter_tokenizer, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_llama
 
 SAMPLING = ("GRPO", "RLOO", "PPO")  # those that sample completions and have a constraint and a reference
 ALL = (*SAMPLING, "supervised", "DPO", "reward model")

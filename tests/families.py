@@ -14,7 +14,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from shared.engine.sampling import Sampling
 from shared.models import add_lora
 from shared.rollout import Rollout, sample
-from tests.conftest import letter_tokenizer
+from tests.fakes import letter_tokenizer
 
 PROMPTS = ["abc", "d", "efghijab", "ab", "d"]  # of unequal length, so four of five are padded
 

@@ -15,7 +15,7 @@ from shared.rloo import RLOOConfig
 from shared.rollout import sample
 from shared.training import NonFiniteTraining
 from tests.algorithms import ALL, SAMPLING, TEXTS, longer_is_better, parts_of, start, without_seconds
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.line import parameters
 from tests.second_device import DEVICE, second_device
 
@@ -25,12 +25,12 @@ from tests.second_device import DEVICE, second_device
 def test_resuming_continues_the_same_trajectory_bit_for_bit(name, tokenizer, tmp_path):
     """Catches optimiser state, warm-up, sampling seed or order of prompts that start over, and a head that is not kept."""
     whole, run_whole = start(name)
-    uninterrupted = run_whole(tokenizer, settings={"steps": 6})
+    uninterrupted = run_whole(tokenizer, settings={"steps": 4})
     path = tmp_path / "a folder" / "run.pt"
     _, run_first = start(name)
-    run_first(tokenizer, settings={"steps": 4, "checkpoint_every": 2}, checkpoint_path=path)
+    run_first(tokenizer, settings={"steps": 3, "checkpoint_every": 2}, checkpoint_path=path)
     resumed, run_rest = start(name, seed=5)  # other weights: all must come from the checkpoint
-    continued = run_rest(tokenizer, settings={"steps": 6, "checkpoint_every": 2}, checkpoint_path=path)
+    continued = run_rest(tokenizer, settings={"steps": 4, "checkpoint_every": 2}, checkpoint_path=path)
     assert without_seconds(continued) == without_seconds(uninterrupted)
     assert all(map(torch.equal, parameters(whole), parameters(resumed)))
 

@@ -3,7 +3,7 @@ import torch
 from tokenizers.processors import TemplateProcessing
 
 from shared.constrain import ROOT, Walk, answer_trie, only_ends
-from tests.conftest import letter_tokenizer
+from tests.fakes import letter_tokenizer
 
 
 def follow(trie, tokenizer, text):

@@ -10,7 +10,7 @@ from shared.critic import ActorCritic
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps, token_logps
 from shared.rollout import sample
-from tests.conftest import tiny_gpt2, tiny_llama
+from tests.fakes import tiny_gpt2, tiny_llama
 from tests.ppo import ROWS
 from tests.test_logps import Kept
 

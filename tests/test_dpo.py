@@ -11,7 +11,7 @@ from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
 from shared.models import add_lora
 from shared.supervised import encode_documents
 from tests.algorithms import CHOICES
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 CPU = torch.device("cpu")
 BETA = 0.5

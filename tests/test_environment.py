@@ -171,7 +171,7 @@ class LearnsAll(GRPO):
 
 def test_without_the_mask_the_policy_learns_what_it_hears(tokenizer):
     """The mistake itself: the words "ij" come with the longer, better completions, and without the mask get likelier."""
-    from tests.conftest import tiny_llama
+    from tests.fakes import tiny_llama
 
     config = replace(CONFIG, steps=6, num_generations=8, learning_rate=3e-3)
     likelier = {}

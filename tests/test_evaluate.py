@@ -9,7 +9,7 @@ from shared.engine.sampling import Sampling
 from shared.evaluate import Evaluation, compare, evaluate, example_table, one_line
 from shared.rollout import sample
 from shared.statistics import gain_interval, mean_interval
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": "abc", "answer": "x"}, {"prompt": "d", "answer": "y"}, {"prompt": "efghij", "answer": "z"}]
 

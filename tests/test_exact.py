@@ -7,7 +7,7 @@ from shared.algorithm import trained_parameters
 from shared.constrain import answer_trie
 from shared.exact import enumerate_policy, enumerated_logps, every_completion
 from shared.models import frozen_copy
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 PROMPTS = ["abc", "d"]
 COMPLETIONS = ["a", "ab", "cd", "h"]  # one is the beginning of another

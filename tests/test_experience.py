@@ -21,7 +21,7 @@ from shared.experience import (
 from shared.logps import completion_logps
 from shared.models import add_lora, frozen_copy
 from shared.rollout import sample
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": p, "answer": a} for p, a in [("abc", "a"), ("d", "b"), ("efg", "c"), ("hi", "d")]]
 CONFIG = RolloutConfig(num_generations=3, max_new_tokens=6, reward_weights=(1.0, 0.5), seed=3)

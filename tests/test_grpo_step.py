@@ -11,7 +11,7 @@ from shared.grpo import GRPOConfig, collect, grpo_step, policy_loss
 from shared.kl import k1
 from shared.logps import completion_logps
 from shared.losses import grpo_loss
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.grpo import CONFIG, ROWS, first_letter, longer_is_better, parameters
 
 

@@ -16,7 +16,7 @@ from shared.guard import (
     limit_for,
     unequal_pair,
 )
-from tests.conftest import tiny_gpt2
+from tests.fakes import tiny_gpt2
 from tests.test_rollout_record import record
 
 

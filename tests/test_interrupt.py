@@ -10,7 +10,7 @@ from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig, train
 from shared.interrupt import put_back, refuse_half_trained, trained_weights, until_interrupted
 from shared.models import add_lora
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": letter} for letter in "abcd"]
 CONFIG = GRPOConfig(steps=4, prompts_per_step=2, num_generations=2, max_new_tokens=2, checkpoint_every=1, log_every=0)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 STEPS = 12
 RUN = """
 import hashlib, json, sys, torch
-from tests.conftest import letter_tokenizer
+from tests.fakes import letter_tokenizer
 from tests.algorithms import start
 
 torch.set_num_threads(1)

@@ -1,6 +1,7 @@
 """`completion_logps` against the ten plain lines beside it, and in the settings that a real model is trained in."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -13,7 +14,8 @@ from shared.engine.sampling import Sampling
 from shared.logps import completion_logps, plain_logps
 from shared.models import add_lora
 from shared.rollout import sample
-from tests.conftest import few_of, tiny_gpt2, tiny_llama
+from tests.conftest import few_of
+from tests.fakes import tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
 
@@ -57,17 +59,18 @@ def gradients(model, loss) -> list[torch.Tensor]:
 
 
 SAMPLINGS = [Sampling(10), Sampling(10, 0.7), Sampling(10, 1.3, top_k=4), Sampling(10, 1.0, top_p=0.6)]
+FEW_SAMPLINGS = [(SAMPLINGS[1], True), (SAMPLINGS[2], False)]  # and whether it is constrained
 
 
-@pytest.mark.parametrize("sampling", few_of(SAMPLINGS, SAMPLINGS[1:3]))
-@pytest.mark.parametrize("constrained", [False, True])
-def test_scoring_equals_the_plain_lines_in_value_and_gradient(make, tokenizer, sampling, constrained):
+@pytest.mark.parametrize("case", few_of(product(SAMPLINGS, [False, True]), FEW_SAMPLINGS))
+def test_scoring_equals_the_plain_lines_in_value_and_gradient(make, tokenizer, case):
     """Catches gradients that stop at the prompt, or that count it once instead of once per completion.
 
     Twice the same prompt, completions of different lengths and with equal beginnings; float64, so that only float32
     inside the norms rounds. The model has moved since it sampled, so that top-k and top-p cut sampled tokens off: each
     is kept for itself, and for no other token of its context.
     """
+    sampling, constrained = case
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd"]) if constrained else None
     model = make().eval().double()
     rollout = sample(model, tokenizer, PROMPTS, 4, sampling, constraint=trie, seed=0)
@@ -176,7 +179,7 @@ def test_half_precision_passes_agree_with_each_other(make, tokenizer):
     assert gradient.dtype == torch.float32 and torch.cosine_similarity(gradient, exact, dim=0) > 0.99
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", few_of([torch.bfloat16, torch.float16], [torch.bfloat16]))
 def test_half_precision_weights_are_scored_as_they_were_sampled(make, tokenizer, dtype):
     model = make().eval().to(dtype)
     rollout = sample(model, tokenizer, PROMPTS, 8, Sampling(12), seed=0)

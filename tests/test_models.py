@@ -18,7 +18,7 @@ from shared.models import (
     reference_model,
     train_upper_half,
 )
-from tests.conftest import letter_tokenizer, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
 

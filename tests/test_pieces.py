@@ -7,7 +7,7 @@ import torch
 
 from shared import training
 from shared.grpo import GRPO, collect
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.grpo import CONFIG, ROWS, longer_is_better, parameters
 
 

@@ -10,7 +10,7 @@ from shared.constrain import answer_trie
 from shared.critic import ActorCritic
 from shared.models import frozen_copy
 from shared.ppo import PPO, PPOConfig
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.ppo import CONFIG, ROWS, count_a, experience_of
 
 

@@ -10,7 +10,7 @@ from shared.advantages import gae, whiten
 from shared.critic import ActorCritic
 from shared.logps import completion_logps
 from shared.models import add_lora
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.ppo import CONFIG, ROWS, count_a, experience_of
 
 

@@ -21,10 +21,10 @@ from tests.watched import KINDS, SAMPLED, TOLERANCE, Watched, algorithm_of, comp
 
 SMALL = {
     "grpo in minibatches": (
-        grpo(minibatches=2, num_iterations=2, scale_rewards="batch", beta=0.1, loss_type="dapo"),
+        grpo(steps=2, minibatches=2, num_iterations=2, scale_rewards="batch", beta=0.1, loss_type="dapo"),
         {},
     ),
-    "ppo": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "beta": 0.05, "target_kl": 0.0})), {}),
+    "ppo": (("ppo", PPOConfig(**SAMPLED | {"steps": 2, "prompts_per_step": 7, "beta": 0.05, "target_kl": 0.0})), {}),
 }
 PENALTIES = {
     "KL in the loss": {"kl_in": "loss", "beta": 0.1},
@@ -66,7 +66,7 @@ def test_two_processes_make_the_update_of_one(name):
 
 def test_a_process_without_a_row_takes_part():
     """Three prompts on four processes, two in a minibatch: catches a process that the others wait for."""
-    kind, config = grpo(prompts_per_step=3, minibatches=2, steps=2)
+    kind, config = grpo(prompts_per_step=3, minibatches=2, steps=1)
     compare(kind, config, 4, torch.float32)
 
 

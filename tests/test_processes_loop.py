@@ -10,7 +10,8 @@ import torch
 from shared import training
 from shared.engine.processes import ALONE
 from shared.evaluate import evaluate
-from tests.conftest import few_of, letter_tokenizer, tiny_llama
+from tests.conftest import few_of
+from tests.fakes import letter_tokenizer, tiny_llama
 from tests.line import CONFIG as LINE_CONFIG
 from tests.line import ROWS as POINTS
 from tests.line import Line
@@ -84,7 +85,7 @@ def test_one_process_asks_to_stop_and_all_do(tmp_path):
     assert len(training.train(Line(), POINTS, LINE_CONFIG, progress=False, checkpoint_path=tmp_path / "run.pt")) == 4
 
 
-def trained(processes, steps=4, path=None):
+def trained(processes, steps=2, path=None):
     """The parameters after so many steps, on from the checkpoint where there is one."""
     kind, config = grpo(minibatches=2, steps=steps, checkpoint_every=1)
     algorithm = algorithm_of(kind, config, torch.float64)
@@ -94,10 +95,10 @@ def trained(processes, steps=4, path=None):
 
 @pytest.fixture(scope="module")
 def halfway(tmp_path_factory):
-    """(what two processes come to in four steps, the checkpoint of two processes after two)."""
+    """(what two processes come to in two steps, the checkpoint of two processes after one)."""
     path = tmp_path_factory.mktemp("halfway") / "run.pt"
     whole = in_processes(2, trained)[0]
-    in_processes(2, lambda processes: trained(processes, steps=2, path=path))
+    in_processes(2, lambda processes: trained(processes, steps=1, path=path))
     return whole, path
 
 

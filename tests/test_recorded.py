@@ -344,8 +344,12 @@ def test_what_is_compared_at_equal_time_is_measured_along_the_way(monkeypatch):
     monkeypatch.setattr(off_policy, "PROMPTS", 1)
     monkeypatch.setattr(off_policy, "MEASURED_AT", ())
     monkeypatch.setattr(off_policy, "measure", lambda model, shared: {"reward": 0.5})
-    plain, dynamic = (off_policy_time.run(name, seed=0, rollouts=8)["curve"] for name in off_policy_time.CONDITIONS)
-    assert [point["rollouts"] for point in plain] == [point["rollouts"] for point in dynamic] == [4, 8]
+    at_once = [condition.rollouts_at_once for condition in off_policy_time.CONDITIONS.values()]
+    assert all(point % rollouts == 0 for point in off_policy_time.POINTS for rollouts in at_once)
+    monkeypatch.setattr(off_policy_time, "POINTS", (2, 4))
+    monkeypatch.setattr(off_policy_time, "REPEATS", 2)
+    plain, dynamic = (off_policy_time.run(name, seed=0, rollouts=4)["curve"] for name in off_policy_time.CONDITIONS)
+    assert [point["rollouts"] for point in plain] == [point["rollouts"] for point in dynamic] == [2, 4]
     assert 0 < plain[0]["seconds"] < plain[1]["seconds"]
 
 

@@ -5,7 +5,7 @@ import torch
 
 from shared import rejection
 from shared.rejection import RejectionConfig, keep_right, of_round
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": "abc", "wanted": "d"}, {"prompt": "fg", "wanted": "h"}, {"prompt": "ija", "wanted": "d"}]
 CONFIG = RejectionConfig(

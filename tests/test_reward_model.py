@@ -12,7 +12,7 @@ from shared.losses import preference_loss
 from shared.reward_model import RewardModel, RewardModelling, accuracy, train
 from shared.rewards import score
 from tests.algorithms import CHOICES
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.second_device import DEVICE, second_device
 
 

@@ -17,7 +17,7 @@ from shared.rewards import (
     text_embedder,
 )
 from shared.tasks.matching import exact_match
-from tests.conftest import tiny_gpt2, tiny_llama
+from tests.fakes import tiny_gpt2, tiny_llama
 from tests.second_device import DEVICE, second_device
 
 

@@ -11,7 +11,8 @@ from shared.kl import k3
 from shared.logps import completion_logps
 from shared.models import add_lora
 from shared.rloo import RLOO, RLOOConfig, train
-from tests.conftest import tiny_llama
+from tests.conftest import few_of
+from tests.fakes import tiny_llama
 from tests.test_table_lookup import REWARDS, sampled_groups
 
 ROWS = [{"prompt": p, "answer": a} for p, a in [("abc", "a"), ("d", "b"), ("efg", "c"), ("hi", "d")]]
@@ -135,8 +136,8 @@ def test_equal_rewards_teach_without_a_baseline_unless_they_are_all_zero(tokeniz
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("baseline, least", [("leave_one_out", 0.9), ("none", 0.75)])
-def test_it_learns(tokenizer, baseline, least):
+@pytest.mark.parametrize("baseline", few_of(["leave_one_out", "none"], ["leave_one_out"]))
+def test_it_learns(tokenizer, baseline):
     model = tiny_llama(initializer_range=0.02).eval()
     config = RLOOConfig(
         steps=60,
@@ -149,7 +150,7 @@ def test_it_learns(tokenizer, baseline, least):
     )
     history = train(model, tokenizer, ROWS, first_letter, config, progress=False)
     assert sum(r["reward"] for r in history[:3]) / 3 < 0.4
-    assert sum(r["reward"] for r in history[-10:]) / 10 > least
+    assert sum(r["reward"] for r in history[-10:]) / 10 > (0.9 if baseline == "leave_one_out" else 0.75)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from shared.engine.sampling import Sampling, draw, keep_likely, position_ids
 from shared.logps import completion_logps
 from shared.models import eos_token_ids
 from shared.rollout import encode_prompts, length_mask, sample
-from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
 

@@ -8,7 +8,7 @@ import torch
 from shared.constrain import answer_trie
 from shared.engine.sampling import Sampling
 from shared.rollout import Rollout, encode_prompts, sample
-from tests.conftest import letter_tokenizer, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_llama
 
 PROMPTS = ["abcd", "d", "ab"]
 

@@ -8,7 +8,7 @@ from shared.constrain import answer_trie
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.sampling import Sampling
 from shared.rollout import sample
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 PROMPTS = ["abcd", "d", "abc", "d"]
 ANSWERS = ["ab", "abcdef", "j", "jcd", "ddhhhh"]

@@ -7,7 +7,7 @@ import yaml
 
 from shared.models import COURSE_MODEL, Origin, add_lora, load_policy, reference_model
 from shared.saving import RECORD, base_of, save_policy
-from tests.conftest import letter_tokenizer, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from shared.engine import checkpoint
-from tests.conftest import tiny_gpt2, tiny_llama
+from tests.fakes import tiny_gpt2, tiny_llama
 from tests.second_device import second_device
 from tests.second_device_tensor import DEVICE, SecondDeviceTensor
 

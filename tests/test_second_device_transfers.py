@@ -17,7 +17,8 @@ from shared.constrain import AnswerTrie, answer_trie
 from shared.critic import ActorCritic
 from shared.experience import RolloutAlgorithm
 from shared.models import frozen_copy
-from tests.conftest import few_of, letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.conftest import few_of
+from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.second_device import second_device
 from tests.second_device_tensor import DEVICE, SecondDevice
 from tests.test_second_device import ROWS, reward

@@ -11,7 +11,7 @@ from shared.engine.sampling import Sampling
 from shared.grpo import GRPOConfig
 from shared.losses import clipped_surrogate
 from shared.rollout import sample
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 pytestmark = pytest.mark.slow  # `make test` leaves the check out
 

@@ -8,7 +8,7 @@ from tokenizers.processors import TemplateProcessing
 
 from shared.algorithm import TrainingConfig
 from shared.supervised import Supervised, encode_documents, train
-from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.second_device import DEVICE, second_device
 
 ROWS = [{"prompt": p, "completion": c} for p, c in [("abc", "de"), ("d", "bbbb"), ("efg", ""), ("hij", "a")]]

@@ -11,7 +11,7 @@ from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.training import rows_of_step, train
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 from tests.line import CONFIG, ROWS, Line, Points, parameters
 
 

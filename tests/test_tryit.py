@@ -13,7 +13,7 @@ from benchmarks.tryit.network import write_networks
 from benchmarks.tryit.runtime import FILES, unpack
 from shared.models import COURSE_MODEL, load_policy
 from shared.tasks import dots
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from shared.models import add_lora
 from shared.ppo import PPO, PPOConfig
 from shared.rloo import RLOO, RLOOConfig
 from shared.supervised import Supervised
-from tests.conftest import letter_tokenizer, tiny_gpt2, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.several import in_processes
 
 PROMPTS = ("abc", "d", "efghijab", "ab", "hij", "dd", "cab", "f")

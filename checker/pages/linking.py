@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-PIECE = re.compile(r"<!--.*?-->|<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.DOTALL)
+# A tag; a whole element of those that hold no running text, since code in colours is a thousand tags; a comment.
+PIECE = re.compile(r"<!--.*?-->|<(pre|math|script|style)\b.*?</\1>|<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.DOTALL)
 NAME = re.compile(r"</?([a-zA-Z][\w-]*)")
 CLASSES = re.compile(r'\sclass="([^"]*)"')
 EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
@@ -46,7 +47,8 @@ def _pieces(content: str, waiting: list[Entry]) -> Iterable[str]:
         yield _with_links(content[done : tag.start()], waiting, any(closed for _, closed in open_elements))
         yield tag[0]
         done = tag.end()
-        _follow(tag[0], open_elements)
+        if tag[1] is None:
+            _follow(tag[0], open_elements)
     yield content[done:]
 
 

@@ -82,7 +82,7 @@ def test_it_is_deterministic_and_loses_no_source(tmp_path_factory, cells):
         "metadata": {},
         "cells": [code(s, o) if is_code else markdown(s) for is_code, s, o in cells],
     }
-    path = tmp_path_factory.mktemp("n") / "n.ipynb"
+    path = tmp_path_factory.getbasetemp() / "converted.ipynb"
     path.write_text(json.dumps(content))
     notebook = read(path)
     assert to_markdown(notebook) == to_markdown(read(path)) == "\n".join(s.text for s in sections(notebook))

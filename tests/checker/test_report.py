@@ -1,5 +1,6 @@
 """`checker report` on small notebooks, with a real kernel."""
 
+import functools
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 
 from checker.__main__ import app
 from checker.kernel import fresh_kernel
+from checker.report import run
 from tests.checker.conftest import GOOD, code
 
 CELLS = {
@@ -27,21 +30,23 @@ CELLS = {
 }
 
 
+def written(folder, changes=(), name="my notebook.ipynb"):
+    """A notebook of these cells that was never run."""
+    cells = [
+        GOOD["cells"][0],
+        GOOD["cells"][1],
+        *[code(s, count=None) for s in (CELLS | dict(changes)).values()],
+        GOOD["cells"][-1],
+    ]
+    path = folder / "a folder" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(GOOD | {"cells": cells}))
+    return path
+
+
 @pytest.fixture
 def notebook(tmp_path):
-    def write(changes=(), name="my notebook.ipynb"):
-        cells = [
-            GOOD["cells"][0],
-            GOOD["cells"][1],
-            *[code(s, count=None) for s in (CELLS | dict(changes)).values()],
-            GOOD["cells"][-1],
-        ]
-        path = tmp_path / "a folder" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(GOOD | {"cells": cells}))
-        return path
-
-    return write
+    return functools.partial(written, tmp_path)
 
 
 def report(*arguments):
@@ -75,17 +80,44 @@ def test_a_notebook_is_run_checked_and_rendered_and_not_written_to(notebook, tmp
     assert "debris" not in training[0]["text"] and "noise" not in training[0]["text"] and "%" not in training[0]["text"]
 
 
-def test_a_cell_that_fails_is_named_and_what_ran_is_kept(notebook, tmp_path):
-    path = notebook({4: "# Cell 4: Reward function\nx = 1\nundefined + x"})
-    done = report(path, "-o", tmp_path / "build")
-    assert done.exit_code == 1
-    out = done.output
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A good and a bad notebook, saved in place: their paths, the bad one's bytes before, the other folder, the call."""
+    folder = tmp_path_factory.mktemp("two")
+    good = written(folder)
+    bad = written(folder, {4: "# Cell 4: Reward function\nx = 1\nundefined + x"}, "bad.ipynb")
+    before = bad.read_bytes()
+    done = report("--in-place", good, bad, "-o", folder / "build")
+    return SimpleNamespace(good=good, bad=bad, before=before, build=folder / "build", done=done)
+
+
+def test_a_cell_that_fails_is_named_and_what_ran_is_kept(two):
+    assert two.done.exit_code == 1
+    out = two.done.output
     assert "Cell 4 of the file (Cell 4: Reward function) stopped with NameError: name 'undefined' is not defined" in out
     assert "undefined + x" in out
-    assert executed(tmp_path / "build")[3]["outputs"]
+    assert executed(two.build, "bad.ipynb")[3]["outputs"]
 
 
-def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path):
+def test_in_place_saves_fresh_outputs_only_when_all_went_well(two):
+    assert json.loads(two.good.read_text())["cells"][7]["outputs"]
+    assert two.bad.read_bytes() == two.before
+
+
+@pytest.fixture
+def run_once(monkeypatch):
+    """A notebook that is reported on again is not run again: for what is judged of the same run."""
+    runs = {}
+
+    def kept(path, *arguments, **options):
+        if path not in runs:
+            runs[path] = run(path, *arguments, **options)
+        return runs[path]
+
+    monkeypatch.setattr("checker.report.run", kept)
+
+
+def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path, run_once):
     """The saved outputs say that it learnt: that they are of other code is told, too, and fails in the same place."""
     path = notebook({7: CELLS[7].replace("0.9", "0.1")})
     content = json.loads(path.read_text())
@@ -100,14 +132,6 @@ def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_
     assert done.exit_code == 1
     assert "does not show a fine-tuned reward above its baseline" in done.output
     assert drift in done.output and "Save them again with --in-place" in done.output
-
-
-def test_in_place_saves_fresh_outputs_only_when_all_went_well(notebook, tmp_path):
-    good, bad = notebook(), notebook({4: "# Cell 4: Reward\n1 / 0"}, "bad.ipynb")
-    before = bad.read_bytes()
-    assert report("--in-place", good, bad, "--out", tmp_path / "build").exit_code == 1
-    assert json.loads(good.read_text())["cells"][7]["outputs"]
-    assert bad.read_bytes() == before
 
 
 def test_what_is_not_a_notebook_is_said(tmp_path):

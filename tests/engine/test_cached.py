@@ -9,7 +9,7 @@ from torch import nn
 
 from shared.engine.cached import CachedDecoder, cache_argument
 from shared.models import add_lora
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 IDS = torch.tensor([[0, 4, 5], [6, 7, 8]])
 MASK = torch.tensor([[0, 1, 1], [1, 1, 1]])

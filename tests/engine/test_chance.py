@@ -11,7 +11,8 @@ from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.models import add_lora
 from shared.rollout import sample
-from tests.conftest import few_of, tiny_gpt2, tiny_llama
+from tests.conftest import few_of
+from tests.fakes import tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d", "hi"]
 SAMPLINGS = [Sampling(9), Sampling(9, 0.7), Sampling(9, 1.2, top_k=5), Sampling(9, 1.0, top_p=0.8)]
@@ -140,7 +141,7 @@ def test_a_prompt_that_occurs_twice_gets_two_groups(model, tokenizer):
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("sampling", few_of(SAMPLINGS, SAMPLINGS[::3]))
 @pytest.mark.parametrize("lora", few_of([False, True], [False]))
 def test_the_fast_and_the_general_path_draw_the_same_tokens(tokenizer, sampling, lora, monkeypatch):
     """Exact in float64; in float32 a number within rounding of a boundary may flip a token, on these seeds none does."""

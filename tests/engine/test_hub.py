@@ -13,8 +13,8 @@ from shared.engine import hub
 from shared.engine.hub import NoModel, Source, find, split_revision, why
 from shared.models import Origin, load_policy
 from shared.saving import save_policy
-from tests.conftest import letter_tokenizer, tiny_llama
 from tests.fake_hub import COMMIT, FakeHub, running
+from tests.fakes import letter_tokenizer, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
 

@@ -13,7 +13,7 @@ from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.models import add_lora
 from shared.rollout import sample
-from tests.conftest import LETTER_IDS, LLAMA_SIZE, tiny_gpt2, tiny_llama
+from tests.fakes import LETTER_IDS, LLAMA_SIZE, tiny_gpt2, tiny_llama
 
 PROMPTS = ["abc", "d", "efghij", "ab", "d"]
 

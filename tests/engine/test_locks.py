@@ -4,8 +4,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,15 +20,13 @@ def path(tmp_path):
     return tmp_path / "run.pt"
 
 
-HOLDER = """
-import os, sys, time
-from shared.engine.checkpoint import hold
-with hold(sys.argv[1]):
-    child = os.fork()
-    if child:
-        print(child, flush=True)
-    time.sleep(60)
-"""
+def hold_with_a_worker(path: Path, told: int) -> None:
+    """What a run does: hold the path, with a forked worker whose number it writes to the pipe `told`, and never end."""
+    with hold(path):
+        worker = os.fork()
+        if worker:
+            os.write(told, f"{worker}\n".encode())
+        time.sleep(60)
 
 
 def test_a_path_behind_a_file_is_a_sentence(path):
@@ -43,24 +39,22 @@ def test_a_path_behind_a_file_is_a_sentence(path):
 @posix
 def test_a_killed_holder_leaves_it_free(path):
     """Catches a lock file whose existence is the lock, and a lock that lives on in a forked worker of the dead run."""
-    root = Path(__file__).parents[2]
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, path], cwd=root, stdout=subprocess.PIPE, text=True)
-    worker = int(holder.stdout.readline())
+    heard, told = os.pipe()
+    holder = forked(lambda: hold_with_a_worker(path, told))
+    os.close(told)
+    worker = int(os.read(heard, 100))
     try:
-        with (
-            pytest.raises(ValueError, match=f"in use by process {holder.pid} on .*another path") as refused,
-            hold(path),
-        ):
+        with pytest.raises(ValueError, match=f"in use by process {holder} on .*another path") as refused, hold(path):
             pass
         assert str(path) in str(refused.value)
-        holder.kill()
-        holder.wait()
+        os.kill(holder, signal.SIGKILL)
+        assert ended(holder) == -signal.SIGKILL
         os.kill(worker, 0)  # still there
         with hold(path):
             save(path, STATE)
     finally:
-        holder.kill()
         os.kill(worker, signal.SIGKILL)
+        os.close(heard)
 
 
 def test_the_same_process_cannot_hold_it_twice(path, tmp_path):

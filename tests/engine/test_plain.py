@@ -4,7 +4,7 @@ import torch
 
 from shared.engine.plain import RowByRow, base_model
 from shared.models import add_lora
-from tests.conftest import tiny_gpt2, tiny_llama
+from tests.fakes import tiny_gpt2, tiny_llama
 
 
 def test_the_model_below_adapters_is_found():

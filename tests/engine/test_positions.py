@@ -4,7 +4,7 @@ import pytest
 
 from shared.engine.positions import check_room, positions_of
 from shared.models import add_lora
-from tests.conftest import tiny_gpt2
+from tests.fakes import tiny_gpt2
 from tests.families import RIGHT, USUAL, Family, build, rope
 
 

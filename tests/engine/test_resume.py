@@ -10,8 +10,8 @@ from torch import nn
 from shared.engine import checkpoint
 from shared.engine.resume import RunState, fingerprint, pack, unpack
 from shared.models import add_lora
-from tests.conftest import tiny_llama
 from tests.engine.small import Small
+from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": "abc", "answer": "a"}, {"prompt": "d", "answer": "b"}]
 CONFIG = {"steps": 4, "learning_rate": 0.01, "reward_weights": (1.0, 2.0), "epsilon_high": None, "log_every": 1}

@@ -7,7 +7,7 @@ from shared.engine import scoring
 from shared.engine.contexts import Contexts, number_contexts, prompt_beginnings
 from shared.engine.llama import PackedPrompts
 from shared.engine.scoring import Groups, PromptsAndGroups, context_states, real_tokens, rows_of_contexts
-from tests.conftest import tiny_llama
+from tests.fakes import tiny_llama
 
 # Two prompts, `a b c` and `d`; completions `x y .`, `x z .` and twice `u .`. Letters are a 2, b 3, ...; the dot is 1.
 A, B, C, D, U, X, Y, Z, EOS = 2, 3, 4, 5, 6, 7, 8, 9, 1

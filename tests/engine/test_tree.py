@@ -13,7 +13,8 @@ from shared.engine.sampling import Sampling, distribution, draw
 from shared.logps import completion_logps, plain_logps
 from shared.models import eos_token_ids
 from shared.rollout import sample
-from tests.conftest import few_of, tiny_llama
+from tests.conftest import few_of
+from tests.fakes import tiny_llama
 from tests.test_logps import MODELS
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")

@@ -159,6 +159,7 @@ def test_mutants_of_the_reference_are_rejected_over_twenty_seeds(name):
         assert len(passing) <= (1 - SHARE_REJECTED) * tried, (seed, passing)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_case_is_the_same_for_everybody():
     """Catches chance that depends on the process, and cases that differ from call to call."""
     for exercise in EXERCISES.values():
