@@ -41,7 +41,9 @@ def on_workers(
         Unreadable: dask is missing, the address is open to others, or the scheduler was lost.
     """
     if find_spec("distributed") is None:
-        raise Unreadable('To grade on several workers, install dask: pip install "tiny-grpo-course[grade]".')
+        raise Unreadable(
+            'To grade on several workers, install dask, in the course\'s folder: pip install -e ".[grade]"'
+        )
     refuse_open(scheduler)
     if scheduler.startswith("tls:") and not tls:
         raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
