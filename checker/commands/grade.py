@@ -79,6 +79,7 @@ def grade_command(
     from checker.grading.gradescope import results as gradescope_results
     from checker.grading.limits import MEGABYTE, Limits
     from checker.grading.one import Settings
+    from checker.grading.packages import unseen
     from checker.grading.roster import Roster, read_roster
     from checker.grading.sheets import read_sheets
     from checker.grading.storing import Folder
@@ -87,7 +88,10 @@ def grade_command(
     in_a_clone()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        complain(f'To grade, {" and ".join(missing)} must be installed: pip install "tiny-grpo-course[grade]".')
+        complain(
+            f"To grade, {' and '.join(missing)} must be installed, in the course's folder:"
+            ' .venv/bin/pip install -e ".[grade]"'
+        )
         raise typer.Exit(UNREADABLE)
     tls = {"ca": tls_ca, "cert": tls_cert, "key": tls_key}
     tls = {name: str(path) for name, path in tls.items() if path is not None}
@@ -96,6 +100,11 @@ def grade_command(
         raise typer.Exit(UNREADABLE)
     try:
         chosen: Isolation = choose(isolation.value)
+        if chosen.kind != "none" and (elsewhere := unseen()):
+            raise Unreadable(
+                f"A box does not see {', '.join(elsewhere)}, found here in {next(iter(elsewhere.values()))}. Install what the"
+                " course needs into an environment of its own (python -m checker setup), and grade with that one."
+            )
         sheets = read_sheets(against)
         folder = Folder(output)
         folder.prepare()
@@ -135,8 +144,13 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[d
     from checker.forms import read_forms
     from checker.grading.classes import graded, plan, write_class, write_similar
 
+    forms, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
     with tempfile.TemporaryDirectory() as scratch:
         work = plan(submissions, Path(scratch), of)
+        if strangers := sorted(set(again) - {handed.student for handed, _ in work.jobs.values()}):
+            raise Unreadable(
+                f"--again {strangers[0]}: no notebook of this student is here. Give an id as grades.csv has it."
+            )
         results = []
         kept = 0
         for handed, result, was_there in graded(work, folder, grader, again):
@@ -146,7 +160,6 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[d
                 stopped = f"  {result['stopped']}" if result["stopped"] else ""
                 points = f"{result['earned']:g} of {result['possible']:g}"
                 print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {points}{stopped}")
-        forms, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
         remarks = [*chosen, *damaged, *write_class(of, work, results, forms, folder)]
         alike = write_similar(of, work, folder)
     for remark in remarks:

@@ -44,8 +44,8 @@ def report_command(
     missing = [name for name in TO_RUN if find_spec(name) is None]
     if missing:
         complain(
-            f"To run notebooks, {' and '.join(missing)} must be installed:"
-            ' pip install "tiny-grpo-course[run]". The other commands work without.'
+            f"To run notebooks, {' and '.join(missing)} must be installed, in the course's folder:"
+            ' pip install -e ".[run]". The other commands work without.'
         )
         raise typer.Exit(UNREADABLE)
     from checker.report import run_all

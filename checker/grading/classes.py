@@ -68,7 +68,7 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     for handed, sheet, text in _with_sheets(found, of.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
     for (student, notebook), uploads in several.items():
-        chosen = _chosen(uploads)
+        chosen = latest([handed for handed, _, _ in uploads])
         for handed, sheet, text in uploads:
             if handed is chosen:
                 job = Job(of.shown(student), handed.name, text, sheet, of.settings)
@@ -82,13 +82,6 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     known = {handed.student for handed, _ in work.jobs.values()} | {aside.student for aside in work.aside}
     work.missing = [student.id for student in of.roster.students if student.id not in known]
     return work
-
-
-def _chosen(uploads: list[tuple[Handed, Sheet, str]]) -> Handed | None:
-    """The latest of one notebook that was handed in under several names, any where all hold the same; else None."""
-    if len({text for _, _, text in uploads}) == 1:
-        return uploads[0][0]
-    return latest([handed for handed, _, _ in uploads])
 
 
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:

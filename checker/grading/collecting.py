@@ -109,9 +109,10 @@ def collect(
 
 
 def latest(several: list[Handed]) -> Handed | None:
-    """The latest of several uploads; None where it is not known which that is."""
+    """The latest of several uploads, any where all hold the same; None where it is not known which that is."""
     ordered = sorted(several, key=lambda handed: handed.upload)
-    if len(ordered) > 1 and ordered[-2].upload == ordered[-1].upload:
+    undecided_between = [handed for handed in ordered if handed.upload == ordered[-1].upload]
+    if len({handed.file.read_bytes() for handed in undecided_between}) > 1:
         return None
     return ordered[-1]
 

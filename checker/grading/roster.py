@@ -8,7 +8,17 @@ from pathlib import Path
 
 from checker.notebook import Unreadable, read_bytes
 
-FIRST_COLUMN = ("student", "id", "sid", "email", "name", "login")  # of which the first line must hold one
+DELIMITERS = (",", ";", "\t")  # a spreadsheet saves semicolons where the comma is for decimals
+FIRST_COLUMN = (
+    "student",
+    "id",
+    "id number",
+    "sid",
+    "email",
+    "email address",
+    "name",
+    "login",
+)  # the first line holds one
 
 
 @dataclass(frozen=True)
@@ -50,23 +60,41 @@ def read_roster(path: Path) -> Roster:
         Unreadable: no such table, or an id occurs twice.
     """
     try:
-        lines = list(csv.reader(read_bytes(path).decode("utf-8-sig").splitlines()))
+        rows = read_bytes(path).decode("utf-8-sig").splitlines()
+        delimiter = max(DELIMITERS, key=rows[0].count) if rows else DELIMITERS[0]
+        lines = list(csv.reader(rows, delimiter=delimiter))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(f"{path} is not a CSV table in UTF-8 ({error}).") from error
+        raise Unreadable(f"{path} is not a CSV table in UTF-8 ({error}). Save it as CSV in UTF-8.") from error
     if not lines or not any(heading.strip().lower() in FIRST_COLUMN for heading in lines[0]):
         raise Unreadable(
             f"{path} has no line of headings. Its first line must name the columns, one of them"
             f" {', '.join(FIRST_COLUMN[:-1])} or {FIRST_COLUMN[-1]}; the first column is the id."
         )
+    whole_name = _whole_name(lines[0])
     students = []
     for number, line in enumerate(lines[1:], 2):
         names = tuple(cell.strip() for cell in line if cell.strip())
         if not names:
             continue
+        if whole_name and len(line) > max(whole_name):
+            names += (" ".join(line[column].strip() for column in whole_name),)
         if any(student.id == names[0] for student in students):
             raise Unreadable(f"{path}, line {number}: {names[0]} is there already. An id belongs to one student.")
         students.append(Student(names[0], names))
     return Roster(tuple(students))
+
+
+def _whole_name(headings: list[str]) -> tuple[int, ...]:
+    """The columns of first and last name, where a list has them apart, as Moodle's has; else none."""
+    first = [
+        column for column, heading in enumerate(headings) if re.match(r"(first|given) ?name", heading.strip().lower())
+    ]
+    last = [
+        column
+        for column, heading in enumerate(headings)
+        if re.match(r"(last|family|sur) ?name", heading.strip().lower())
+    ]
+    return (first[0], last[0]) if first and last else ()
 
 
 def _keys(name: str) -> list[str]:

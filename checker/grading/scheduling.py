@@ -5,6 +5,7 @@ that is why every result is handed on, and written down, as soon as it is there.
 """
 
 import asyncio
+import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -41,7 +42,9 @@ def on_workers(
         Unreadable: dask is missing, the address is open to others, or the scheduler was lost.
     """
     if find_spec("distributed") is None:
-        raise Unreadable('To grade on several workers, install dask: pip install "tiny-grpo-course[grade]".')
+        raise Unreadable(
+            'To grade on several workers, install dask, in the course\'s folder: pip install -e ".[grade]"'
+        )
     refuse_open(scheduler)
     if scheduler.startswith("tls:") and not tls:
         raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
@@ -138,6 +141,7 @@ def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
             return
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             options = dict(threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
+            options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
             with LocalCluster(n_workers=workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
                 with Client(cluster) as client:
                     yield client

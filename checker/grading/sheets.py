@@ -109,7 +109,10 @@ def read_sheets(folders: Iterable[Path]) -> list[Sheet]:
     sheets = [read_sheet(path) for folder in folders for path in sorted(folder.glob("*.ipynb"))]
     sheets = [sheet for sheet in sheets if sheet.items]
     if not sheets:
-        raise Unreadable(f"There are no worked notebooks with exercises in {', '.join(map(str, folders))}.")
+        raise Unreadable(
+            f"There are no worked notebooks with exercises in {', '.join(map(str, folders))}. Call this in the course's"
+            " folder, or name theirs: --against COURSE/notebooks."
+        )
     return sheets
 
 

@@ -124,7 +124,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
     done = process("-c", WITHOUT, json.dumps(missing), json.dumps(calls))
     statuses = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("status ")]
     assert statuses == [[call[0], "2" if call[0] == "report" else "0"] for call in calls]
-    assert "Traceback" not in done.stderr and 'pip install "tiny-grpo-course[run]"' in done.stderr
+    assert "Traceback" not in done.stderr and 'pip install -e ".[run]"' in done.stderr
     assert all(name in done.stderr for name in missing)
     assert not (tmp_path / "build").exists()
 

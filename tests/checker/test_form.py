@@ -5,6 +5,8 @@ import json
 import pytest
 
 from checker.forms import read_forms
+from checker.grading.feedback import feedback
+from checker.grading.tables import Line
 from checker.pages.site import render
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 
@@ -107,3 +109,15 @@ def test_another_form_is_not_opened(shown, address, text, words):
     shown.run(OPEN, text)
     scores, _, _, said = shown.run(READ)
     assert words in said and not any(scores)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_feedback_page_has_the_width_of_the_window(shown, tmp_path, width):
+    """Catches feedback squeezed into the narrow column in which other pages have their contents, its words cut off."""
+    item = {"name": "hand_type", "section": "Cell 3: Data", "earned": 0.0, "points": 6.0, "verdict": "too short " * 12}
+    result = {"notebook": "poker.ipynb", "items": [item], "earned": 0.0, "possible": 6.0, "stopped": "", "findings": []}
+    page = tmp_path / "feedback.html"
+    page.write_text(feedback(Line("ann", {"poker.ipynb": result}), "ann"), encoding="utf-8")
+    shown.show(page.as_uri(), width=width)
+    assert shown.run("return document.querySelector('main').clientWidth") > 0.75 * width
+    assert shown.run("const m = document.querySelector('main'); return m.scrollWidth - m.clientWidth") == 0

@@ -103,10 +103,16 @@ def test_the_later_of_two_uploads_is_graded(export, taken, roster):
 
 def test_two_of_which_neither_is_known_to_be_later_are_not_chosen_between(export, taken, roster):
     """Catches a silent choice between two versions."""
-    found = taken(export("Jane Doe/dots.ipynb", "Jane Doe/old/dots.ipynb"), roster)
+    found = taken(export("Jane Doe/dots.ipynb", **{"Jane Doe/old/dots.ipynb": "{}"}), roster)
     assert found.handed == []
     assert len(found.aside) == 2
     assert "which is the later one is not known" in found.aside[0].reason
+
+
+def test_two_that_are_the_same_are_one(export, taken, roster):
+    """Catches a student who gets no points for the same file in two folders."""
+    found = taken(export("Jane Doe/dots.ipynb", "Jane Doe/old/dots.ipynb"), roster)
+    assert who(found) == [("jd1", "dots.ipynb", False)]
 
 
 def test_a_flat_file_is_never_guessed(export, taken):
@@ -146,6 +152,15 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern, export, taken):
     """Catches a traceback from the middle of a run."""
     with pytest.raises(BadPattern):
         taken(export("a/dots.ipynb"), pattern=pattern)
+
+
+def test_a_list_with_semicolons_and_two_columns_of_names_is_understood(tmp_path):
+    """Catches a spreadsheet's own CSV called one without headings, and a first name that finds nobody by itself."""
+    path = tmp_path / "class.csv"
+    path.write_text("id;First name;Last name\njm1;Jürgen;Müller\nam2;Anna;Müller\n", encoding="utf-8")
+    found = read_roster(path)
+    assert found.find("Anna Müller") == {"am2"} and found.find("mullerjurgen") == {"jm1"}
+    assert found.find("Müller") == {"jm1", "am2"}
 
 
 @pytest.mark.parametrize("text", ["jd1,Jane\n", "id,name\na,x\na,y\n", ""])
