@@ -128,6 +128,11 @@ def causal_policy(function: Callable) -> None:
     """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
 
 
+@about(catalogue.irl.shaping.EXERCISE)
+def potential_shaping(function: Callable) -> None:
+    """Check `f(potential (S,), terminal, discount) -> payments (S, S)` for a step from each state to each."""
+
+
 @about(catalogue.gradients.reward_table.EXERCISE)
 def reward_table(function: Callable) -> None:
     """Check `f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker."""

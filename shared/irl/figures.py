@@ -50,13 +50,12 @@ def grid_maps(
     return figure
 
 
-def gap_curves(histories: dict[str, list[dict]], goal: float) -> Figure:
+def gap_curves(histories: dict[str, list[float]], goal: float) -> Figure:
     """The feature gap of each run over its iterations, on logarithmic axes, and the goal as a dashed line."""
     with plt.rc_context(STYLE):
         figure, axis = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
-        for (name, records), colour in zip(histories.items(), COLOURS):
-            iterations = [record["iteration"] + 1 for record in records]
-            axis.plot(iterations, [record["gap"] for record in records], color=colour, label=name)
+        for (name, gaps), colour in zip(histories.items(), COLOURS):
+            axis.plot(range(1, 1 + len(gaps)), gaps, color=colour, label=name)
         axis.axhline(goal, color="black", linewidth=1, linestyle="--", label=f"goal {goal:g}")
         axis.set(xscale="log", yscale="log", xlabel="iteration", ylabel="feature gap")
         figure.legend(loc="outside right upper")

@@ -22,9 +22,10 @@ def test_arrows_point_where_the_policy_goes():
 
 
 def test_curves_hold_every_run_and_the_goal():
-    records = [{"iteration": 0, "gap": 1.0}, {"iteration": 1, "gap": 0.1}]
-    figure = figures.gap_curves({"one": records, "other": records}, goal=0.05)
+    """Catches a curve that begins at iteration 0, which logarithmic axes do not show."""
+    figure = figures.gap_curves({"one": [1.0, 0.1], "other": [1.0, 0.2]}, goal=0.05)
     assert [line.get_label() for line in figure.axes[0].lines] == ["one", "other", "goal 0.05"]
+    assert figure.axes[0].lines[0].get_xydata().tolist() == [[1, 1.0], [2, 0.1]]
 
 
 def test_a_map_that_is_no_square():
