@@ -1,9 +1,12 @@
 """Which isolation there is: each is tried by running a box, not by finding a file."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from checker.grading.boxes import KINDS, ROOT, Isolation, box, found_program
+from checker.grading.cgroups import NoCgroup, home
+from checker.grading.containers import NoImage
 from checker.grading.isolation import Outcome, run
 from checker.grading.limits import Limits
 
@@ -57,8 +60,10 @@ def choose(wanted: str = "auto") -> Isolation:
         if not program:
             reasons.append(f"{kind} is not installed" + (" (apt install bubblewrap)." if kind == "bwrap" else "."))
             continue
-        # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
-        candidate = Isolation(kind, program, own_uid=kind == "bwrap" and os.geteuid() == 0)
+        candidate = Isolation(kind, program)
+        if kind == "bwrap":
+            # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
+            candidate = with_a_cgroup(replace(candidate, own_uid=os.geteuid() == 0))
         reason = flaw(candidate)
         if not reason:
             return candidate
@@ -69,11 +74,21 @@ def choose(wanted: str = "auto") -> Isolation:
     )
 
 
+def with_a_cgroup(isolation: Isolation) -> Isolation:
+    """The isolation with a cgroup for each box; without, and with the reason, where none can be had."""
+    try:
+        return replace(isolation, controllers=home().controllers)
+    except NoCgroup as error:
+        return replace(isolation, no_cgroup=str(error))
+
+
 def flaw(isolation: Isolation) -> str:
     """What is wrong with a kind of isolation, told by running a box; "" for nothing."""
     os.environ[SECRET] = "1"
     try:
         outcome = run(box(isolation, PROJECT, PROBE_LIMITS), {"do": "probe", "secret": SECRET})
+    except NoImage as error:
+        return _sentence(str(error))
     except OSError as error:
         return f"{isolation.program} cannot be started ({error.strerror})."
     finally:

@@ -1,15 +1,17 @@
 """Boxes: what they let in and out, which there are, and how they end."""
 
+import io
 import os
 import signal
 import struct
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.attacks import LIMITS, job
-from checker.grading import boxes, choosing, seccomp, watching
+from checker.grading import boxes, choosing, containers, seccomp, watching
 from checker.grading.boxes import Isolation, box
 from checker.grading.choosing import NoIsolation, choose
 from checker.grading.isolation import run
@@ -87,13 +89,43 @@ def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
     assert choose("none") == NONE
 
 
-def test_containers_get_every_limit():
-    """Catches a container without one of the walls; `docker run` and `podman run` take the same words."""
-    command = boxes.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), None)
+@pytest.mark.parametrize("kind", containers.KINDS)
+def test_containers_get_every_limit(kind, monkeypatch):
+    """Catches a container without one of the walls, and one that tells of the grader's proxy."""
+    monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
+    command = containers.command(box(Isolation(kind, f"/usr/bin/{kind}"), choosing.PROJECT, LIMITS), ["the", "job"])
     joined = " ".join(command)
     for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
         assert words in joined
+    assert "--log-driver none" in joined  # else all that a submission prints is kept on disk
+    assert "--pull never" in joined
+    assert "--http-proxy=false" in joined or "--env https_proxy= " in joined
     assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
+    assert command[-3:] == ["the-image", "the", "job"]
+
+
+def test_the_image_is_empty():
+    """Catches files of the grader's machine in what every box starts from; only links of the system are in it."""
+    with tarfile.open(fileobj=io.BytesIO(containers.image())) as archive:
+        members = archive.getmembers()
+    assert {"usr", "course", "tmp"} <= {member.name for member in members}
+    assert not any(member.isreg() for member in members)
+    assert all(f"/{member.name}" in boxes.SYSTEM for member in members if member.issym())
+
+
+def test_an_image_is_made_once_and_a_refusal_is_told(tmp_path):
+    """Catches an import for each submission, and "image not known" in place of what the program said."""
+    program = tmp_path / "podman"
+    program.write_text(
+        f"#!/bin/sh\necho $1 >> {tmp_path}/calls\ntest $1 = import && touch {tmp_path}/image\ntest -e {tmp_path}/image\n"
+    )
+    program.chmod(0o755)
+    assert containers.made_image(str(program)) == containers.made_image(str(program))
+    assert (tmp_path / "calls").read_text().split() == ["image", "import"]
+    refusing = tmp_path / "docker"
+    refusing.write_text("#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    assert choosing.flaw(Isolation("docker", str(refusing))) == "Cannot connect to the Docker daemon."
 
 
 def test_the_filter_refuses_by_number_and_allows_the_rest():
