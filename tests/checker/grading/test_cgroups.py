@@ -10,9 +10,10 @@ import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held
 from checker.grading import cgroups
-from checker.grading.boxes import Isolation
+from checker.grading.boxes import Isolation, box
 from checker.grading.cgroups import Home, NoCgroup, home, made
 from checker.grading.choosing import with_a_cgroup
+from checker.grading.isolation import run
 
 FILES = ("cgroup.procs", "cgroup.type", "cgroup.subtree_control", "memory.swap.max")
 
@@ -159,6 +160,21 @@ def test_what_killed_graders_left_is_removed(tree):
     living.mkdir()
     cgroups._sweep(tree)
     assert not dead.exists() and living.exists()
+
+
+def test_a_box_is_in_its_cgroup_before_it_begins_and_what_it_was_refused_is_told(tree, tmp_path, monkeypatch):
+    """Catches a box that starts outside and is moved, with a moment to fork in, and one that ended before a look."""
+    program = tmp_path / "bwrap"
+    inside = f"{tree}/{cgroups.BOX}-*"
+    program.write_text(
+        f"#!/bin/sh\necho '{{\"procs\": \"'$(cat {inside}/cgroup.procs)'\"}}'\ncd {inside} && echo max 3 > pids.events\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(cgroups, "home", lambda: Home(tree, ("pids", "memory")))
+    outcome = run(box(Isolation("bwrap", str(program), controllers=("pids",)), (), LIMITS), {})
+    assert outcome.records == ({"procs": "0"},)
+    assert outcome.stopped == "it started more than 40 processes and threads"
+    assert not list(tree.glob(f"{cgroups.BOX}-*"))
 
 
 @pytest.fixture
