@@ -94,7 +94,7 @@ def in_shm():
 ATTACKS = (
     Attack("write outside", _trying(_paths("a", "['CANARY', '/course/x', '/usr/x', '/etc/x', '/x', '/dev/x', '/proc/sys/kernel/hostname']"))),
     Attack("read a neighbour's submission", _trying(_paths("r", "['CANARY']"))),
-    Attack("read a system file", _trying("[(path, lambda path=path: hashlib.sha256(open(path, 'rb').read()).hexdigest() == of_graders) for path, of_graders in SYSTEM_FILES]")),
+    Attack("read a system file", _trying("[(path, lambda path=path, of_graders=of_graders: hashlib.sha256(open(path, 'rb').read()).hexdigest() == of_graders) for path, of_graders in SYSTEM_FILES]")),
     Attack(
         "read the grader's environment",
         _trying(f"[(path, lambda path=path: {SECRET!r}.encode() in open(path, 'rb').read()) for path in glob.glob('/proc/*/environ')]"),

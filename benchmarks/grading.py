@@ -12,6 +12,7 @@ an emulated one, say: attacks and boxes may take that much longer.
 import argparse
 import os
 import platform
+import shlex
 import statistics
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.attacks import ATTACKS, LIMITS, SECONDS, held, job
+from benchmarks.attacks import ATTACKS, LIMITS, SECONDS, Attack, held, job
 from checker.environment import ROOT
 from checker.grading import choosing
 from checker.grading.boxes import Isolation, box
@@ -56,11 +57,11 @@ def overhead(isolation: Isolation, limits: Limits, turns: int) -> str:
     return found
 
 
-def attacks(isolation: Isolation, limits: Limits, seconds: float) -> Iterator[str]:
+def attacks(tried: list[Attack], isolation: Isolation, limits: Limits, seconds: float) -> Iterator[str]:
     """The rows of the table of attacks, each as soon as it is known."""
     yield "| attack | what it got | how it ended | the grader | seconds |"
     yield "|---|---|---|---|---|"
-    for attack in ATTACKS:
+    for attack in tried:
         seen = held(attack, isolation, limits, seconds)
         ended = "by itself" if "cannot be defined" in seen.ended or not seen.ended else seen.ended
         cells = (attack.name, seen.got or "nothing", ended, seen.outside or "unharmed", f"{seen.seconds:.1f}")
@@ -89,7 +90,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--isolation", choices=("auto", *KINDS), default="auto")
     parser.add_argument("--class", dest="students", type=int, default=0, help="grade so many notebooks as well")
-    parser.add_argument("--turns", type=int, default=20, help="how often the cost of a box is measured")
+    parser.add_argument(
+        "--turns", type=int, default=20, help="how often the cost of a box is measured; 0 for not at all"
+    )
+    parser.add_argument("--only", action="append", help="try the attacks with these words in their names; repeatable")
     parser.add_argument("--patient", type=float, default=1.0, help="how many times slower this machine is")
     chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -97,13 +101,15 @@ def main() -> None:
     choosing.PROBE_LIMITS = replace(choosing.PROBE_LIMITS, wall=choosing.PROBE_LIMITS.wall * chosen.patient)
     isolation = choose(chosen.isolation)
     load = os.getloadavg()[0]
-    command = " ".join(["python -m benchmarks.grading", *sys.argv[1:]])
+    command = shlex.join(["python", "-m", "benchmarks.grading", *sys.argv[1:]])
     print(f"# Grading\n\nMade by `{command}`.\n")
     print(f"Isolation: {isolation.described()}. {platform.platform()},")
     print(f"{os.cpu_count()} cores, load {load:.1f} at the start.\n")
-    print(f"## A box\n\n{overhead(isolation, limits, chosen.turns)}\n")
+    if chosen.turns:
+        print(f"## A box\n\n{overhead(isolation, limits, chosen.turns)}\n")
     print("## Attacks\n")
-    for row in attacks(isolation, limits, SECONDS * chosen.patient):
+    tried = [attack for attack in ATTACKS if any(words in attack.name for words in chosen.only or [""])]
+    for row in attacks(tried, isolation, limits, SECONDS * chosen.patient):
         print(row, flush=True)
     if chosen.students:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,12 @@
 """Boxes: what they let in and out, which there are, and how they end."""
 
 import io
+import json
 import os
 import signal
 import struct
+import subprocess
+import sys
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 
 from benchmarks.attacks import LIMITS, job
 from checker.grading import boxes, choosing, containers, seccomp, watching
+from checker.grading.apart import probe
 from checker.grading.boxes import Isolation, box
 from checker.grading.choosing import NoIsolation, choose
 from checker.grading.isolation import run
@@ -141,6 +145,53 @@ def test_the_filter_refuses_by_number_and_allows_the_rest():
     assert _verdict(program, 0, architecture) == seccomp.ALLOW
     assert _verdict(program, 0x40000000 + 1, architecture) == seccomp.REFUSE
     assert _verdict(program, 0, architecture ^ 1) == seccomp.KILL
+
+
+def test_a_container_takes_the_filter_for_itself():
+    """Catches namespaces and mounts inside: podman's own filter allows them, and memfd_create as well."""
+    if seccomp.program() is None:
+        pytest.skip("the numbers of this machine's system calls are not known")
+    program = """
+import ctypes, sys
+from checker.grading.apart.__main__ import _refuse
+libc = ctypes.CDLL(None, use_errno=True)
+libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS, as --security-opt no-new-privileges
+_refuse(bytes.fromhex(sys.argv[1]))
+print(libc.unshare(0x10000000), ctypes.get_errno())
+"""
+    arguments = [sys.executable, "-c", program, seccomp.program().hex()]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=boxes.ROOT)
+    assert ended.stdout.split() == ["-1", str(seccomp.ENOSYS)]
+
+
+def test_only_the_job_of_a_container_brings_the_filter(tmp_path):
+    """Catches the filter lost on the way; bwrap takes it from a pipe."""
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\nif [ $1 = run ]; then cat; fi\n")  # sends the job back
+    program.chmod(0o755)
+    given = run(box(Isolation("docker", str(program)), (), LIMITS), {"do": "nothing"}).records[0]
+    assert bytes.fromhex(given["filter"]) == (seccomp.program() or b"")
+    assert in_box("attack = None").records == ()
+
+
+def test_a_job_that_failed_is_no_leak(tmp_path):
+    """Catches "the environment can be read inside" for a probe that could not even begin."""
+    program = tmp_path / "docker"
+    program.write_text(
+        "#!/bin/sh\ncat <<'END'\n" + json.dumps({"failed": "Traceback\nBlockingIOError: no more"}) + "\nEND\n"
+    )
+    program.chmod(0o755)
+    assert choosing.flaw(Isolation("docker", str(program))) == "BlockingIOError: no more."
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_bounds_that_are_not_kept_are_seen_where_they_are_to_be_kept(bounded, monkeypatch, tmp_path):
+    """Catches a container that was told limits and keeps none: this process has more memory and threads than these."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    records = []
+    limits = {"memory": 1_000_000, "processes": 2}
+    probe.run({"secret": "X", "limits": limits, "bounded": bounded}, records.append)
+    assert (records[0]["hoard"], records[0]["crowd"]) == (bounded, bounded)
 
 
 def _verdict(program: bytes, number: int, architecture: int, argument: int = 0) -> int:
