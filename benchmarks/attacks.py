@@ -6,6 +6,7 @@ be gone.
 """
 
 import base64
+import hashlib
 import os
 import pickle
 import socket
@@ -21,8 +22,10 @@ from checker.grading.choosing import PROJECT
 from checker.grading.isolation import Outcome, run
 from checker.grading.limits import Limits
 
+SECONDS = 1.5  # for an attack, on a machine with nothing else to do
 SECRET = "GRADERS_SECRET_VARIABLE"
 LIMITS = Limits(wall=20, cpu=20, memory=300_000_000, folder=20_000_000, processes=40, result=2_000_000)
+SYSTEM_FILES = ("/etc/shadow", "/etc/passwd", "/etc/hostname", "/root/.bashrc", "/var/log/dpkg.log")
 MARK = "attack-mark-71c3"  # in the command line of what an attack leaves behind
 
 
@@ -49,7 +52,7 @@ class Seen:
 def _trying(what: str) -> str:
     """A program that raises with all that `what`, a list of (name, function), could do."""
     return f"""
-import os, glob, socket, ctypes, subprocess, time
+import os, glob, hashlib, socket, ctypes, subprocess, time
 got = []
 for name, attempt in {what}:
     try:
@@ -75,10 +78,23 @@ while True:
     except OSError:
         pass
 """
+UNSEEN_MEMORY = """
+import ctypes, os
+c = ctypes.CDLL(None)
+c.shmat.restype = ctypes.c_void_p
+def memfd():
+    number = os.memfd_create('x')
+    return sum(os.write(number, b'x' * 10**7) for _ in range(MEMORY // 10**7 + 1))
+def segment():
+    number = c.shmget(0, 2 * MEMORY, 0o1600)
+    return number >= 0 and ctypes.memset(c.shmat(number, None, 0), 1, 2 * MEMORY)
+def in_shm():
+    return open('/dev/shm/x', 'wb').write(b'x' * 10**8)
+"""
 ATTACKS = (
     Attack("write outside", _trying(_paths("a", "['CANARY', '/course/x', '/usr/x', '/etc/x', '/x', '/dev/x', '/proc/sys/kernel/hostname']"))),
     Attack("read a neighbour's submission", _trying(_paths("r", "['CANARY']"))),
-    Attack("read a system file", _trying(_paths("r", "['/etc/shadow', '/etc/passwd', '/etc/hostname', '/root/.bashrc', '/var/log/dpkg.log']"))),
+    Attack("read a system file", _trying("[(path, lambda path=path, of_graders=of_graders: hashlib.sha256(open(path, 'rb').read()).hexdigest() == of_graders) for path, of_graders in SYSTEM_FILES]")),
     Attack(
         "read the grader's environment",
         _trying(f"[(path, lambda path=path: {SECRET!r}.encode() in open(path, 'rb').read()) for path in glob.glob('/proc/*/environ')]"),
@@ -117,10 +133,7 @@ ATTACKS = (
     ),
     Attack(
         "memory that belongs to no process",
-        _trying(
-            "[('memfd', lambda: os.memfd_create('x')), ('segment', lambda: ctypes.CDLL(None).shmget(0, 10**9, 0o1600)),"
-            " ('/dev/shm', lambda: open('/dev/shm/x', 'wb').write(b'x' * 10**8))]"
-        ),
+        UNSEEN_MEMORY + _trying("[('memfd', memfd), ('segment', segment), ('/dev/shm', in_shm)]"),
     ),
     Attack("2 GB of output", "import sys\nfor _ in range(2000): sys.stdout.write('x' * 10**6)\nsys.stdout.flush()"),
     Attack(
@@ -154,19 +167,20 @@ ATTACKS = (
 )  # fmt: skip
 
 
-def job(program: str, seconds: float = 1.5) -> dict:
+def job(program: str, seconds: float = SECONDS) -> dict:
     """A job that runs a program as if it defined a student's function."""
     function = {"key": "attack", "cases": "attack", "source": program, "name": "attack", "seconds": seconds}
     cases = base64.b64encode(pickle.dumps({"attack": {"cases": []}})).decode()
     return {"do": "answers", "cases": cases, "functions": [function], "imports": []}
 
 
-def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS) -> Seen:
-    """Run an attack in a box and look at what is left of it."""
+def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS, seconds: float = SECONDS) -> Seen:
+    """Run an attack in a box, which may take so many seconds, and look at what is left of it."""
     with _grader() as (canary, port):
         program = attack.program.replace("CANARY", str(canary)).replace("PORT", str(port))
-        program = program.replace("LIMIT", str(limits.folder))
-        outcome = run(box(isolation, PROJECT, limits), job(program))
+        program = program.replace("LIMIT", str(limits.folder)).replace("MEMORY", str(limits.memory))
+        program = program.replace("SYSTEM_FILES", repr(_digests()))
+        outcome = run(box(isolation, PROJECT, limits), job(program, seconds))
         outside = "" if canary.read_text() == "canary" else "a file of the grader's was changed"
     if _left_behind(outcome):
         outside = "a process is left"
@@ -175,17 +189,25 @@ def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS) -> Seen:
     return Seen(got, ended, outside, outcome.seconds, outcome.memory)
 
 
+def _digests() -> list[tuple[str, str]]:
+    """Files of the grader's system and what is in them; a container has files of its own by some of these names."""
+    return [(path, hashlib.sha256(_read(Path(path))).hexdigest()) for path in SYSTEM_FILES]
+
+
 @contextmanager
 def _grader() -> Iterator[tuple[Path, int]]:
     """What an attack may be after: a file, a port, a variable of the environment."""
-    os.environ[SECRET] = "x"
+    variables = {SECRET: "x", "HTTPS_PROXY": f"http://{SECRET}@192.0.2.1"}
+    before = dict(os.environ)
+    os.environ.update(variables)
     try:
         with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
             canary = Path(folder, "neighbour.ipynb")
             canary.write_text("canary")
             yield canary, server.getsockname()[1]
     finally:
-        del os.environ[SECRET]
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _left_behind(outcome: Outcome) -> bool:

@@ -2,61 +2,71 @@
 
     python -m benchmarks.grading > benchmarks/grading.md                  attacks and the cost of a box
     python -m benchmarks.grading --class 8 > benchmarks/grading.md        and the throughput of such a class
+    python -m benchmarks.grading --isolation podman > benchmarks/grading_podman.md
 
 The cost of a box is the same small job with and without one, in turns. A class is copies of the worked notebooks, each
-graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. Needs bubblewrap.
+graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. `--patient 40` is for a machine
+that is so many times slower, an emulated one, say: attacks and boxes may take that much longer.
 """
 
+import argparse
 import os
+import platform
+import shlex
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.attacks import ATTACKS, LIMITS, held, job
+from benchmarks.attacks import ATTACKS, LIMITS, SECONDS, Attack, held, job
 from checker.environment import ROOT
+from checker.grading import choosing
 from checker.grading.boxes import Isolation, box
-from checker.grading.choosing import PROJECT, choose
+from checker.grading.choosing import KINDS, PROJECT, choose
 from checker.grading.isolation import run
 from checker.grading.limits import Limits
 from checker.grading.one import Job, Settings
 from checker.grading.scheduling import on_workers
 from checker.grading.sheets import read_sheets
 
-TURNS = 20
 STUDENTS, EACH = 300, 7  # of the class on paper
 
-
-def cost(isolation: Isolation) -> list[float]:
+def cost(isolation: Isolation, limits: Limits, turns: int) -> list[float]:
     """Seconds of a job that does nothing, once for each turn."""
     seconds = []
-    for _ in range(TURNS):
+    for _ in range(turns):
         start = time.perf_counter()
-        run(box(isolation, PROJECT, LIMITS), job("attack = None"))
+        run(box(isolation, PROJECT, limits), job("attack = None"))
         seconds.append(time.perf_counter() - start)
     return seconds
 
 
-def overhead(isolation: Isolation) -> str:
-    """A sentence on what a box adds."""
-    with_box = statistics.median(cost(isolation))
-    without = statistics.median(cost(Isolation("none")))
-    return (
-        f"A job in a box takes {with_box:.2f} s, the same job without one {without:.2f} s (medians of {TURNS}); the box"
+def overhead(isolation: Isolation, limits: Limits, turns: int) -> str:
+    """A sentence on what a box adds, and its cgroup where it has one."""
+    with_box = statistics.median(cost(isolation, limits, turns))
+    without = statistics.median(cost(Isolation("none"), limits, turns))
+    found = (
+        f"A job in a box takes {with_box:.2f} s, the same job without one {without:.2f} s (medians of {turns}); the box"
         f" adds {max(0.0, with_box - without):.2f} s. A submission needs two boxes, or three."
     )
+    if isolation.controllers:
+        uncounted = statistics.median(cost(replace(isolation, controllers=()), limits, turns))
+        found += f" In a box without a cgroup of its own it takes {uncounted:.2f} s."
+    return found
 
 
-def attacks(isolation: Isolation) -> str:
-    """The table of attacks."""
-    lines = ["| attack | what it got | how it ended | the grader | seconds |", "|---|---|---|---|---|"]
-    for attack in ATTACKS:
-        seen = held(attack, isolation)
+def attacks(tried: list[Attack], isolation: Isolation, limits: Limits, seconds: float) -> Iterator[str]:
+    """The rows of the table of attacks, each as soon as it is known."""
+    yield "| attack | what it got | how it ended | the grader | seconds |"
+    yield "|---|---|---|---|---|"
+    for attack in tried:
+        seen = held(attack, isolation, limits, seconds)
         ended = "by itself" if "cannot be defined" in seen.ended or not seen.ended else seen.ended
         cells = (attack.name, seen.got or "nothing", ended, seen.outside or "unharmed", f"{seen.seconds:.1f}")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        yield f"| {' | '.join(cells)} |"
 
 
 def throughput(isolation: Isolation, students: int) -> str:
@@ -86,18 +96,35 @@ def on_paper(seconds: float) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--isolation", choices=("auto", *KINDS), default="auto")
+    parser.add_argument("--class", dest="students", type=int, default=0, help="grade so many notebooks as well")
+    parser.add_argument(
+        "--turns", type=int, default=20, help="how often the cost of a box is measured; 0 for not at all"
+    )
+    parser.add_argument("--only", action="append", help="try the attacks with these words in their names; repeatable")
+    parser.add_argument("--patient", type=float, default=1.0, help="how many times slower this machine is")
+    chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    isolation = choose()
+    limits = replace(LIMITS, wall=LIMITS.wall * chosen.patient)
+    choosing.PROBE_LIMITS = replace(choosing.PROBE_LIMITS, wall=choosing.PROBE_LIMITS.wall * chosen.patient)
+    isolation = choose(chosen.isolation)
     load = os.getloadavg()[0]
-    print("# Grading\n\nMade by `python -m benchmarks.grading`.\n")
-    print(f"Isolation: {isolation.described()}. {os.cpu_count()} cores, load {load:.1f} at the start.\n")
-    print(f"## A box\n\n{overhead(isolation)}\n\n## Attacks\n\n{attacks(isolation)}")
-    if "--class" in sys.argv:
-        students = int(sys.argv[sys.argv.index("--class") + 1])
+    command = shlex.join(["python", "-m", "benchmarks.grading", *sys.argv[1:]])
+    print(f"# Grading\n\nMade by `{command}`.\n")
+    print(f"Isolation: {isolation.described()}. {platform.platform()},")
+    print(f"{os.cpu_count()} cores, load {load:.1f} at the start.\n")
+    if chosen.turns:
+        print(f"## A box\n\n{overhead(isolation, limits, chosen.turns)}\n")
+    print("## Attacks\n")
+    tried = [attack for attack in ATTACKS if any(words in attack.name for words in chosen.only or [""])]
+    for row in attacks(tried, isolation, limits, SECONDS * chosen.patient):
+        print(row, flush=True)
+    if chosen.students:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             sys.path.insert(0, str(Path(ROOT)))
-            print(f"\n## A class\n\n{throughput(isolation, students)}")
+            print(f"\n## A class\n\n{throughput(isolation, chosen.students)}")
 
 
 if __name__ == "__main__":

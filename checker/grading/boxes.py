@@ -2,7 +2,7 @@
 
 Inside, the project stands at `/course` and may be read, `/tmp` may be written and lies in memory, there is no network
 but the box's own loopback, and nothing is left of the grader's environment. bubblewrap builds this from system calls;
-docker and podman from an image, of which only the C library is used.
+for docker and podman see `containers.py`.
 """
 
 import itertools
@@ -25,7 +25,8 @@ USERS = 100  # for the boxes of one process, in turns
 NUMBERS = itertools.count()
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/etc/alternatives")
 SHARED_MEMORY = 64_000_000  # bytes of /dev/shm
-IMAGE = "docker.io/library/python:3.11-slim"
+WATCHED = "by watching the tree"
+OWN_CGROUP = "by a cgroup of its own"
 KINDS = ("bwrap", "podman", "docker", "none")
 
 
@@ -35,11 +36,15 @@ class Isolation:
 
     kind: one of KINDS.                program: of bwrap, docker or podman; "" for none.
     own_uid: whether a box runs under a user of its own, so that the system itself bounds its processes.
+    controllers: what a cgroup of its own bounds, of `cgroups.CONTROLLERS`; none without such a cgroup.
+    no_cgroup: why there is none.
     """
 
     kind: str
     program: str = ""
     own_uid: bool = False
+    controllers: tuple[str, ...] = ()
+    no_cgroup: str = ""
 
     def described(self) -> str:
         """How the report names it."""
@@ -47,8 +52,12 @@ class Isolation:
             return "none: submissions ran with all rights of whoever started this"
         if self.kind != "bwrap":
             return f"{self.kind}, which bounds memory and processes"
-        processes = "by the system, for a user of its own" if self.own_uid else "by watching the tree"
-        return f"bwrap, memory bounded by watching the tree, processes {processes}"
+        memory = OWN_CGROUP if "memory" in self.controllers else WATCHED
+        processes = "by the system, for a user of its own" if self.own_uid else WATCHED
+        if "pids" in self.controllers:
+            processes = OWN_CGROUP
+        why = f"; no cgroup, because {self.no_cgroup}" if self.no_cgroup else ""
+        return f"bwrap, memory bounded {memory}, processes {processes}{why}"
 
 
 @dataclass(frozen=True)
@@ -103,14 +112,6 @@ def environment(course: str, home: str) -> dict[str, str]:
     }
 
 
-def command(box: Box, seccomp: int | None) -> list[str]:
-    """What builds the box and runs `checker.grading.apart` in it. `seccomp` is where bwrap reads its filter."""
-    inner = [sys.executable, "-m", "checker.grading.apart"]
-    if box.isolation.kind == "bwrap":
-        return [*_bubblewrap(box, seccomp), "--", *inner]
-    return [*_container(box), *inner]
-
-
 def visible(box: Box) -> list[tuple[str, str]]:
     """(outside, inside) of all that is mounted: the system's programs, Python, and what is shown of the project."""
     found = [(path, path) for path in SYSTEM if os.path.exists(path) and not os.path.islink(path)]
@@ -128,7 +129,8 @@ def covered() -> list[str]:
     return list(dict.fromkeys(str(folder) for folder in folders if folder.is_dir()))
 
 
-def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
+def bubblewrap(box: Box, inner: list[str], seccomp: int | None) -> list[str]:
+    """What builds the box and runs the command `inner` in it. `seccomp` is where bwrap reads its filter."""
     alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if not box.isolation.own_uid:
         alone += ["--unshare-user", "--disable-userns"]
@@ -152,30 +154,13 @@ def _bubblewrap(box: Box, seccomp: int | None) -> list[str]:
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]  # both are in memory too, without a limit
     if seccomp is not None:
         arguments += ["--seccomp", str(seccomp)]
-    return arguments
+    return [*arguments, "--", *inner]
 
 
 def _parents(paths: list[str]) -> list[str]:
     """The folders in which the paths stand, from the top down."""
     above = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
     return sorted(above - {"/"})
-
-
-def _container(box: Box) -> list[str]:
-    limits = box.limits
-    arguments = [box.isolation.program, "run", "--rm", "--interactive", "--name", box.name, "--network", "none"]
-    arguments += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
-    arguments += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
-    arguments += ["--pids-limit", str(limits.processes), "--shm-size", str(SHARED_MEMORY)]
-    arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}", "--workdir", "/tmp"]
-    for name, value in environment(COURSE, "/tmp").items():
-        arguments += ["--env", f"{name}={value}"]
-    for folder in covered():
-        arguments += ["--tmpfs", folder]
-    for outside, inside in visible(box):
-        if outside not in SYSTEM:
-            arguments += ["--volume", f"{outside}:{inside}:ro"]
-    return [*arguments, IMAGE]
 
 
 def found_program(kind: str) -> str:

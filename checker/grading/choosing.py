@@ -1,15 +1,23 @@
 """Which isolation there is: each is tried by running a box, not by finding a file."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from checker.grading.boxes import KINDS, ROOT, Isolation, box, found_program
+from checker.grading.cgroups import NoCgroup, home
+from checker.grading.containers import KINDS as CONTAINERS
+from checker.grading.containers import NoImage
 from checker.grading.isolation import Outcome, run
 from checker.grading.limits import Limits
 
 SECRET = "CHECKER_GRADE_PROBE"
-PROBE_LIMITS = Limits(wall=20, folder=1_000_000)
+PROBE_LIMITS = Limits(wall=20, folder=1_000_000, processes=64, memory=200_000_000)
 PROJECT = ((ROOT / "checker", "checker"),)
+NO_CGROUPS = (
+    "For that it needs cgroups of version 2 with the controllers `memory` and `pids`; an ordinary user has them in a"
+    " session of systemd (log in, rather than `su`)"
+)
 EXPECTED = {
     "environment": (False, "the grader's environment can be read inside"),
     "network": (False, "it has a network"),
@@ -17,6 +25,8 @@ EXPECTED = {
     "neighbours": (False, "other processes of this machine can be seen inside"),
     "folder": (True, "its private folder cannot be written"),
     "loopback": (True, "it has no loopback of its own, which a notebook's kernel needs"),
+    "crowd": (False, f"it does not bound processes. {NO_CGROUPS}"),
+    "hoard": (False, f"it does not bound memory. {NO_CGROUPS}"),
 }
 # Settings of the kernel that refuse bwrap its namespaces, the value that does, and what to do.
 REFUSALS = {
@@ -57,8 +67,10 @@ def choose(wanted: str = "auto") -> Isolation:
         if not program:
             reasons.append(f"{kind} is not installed" + (" (apt install bubblewrap)." if kind == "bwrap" else "."))
             continue
-        # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
-        candidate = Isolation(kind, program, own_uid=kind == "bwrap" and os.geteuid() == 0)
+        candidate = Isolation(kind, program)
+        if kind == "bwrap":
+            # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
+            candidate = with_a_cgroup(replace(candidate, own_uid=os.geteuid() == 0))
         reason = flaw(candidate)
         if not reason:
             return candidate
@@ -69,11 +81,21 @@ def choose(wanted: str = "auto") -> Isolation:
     )
 
 
+def with_a_cgroup(isolation: Isolation) -> Isolation:
+    """The isolation with a cgroup for each box; without, and with the reason, where none can be had."""
+    try:
+        return replace(isolation, controllers=home().controllers)
+    except NoCgroup as error:
+        return replace(isolation, no_cgroup=str(error))
+
+
 def flaw(isolation: Isolation) -> str:
     """What is wrong with a kind of isolation, told by running a box; "" for nothing."""
     os.environ[SECRET] = "1"
     try:
-        outcome = run(box(isolation, PROJECT, PROBE_LIMITS), {"do": "probe", "secret": SECRET})
+        outcome = run(box(isolation, PROJECT, PROBE_LIMITS), _probe(isolation))
+    except NoImage as error:
+        return _sentence(str(error))
     except OSError as error:
         return f"{isolation.program} cannot be started ({error.strerror})."
     finally:
@@ -81,8 +103,15 @@ def flaw(isolation: Isolation) -> str:
     if not outcome.records:
         return _why_not(outcome)
     seen = outcome.records[0]
+    if "failed" in seen:
+        return _sentence(str(seen["failed"]).strip().splitlines()[-1])
     leaks = [sentence for name, (right, sentence) in EXPECTED.items() if seen.get(name) is not right]
     return f"{leaks[0]}." if leaks else ""
+
+
+def _probe(isolation: Isolation) -> dict:
+    """The job that looks around. bwrap alone bounds nothing: others see to that, who were asked before."""
+    return {"do": "probe", "secret": SECRET, "bounded": isolation.kind in CONTAINERS}
 
 
 def _why_not(outcome: Outcome) -> str:

@@ -6,19 +6,15 @@ What comes out are JSON records on a pipe, never pickled; nothing is read from a
 import json
 import os
 import selectors
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
-from checker.grading import boxes, seccomp, watching
+from checker.grading import containers, seccomp
 from checker.grading.boxes import Box
 from checker.grading.limits import MEGABYTE
+from checker.grading.starting import Running, started
 
 BETWEEN_LOOKS = 0.05  # seconds from one look at the tree to the next
 LAST_WORDS = 4_000  # bytes of what a program says before it fails
@@ -44,81 +40,21 @@ class Outcome:
 
 def run(box: Box, job: dict) -> Outcome:
     """Do a job in a box and wait for it."""
-    job = job | {"limits": asdict(box.limits), "uid": box.uid}
+    refused = seccomp.program() if box.isolation.kind in containers.KINDS else None  # bwrap brings it
+    job = job | {"limits": asdict(box.limits), "uid": box.uid, "filter": (refused or b"").hex()}
     with tempfile.TemporaryFile() as given:
         given.write(json.dumps(job).encode())
         given.seek(0)
-        with _started(box, given) as process:
-            return _followed(process, box)
+        with started(box, given) as running:
+            return _followed(running)
 
 
-@contextmanager
-def _started(box: Box, given) -> Iterator[subprocess.Popen]:
-    """The box's process; it and all below it have ended when the block is left."""
-    options = dict(stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    if box.isolation.kind == "none":
-        with _without_walls(box) as (arguments, settings):
-            process = subprocess.Popen(arguments, **settings, **options)
-            try:
-                yield process
-            finally:
-                _end_tree(process)
-        return
-    filter_at = _filter() if box.isolation.kind == "bwrap" else None
-    kept = () if filter_at is None else (filter_at,)
-    # An empty environment from the start: the box's first process shows to all others what it was started with.
-    surroundings = {} if box.isolation.kind == "bwrap" else dict(os.environ)
-    try:
-        process = subprocess.Popen(boxes.command(box, filter_at), pass_fds=kept, env=surroundings, cwd="/", **options)
-    finally:
-        for number in kept:
-            os.close(number)
-    try:
-        yield process
-    finally:
-        process.kill()  # with bwrap the kernel then ends all of its processes
-        process.wait()
-        if box.isolation.kind != "bwrap":
-            subprocess.run([box.isolation.program, "rm", "--force", box.name], capture_output=True, check=False)
-
-
-def _filter() -> int | None:
-    """A descriptor from which the filter of system calls can be read."""
-    program = seccomp.program()
-    if program is None:
-        return None
-    reading, writing = os.pipe()
-    os.write(writing, program)
-    os.close(writing)
-    return reading
-
-
-@contextmanager
-def _without_walls(box: Box) -> Iterator[tuple[list[str], dict]]:
-    """For `--isolation none`: the same job with the same view of the project, as links in a folder that goes again."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        course = Path(folder, "course")
-        for outside, inside in box.shown:
-            place = course / inside
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(outside)
-        work = Path(folder, "work")
-        work.mkdir()
-        surroundings = boxes.environment(str(course), str(work))
-        yield [sys.executable, "-m", "checker.grading.apart"], {"cwd": work, "env": surroundings}
-
-
-def _end_tree(process: subprocess.Popen) -> None:
-    for member in watching.tree(process.pid):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(member.number, signal.SIGKILL)
-    process.wait()
-
-
-def _followed(process: subprocess.Popen, box: Box) -> Outcome:
+def _followed(running: Running) -> Outcome:
     """Read what a job sends, and look at what it takes, until it ends or is over a limit."""
-    started = time.monotonic()
-    looked = started
+    process = running.process
+    limits = running.box.limits
+    begun = time.monotonic()
+    looked = begun
     most = 0
     cpu = 0.0
     stopped = ""
@@ -137,16 +73,17 @@ def _followed(process: subprocess.Popen, box: Box) -> Outcome:
             now = time.monotonic()
             if now - looked >= BETWEEN_LOOKS:
                 looked = now
-                stopped, taken = watching.exceeded(process.pid, box.limits)
+                stopped, taken = running.exceeded()
                 most = max(most, taken.memory)
                 cpu = max(cpu, taken.cpu)
-            if len(sent) > box.limits.result:
-                stopped = f"it sent more than {box.limits.result / MEGABYTE:,.0f} MB of outputs"
-            elif now - started > box.limits.wall:
-                stopped = f"it took more than {box.limits.wall:.0f} s"
+            if len(sent) > limits.result:
+                stopped = f"it sent more than {limits.result / MEGABYTE:,.0f} MB of outputs"
+            elif now - begun > limits.wall:
+                stopped = f"it took more than {limits.wall:.0f} s"
+    stopped = stopped or running.refused()  # which may have ended it before we looked
     process.stdout.close()
     process.stderr.close()
-    seconds = time.monotonic() - started
+    seconds = time.monotonic() - begun
     return Outcome(tuple(_records(sent)), stopped, seconds, most, cpu, said.decode(errors="replace").strip())
 
 

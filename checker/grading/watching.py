@@ -45,12 +45,22 @@ def exceeded(root: int, limits: Limits) -> tuple[str, Taken]:
         sum(member.cpu for member in members),
     )
     if taken.threads > limits.processes:
-        return f"it started more than {limits.processes} processes and threads", taken
+        return too_many(limits), taken
     if taken.memory > limits.memory:
-        return f"its processes took more than {limits.memory / MEGABYTE:,.0f} MB of memory together", taken
+        return too_large(limits), taken
     if taken.cpu > limits.cpu:
         return f"its processes took more than {limits.cpu:.0f} s of CPU time together", taken
     return "", taken
+
+
+def too_many(limits: Limits) -> str:
+    """What is said of a box with too many processes, whoever counted them."""
+    return f"it started more than {limits.processes} processes and threads"
+
+
+def too_large(limits: Limits) -> str:
+    """What is said of a box with too much memory."""
+    return f"its processes took more than {limits.memory / MEGABYTE:,.0f} MB of memory together"
 
 
 def tree(root: int) -> list[Process]:

@@ -2,12 +2,18 @@
 
 import os
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 
 def run(job: dict, send: Callable[[dict], None]) -> None:
-    """Say what can be seen and done here; `job["secret"]` is the name of a variable of the grader's environment."""
+    """Say what can be seen and done here.
+
+    job: "secret", the name of a variable of the grader's environment; "limits"; "bounded", whether the system is to keep
+        those of memory and processes, so that it can be tried.
+    """
+    limits = job["limits"]
     send(
         {
             "environment": _mentions(job["secret"]),
@@ -16,6 +22,8 @@ def run(job: dict, send: Callable[[dict], None]) -> None:
             "neighbours": sum(name.isdigit() for name in os.listdir("/proc")) > 20,
             "folder": _can_write(os.path.join(os.environ["TMPDIR"], "probe")),
             "loopback": _talks_to_itself(),
+            "hoard": job["bounded"] and _can_fill(2 * limits["memory"]),
+            "crowd": job["bounded"] and _can_start(limits["processes"]),  # last: it leaves room for nothing else
         }
     )
 
@@ -52,3 +60,29 @@ def _talks_to_itself() -> bool:
                 return True
     except OSError:
         return False
+
+
+def _can_start(number: int) -> bool:
+    """Whether so many threads can run beside this one; the kernel counts them as it counts processes."""
+    over = threading.Event()
+    try:
+        for _ in range(number):
+            threading.Thread(target=over.wait, daemon=True).start()
+    except RuntimeError:
+        return False
+    finally:
+        over.set()
+    return True
+
+
+def _can_fill(size: int) -> bool:
+    """Whether a child, which may be killed for it, can fill so many bytes."""
+    child = os.fork()
+    if child == 0:
+        try:
+            filled = b"x" * size
+            os._exit(len(filled) != size)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    return status == 0

@@ -1,15 +1,21 @@
 """Boxes: what they let in and out, which there are, and how they end."""
 
+import io
+import json
 import os
 import signal
 import struct
+import subprocess
+import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.attacks import LIMITS, job
-from checker.grading import boxes, choosing, seccomp, watching
+from checker.grading import boxes, choosing, containers, seccomp, watching
+from checker.grading.apart import probe
 from checker.grading.boxes import Isolation, box
 from checker.grading.choosing import NoIsolation, choose
 from checker.grading.isolation import run
@@ -87,13 +93,43 @@ def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
     assert choose("none") == NONE
 
 
-def test_containers_get_every_limit():
-    """Catches a container without one of the walls; `docker run` and `podman run` take the same words."""
-    command = boxes.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), None)
+@pytest.mark.parametrize("kind", containers.KINDS)
+def test_containers_get_every_limit(kind, monkeypatch):
+    """Catches a container without one of the walls, and one that tells of the grader's proxy."""
+    monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
+    command = containers.command(box(Isolation(kind, f"/usr/bin/{kind}"), choosing.PROJECT, LIMITS), ["the", "job"])
     joined = " ".join(command)
     for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
         assert words in joined
+    assert "--log-driver none" in joined  # else all that a submission prints is kept on disk
+    assert "--pull never" in joined
+    assert "--http-proxy=false" in joined or "--env https_proxy= " in joined
     assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
+    assert command[-3:] == ["the-image", "the", "job"]
+
+
+def test_the_image_is_empty():
+    """Catches files of the grader's machine in what every box starts from; only links of the system are in it."""
+    with tarfile.open(fileobj=io.BytesIO(containers.image())) as archive:
+        members = archive.getmembers()
+    assert {"usr", "course", "tmp"} <= {member.name for member in members}
+    assert not any(member.isreg() for member in members)
+    assert all(f"/{member.name}" in boxes.SYSTEM for member in members if member.issym())
+
+
+def test_an_image_is_made_once_and_a_refusal_is_told(tmp_path):
+    """Catches an import for each submission, and "image not known" in place of what the program said."""
+    program = tmp_path / "podman"
+    program.write_text(
+        f"#!/bin/sh\necho $1 >> {tmp_path}/calls\ntest $1 = import && touch {tmp_path}/image\ntest -e {tmp_path}/image\n"
+    )
+    program.chmod(0o755)
+    assert containers.made_image(str(program)) == containers.made_image(str(program))
+    assert (tmp_path / "calls").read_text().split() == ["image", "import"]
+    refusing = tmp_path / "docker"
+    refusing.write_text("#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    assert choosing.flaw(Isolation("docker", str(refusing))) == "Cannot connect to the Docker daemon."
 
 
 def test_the_filter_refuses_by_number_and_allows_the_rest():
@@ -109,6 +145,53 @@ def test_the_filter_refuses_by_number_and_allows_the_rest():
     assert _verdict(program, 0, architecture) == seccomp.ALLOW
     assert _verdict(program, 0x40000000 + 1, architecture) == seccomp.REFUSE
     assert _verdict(program, 0, architecture ^ 1) == seccomp.KILL
+
+
+def test_a_container_takes_the_filter_for_itself():
+    """Catches namespaces and mounts inside: podman's own filter allows them, and memfd_create as well."""
+    if seccomp.program() is None:
+        pytest.skip("the numbers of this machine's system calls are not known")
+    program = """
+import ctypes, sys
+from checker.grading.apart.__main__ import _refuse
+libc = ctypes.CDLL(None, use_errno=True)
+libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS, as --security-opt no-new-privileges
+_refuse(bytes.fromhex(sys.argv[1]))
+print(libc.unshare(0x10000000), ctypes.get_errno())
+"""
+    arguments = [sys.executable, "-c", program, seccomp.program().hex()]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=boxes.ROOT)
+    assert ended.stdout.split() == ["-1", str(seccomp.ENOSYS)]
+
+
+def test_only_the_job_of_a_container_brings_the_filter(tmp_path):
+    """Catches the filter lost on the way; bwrap takes it from a pipe."""
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\nif [ $1 = run ]; then cat; fi\n")  # sends the job back
+    program.chmod(0o755)
+    given = run(box(Isolation("docker", str(program)), (), LIMITS), {"do": "nothing"}).records[0]
+    assert bytes.fromhex(given["filter"]) == (seccomp.program() or b"")
+    assert in_box("attack = None").records == ()
+
+
+def test_a_job_that_failed_is_no_leak(tmp_path):
+    """Catches "the environment can be read inside" for a probe that could not even begin."""
+    program = tmp_path / "docker"
+    program.write_text(
+        "#!/bin/sh\ncat <<'END'\n" + json.dumps({"failed": "Traceback\nBlockingIOError: no more"}) + "\nEND\n"
+    )
+    program.chmod(0o755)
+    assert choosing.flaw(Isolation("docker", str(program))) == "BlockingIOError: no more."
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_bounds_that_are_not_kept_are_seen_where_they_are_to_be_kept(bounded, monkeypatch, tmp_path):
+    """Catches a container that was told limits and keeps none: this process has more memory and threads than these."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    records = []
+    limits = {"memory": 1_000_000, "processes": 2}
+    probe.run({"secret": "X", "limits": limits, "bounded": bounded}, records.append)
+    assert (records[0]["hoard"], records[0]["crowd"]) == (bounded, bounded)
 
 
 def _verdict(program: bytes, number: int, architecture: int, argument: int = 0) -> int:

@@ -1,0 +1,93 @@
+"""docker and podman: what starts a box with them, and the image that it starts from.
+
+What is visible inside is shown from outside, as with bubblewrap, so the image is empty but for places to put it at. It
+is made here, and no registry is asked for it.
+"""
+
+import hashlib
+import io
+import os
+import subprocess
+import tarfile
+from functools import cache
+
+from checker.grading.boxes import COURSE, SHARED_MEMORY, SYSTEM, Box, covered, environment, visible
+
+KINDS = ("podman", "docker")
+FOLDERS = ("course", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
+NOBODY = "65534:65534"
+MOMENT = 60  # seconds for what only asks or removes
+# What each does of its own accord that no box needs: further folders in memory that can be written, copies of what a
+# folder covers, and the grader's proxies in the environment.
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
+AGAINST_DEFAULTS = {
+    "podman": ["--read-only-tmpfs=false", "--http-proxy=false"],
+    "docker": [word for name in PROXIES for spelt in (name, name.lower()) for word in ("--env", f"{spelt}=")],
+}
+NOT_COPIED = {"podman": ",notmpcopyup", "docker": ""}
+
+
+class NoImage(Exception):
+    """The image cannot be made; the message is the program's own."""
+
+
+def command(box: Box, inner: list[str]) -> list[str]:
+    """What builds the box and runs the command `inner` in it."""
+    kind = box.isolation.kind
+    limits = box.limits
+    arguments = [box.isolation.program, "run", "--rm", "--interactive", "--name", box.name, "--hostname", "box"]
+    arguments += ["--pull", "never", "--network", "none", "--log-driver", "none", "--stop-timeout", "0"]
+    arguments += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", NOBODY]
+    arguments += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
+    arguments += ["--pids-limit", str(limits.processes), "--shm-size", str(SHARED_MEMORY)]
+    arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}{NOT_COPIED[kind]}", "--workdir", "/tmp"]
+    arguments += AGAINST_DEFAULTS[kind]
+    for name, value in environment(COURSE, "/tmp").items():
+        arguments += ["--env", f"{name}={value}"]
+    for outside, inside in visible(box):
+        arguments += ["--volume", f"{outside}:{inside}:ro"]
+    for folder in covered():
+        arguments += ["--tmpfs", f"{folder}:ro,size=4096{NOT_COPIED[kind]}"]
+    return [*arguments, made_image(box.isolation.program), *inner]
+
+
+def remove(box: Box) -> None:
+    """End what is left of a box, whose program was killed."""
+    arguments = [box.isolation.program, "rm", "--force", box.name]
+    subprocess.run(arguments, capture_output=True, check=False, timeout=MOMENT)
+
+
+@cache
+def made_image(program: str) -> str:
+    """The name of the image, after making it where it is not there yet.
+
+    Raises:
+        NoImage: the program refuses it.
+    """
+    content = image()
+    name = f"localhost/checker-box:{hashlib.sha256(content).hexdigest()[:12]}"
+    found = subprocess.run([program, "image", "inspect", name], capture_output=True, check=False, timeout=MOMENT)
+    if found.returncode != 0:
+        ended = subprocess.run(
+            [program, "import", "-", name], input=content, capture_output=True, check=False, timeout=MOMENT
+        )
+        if ended.returncode != 0:
+            raise NoImage(ended.stderr.decode(errors="replace").strip() or "it said nothing")
+    return name
+
+
+def image() -> bytes:
+    """A tar file of empty folders, and of the links at the top of this system (/bin to usr/bin, and so on)."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        for name in FOLDERS:
+            entry = tarfile.TarInfo(name)
+            entry.type = tarfile.DIRTYPE
+            entry.mode = 0o755
+            archive.addfile(entry)
+        for path in filter(os.path.islink, SYSTEM):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type = tarfile.SYMTYPE
+            entry.linkname = os.readlink(path)
+            archive.addfile(entry)
+    return written.getvalue()
