@@ -34,6 +34,7 @@ from checker.grading.sheets import read_sheets
 
 STUDENTS, EACH = 300, 7  # of the class on paper
 
+
 def cost(isolation: Isolation, limits: Limits, turns: int) -> list[float]:
     """Seconds of a job that does nothing, once for each turn."""
     seconds = []
