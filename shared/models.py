@@ -19,7 +19,7 @@ from huggingface_hub import constants
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from shared.engine import hub, room
+from shared.engine import four_bits, hub, room
 from shared.engine.memory import keep_freed_memory
 from shared.engine.threads import choose_threads
 
@@ -150,7 +150,7 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
         quantized = {"quantization_config": nf4(place.device), "device_map": {"": place.device}}
         model = load(AutoModelForCausalLM, source, dtype=place.dtype, **quantized)
         if place.device.type == "cpu":
-            _use_kernels_with_a_backward_pass(model)
+            four_bits.mend(model)
     else:
         model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
     model.loaded_from = Origin(source.name, source.revision)
@@ -207,13 +207,6 @@ def nf4(device: torch.device):
     if device.type == "cuda":
         compute = torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute)
-
-
-def _use_kernels_with_a_backward_pass(model: PreTrainedModel) -> None:
-    """bitsandbytes has a faster kernel for some CPUs, which is for inference only."""
-    for layer in model.modules():
-        if hasattr(layer, "support_avx512bf16_for_cpu"):
-            layer.support_avx512bf16_for_cpu = False
 
 
 def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
@@ -290,3 +283,10 @@ def parameter_summary(model: torch.nn.Module) -> str:
     total = sum(p.numel() for p in model.parameters())
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"{type(model).__name__}: {total:,} parameters, {trained:,} of them trained"
+
+
+def matrix_megabytes(model: torch.nn.Module) -> float:
+    """What the matrices below the adapters take, in MB (10^6 bytes); 4-bit ones with the scales of their blocks."""
+    matrices = [p for name, p in model.named_parameters() if name.endswith("base_layer.weight")]
+    scales = [p.quant_state.absmax for p in matrices if hasattr(p, "quant_state")]
+    return sum(tensor.nbytes for tensor in [*matrices, *scales]) / 1e6

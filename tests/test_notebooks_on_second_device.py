@@ -126,6 +126,7 @@ CUTS = {
             Cut("held_out[:40]", "held_out[:2]"),
             Cut("steps=10,", "steps=1,"),
             Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+            Cut('find_spec("bitsandbytes")', "None"),  # its kernels know CUDA and the CPU alone
         ]
     ),
     "what_rl_adds": Worked(
