@@ -184,9 +184,19 @@ def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS, seconds:
         outside = "" if canary.read_text() == "canary" else "a file of the grader's was changed"
     if _left_behind(outcome):
         outside = "a process is left"
-    ended = outcome.stopped or next((str(r["ended"]) for r in outcome.records if "ended" in r), "")
+    ended = outcome.stopped or _last_words(outcome)
     got = ended.partition("got: ")[2]
     return Seen(got, ended, outside, outcome.seconds, outcome.memory)
+
+
+def _last_words(outcome: Outcome) -> str:
+    """How the attack ended, or, for one that never ran, why."""
+    for record in outcome.records:
+        if "ended" in record:
+            return str(record["ended"])
+        if "failed" in record:
+            return str(record["failed"]).strip().splitlines()[-1]
+    return ""
 
 
 def _digests() -> list[tuple[str, str]]:

@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--patient", type=float, default=1.0, help="how many times slower this machine is")
     chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    limits = replace(LIMITS, wall=LIMITS.wall * chosen.patient)
+    limits = replace(LIMITS, wall=LIMITS.wall * chosen.patient, cpu=LIMITS.cpu * chosen.patient)
     choosing.PROBE_LIMITS = replace(choosing.PROBE_LIMITS, wall=choosing.PROBE_LIMITS.wall * chosen.patient)
     isolation = choose(chosen.isolation)
     load = os.getloadavg()[0]
