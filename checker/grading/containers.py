@@ -16,7 +16,7 @@ from checker.grading.boxes import COURSE, SHARED_MEMORY, SYSTEM, Box, covered, e
 KINDS = ("podman", "docker")
 FOLDERS = ("course", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
 NOBODY = "65534:65534"
-MOMENT = 60  # seconds for what only asks or removes
+MOMENT = 300  # seconds for what only asks or removes, on the slowest of machines
 # What each does of its own accord that no box needs: further folders in memory that can be written, copies of what a
 # folder covers, and the grader's proxies in the environment.
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
@@ -66,13 +66,15 @@ def made_image(program: str) -> str:
     """
     content = image()
     name = f"localhost/checker-box:{hashlib.sha256(content).hexdigest()[:12]}"
-    found = subprocess.run([program, "image", "inspect", name], capture_output=True, check=False, timeout=MOMENT)
-    if found.returncode != 0:
-        ended = subprocess.run(
-            [program, "import", "-", name], input=content, capture_output=True, check=False, timeout=MOMENT
-        )
-        if ended.returncode != 0:
-            raise NoImage(ended.stderr.decode(errors="replace").strip() or "it said nothing")
+    try:
+        found = subprocess.run([program, "image", "inspect", name], capture_output=True, check=False, timeout=MOMENT)
+        if found.returncode != 0:
+            arguments = [program, "import", "-", name]
+            subprocess.run(arguments, input=content, capture_output=True, check=True, timeout=MOMENT)
+    except subprocess.CalledProcessError as error:
+        raise NoImage(error.stderr.decode(errors="replace").strip() or "it said nothing") from error
+    except subprocess.TimeoutExpired as error:
+        raise NoImage(f"it did not answer within {MOMENT} s") from error
     return name
 
 
