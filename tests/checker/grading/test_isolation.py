@@ -49,7 +49,7 @@ def test_wall_time_ends_the_box_and_all_in_it(isolation):
 def test_memory_of_a_tree_counts_shared_pages_once():
     """Catches a limit that ends an innocent notebook because its forked workers share one large array."""
     program = "import os, time\nkept = bytearray(120 * 10**6)\nos.fork(); os.fork()\ntime.sleep(1)"
-    assert in_box(program, memory=300_000_000).stopped == ""
+    assert in_box(program, memory=300_000_000, wall=60).stopped == ""
 
 
 def test_a_limit_of_nothing_is_refused():
