@@ -77,7 +77,8 @@ def read_roster(path: Path) -> Roster:
         if not names:
             continue
         if whole_name and len(line) > max(whole_name):
-            names += (" ".join(line[column].strip() for column in whole_name),)
+            first, last = (line[column].strip() for column in whole_name)
+            names += (f"{first} {last}", f"{last} {first}")  # Canvas writes the second, without the space
         if any(student.id == names[0] for student in students):
             raise Unreadable(f"{path}, line {number}: {names[0]} is there already. An id belongs to one student.")
         students.append(Student(names[0], names))
