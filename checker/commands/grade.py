@@ -189,7 +189,12 @@ def autograder_command(
     from checker.grading.gradescope import autograder
 
     in_a_clone()
-    output.write_bytes(autograder(secrets.randbelow(2**31) if seed is None else seed))
+    try:
+        packed = autograder(secrets.randbelow(2**31) if seed is None else seed)
+    except Unreadable as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    output.write_bytes(packed)
     print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
 
 

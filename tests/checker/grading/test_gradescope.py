@@ -10,6 +10,7 @@ import pytest
 
 from checker.grading.collecting import Aside
 from checker.grading.gradescope import SETUP, autograder, results
+from checker.notebook import Unreadable
 
 
 def item(name, earned, points=2.0):
@@ -47,11 +48,26 @@ def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_p
     (tmp_path / "checker" / "__pycache__").mkdir(parents=True)
     (tmp_path / "checker" / "x.py").write_text("")
     (tmp_path / "checker" / "__pycache__" / "x.pyc").write_text("")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "a.ipynb").write_text("{}")
     with zipfile.ZipFile(io.BytesIO(autograder(41, tmp_path))) as archive:
-        assert archive.namelist() == ["setup.sh", "run_autograder", "course/checker/x.py"]
+        assert archive.namelist() == [
+            "setup.sh",
+            "run_autograder",
+            "course/checker/x.py",
+            "course/notebooks/a.ipynb",
+        ]
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o755
         program = archive.read("run_autograder").decode()
     assert "--seed 41" in program and "\\\n" in program and "\\\\" not in program
+
+
+def test_what_students_get_makes_no_autograder(tmp_path):
+    """Catches a zip without the worked notebooks, made where only blank ones are: it grades nobody."""
+    (tmp_path / "notebooks" / "student").mkdir(parents=True)
+    (tmp_path / "notebooks" / "student" / "a.ipynb").write_text("{}")
+    with pytest.raises(Unreadable, match="no worked notebooks.*Call this in the whole course"):
+        autograder(41, tmp_path)
 
 
 # Programs that stand in for those of Gradescope's machine. Each call is written down; a Python says by its status
