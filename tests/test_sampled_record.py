@@ -93,3 +93,17 @@ def test_nothing_is_computed_behind_the_last_token(tokenizer, monkeypatch):
     monkeypatch.setattr(rollout, "start", counted)
     drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 4, Sampling(3), seed=0)
     assert drawn.truncated.any() and len(steps) == 2
+
+
+def test_a_part_knows_how_its_prompts_begin(tokenizer):
+    """Catches minibatches whose prompts are read whole, since their part forgot what they have in common."""
+    drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 2, Sampling(3), seed=0)
+    assert torch.equal(drawn.take([2, 1]).beginnings, drawn.beginnings[[2, 1], -len("abc") :])
+
+
+def test_a_part_of_no_prompts_is_a_rollout_too(tokenizer):
+    """Catches an index made of an empty list, which is no index, in a process that has no work in a step."""
+    drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 2, Sampling(3), seed=0)
+    part = drawn.take([])
+    assert len(part) == 0 and part.prompts == part.completions == []
+    assert part.completion_ids.shape == (0, 0) and part.prompt_ids.size(0) == 0

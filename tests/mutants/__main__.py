@@ -86,7 +86,12 @@ TESTS = {
     ],
     "shared/engine/logits.py": ["tests/engine/test_logits.py", "tests/test_logps.py", "tests/test_rollout.py"],
     "shared/engine/contexts.py": ["tests/engine/test_contexts.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
-    "shared/engine/scoring.py": ["tests/engine/test_scoring.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/scoring.py": [
+        "tests/engine/test_scoring.py",
+        "tests/engine/test_tree.py",
+        "tests/test_logps.py",
+        "tests/test_critic.py",
+    ],
     "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
     "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
     "shared/engine/precision.py": ["tests/engine/test_precision.py"],

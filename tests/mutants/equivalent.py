@@ -58,6 +58,7 @@ EQUIVALENT = {
         r"row \+ \[1\] \*": "Contexts count only where tokens are.",
         r"(logp|\[drawn_from\])\.to\(None\)": "Logits are of one type in all passes.",
         r"device=None|tensor\((running|node|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
+        r"^sample: device = .* ->  device = None|^length_mask: .*arange\(width, \)": DEVICE,
         r"refuse_nan\(on_host\[1\]": "Where a log-probability is no number, the entropy is none either.",
     },
     "shared/engine/sampling.py": {
@@ -84,6 +85,10 @@ EQUIVALENT = {
         r"(self\.mask|finfo).*keys\[1\]": "The keys of all layers are of one type, on one device.",
         r"flatten\((2, |3|3, 3|2, 4)\)\)$": "The projection that follows flattens heads and size, in this order.",
         r"^(start: each_once|LlamaDecoder\..*|places_in_groups: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
+    },
+    "shared/engine/scoring.py": {
+        r"NODES_IN_GROUP = 49|at_once = ": "How many nodes stand side by side changes time and memory alone.",
+        r"^context_states: .*to\(None\)": DEVICE,
     },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
