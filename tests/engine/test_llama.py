@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
 from shared.engine.contexts import groups_of
 from shared.engine.decoding import LlamaDecoder, group_limit, start
-from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in
+from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in, take_general_path
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.models import add_lora
@@ -193,3 +193,38 @@ def test_completions_of_a_prompt_are_cut_into_even_groups():
     assert groups_of([0, 0, 0, 0, 0], limit=3) == ([0, 0], [0, 0, 0, 1, 1])
     assert groups_of([1, 1, 0, 1, 1], limit=2) == ([1, 0, 1], [0, 0, 1, 2, 2])
     assert groups_of([0, 1, 0], limit=8) == ([0, 1], [0, 1, 0])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_is_led_the_general_way_from_then_on(kind):
+    """Catches a distrust that is said of the adapters alone, or of every model."""
+    model, other = MODELS[kind](), MODELS[kind]()
+    take_general_path(model)
+    assert llama_in(model) is None and llama_in(other) is not None
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_only_the_last_layer_leaves_tokens_out(layers):
+    """Catches tokens that are left out a layer too early, where others still read them; two layers cannot show it."""
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(LlamaConfig(**LLAMA_SIZE | {"num_hidden_layers": layers}, **LETTER_IDS)).eval()
+    ids = torch.tensor([4, 2, 7, 5])
+
+    def attend(layer, q, k, v):
+        return attention(q[None], k[None], v[None], causal=True)[0]
+
+    every = hidden_states(model, ids, torch.arange(4), attend)
+    wanted = torch.tensor([3, 1])
+    torch.testing.assert_close(hidden_states(model, ids, torch.arange(4), attend, wanted), every[wanted])
+
+
+@pytest.mark.parametrize("keys", [1, 2, 4])
+def test_a_key_head_serves_its_query_heads_however_many_keys_there_are(keys):
+    """Catches heads that are compared with keys: four query heads, two key heads, four keys."""
+    q = torch.randn(1, 3, 4, 8, generator=seeded(1))
+    k, v = (torch.randn(1, keys, 2, 8, generator=seeded(n)) for n in (2, 3))
+    visible = torch.ones(1, 1, 3, keys, dtype=torch.bool)
+    repeated = (x.repeat_interleave(2, dim=2).transpose(1, 2) for x in (k, v))
+    each, values = repeated
+    expected = ((q.transpose(1, 2) @ each.transpose(2, 3)) / 8**0.5).softmax(-1) @ values
+    torch.testing.assert_close(attention(q, k, v, visible), expected.transpose(1, 2))

@@ -1,4 +1,6 @@
 import warnings
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -52,6 +54,36 @@ def test_a_model_that_loads_and_cannot_be_trained_warns(free):
         check_memory(50, CPU, torch.float32)
 
 
+def test_what_just_fits_is_taken(free):
+    """Catches `>=`, and another count of copies: weights, gradients and two averages are four. 100 weights are 400 bytes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free["cpu"] = 400
+        check_memory(100, CPU, torch.float32, all_trained=False)
+        free["cpu"] = 1600
+        check_memory(100, CPU, torch.float32)
+    free["cpu"] = 1599
+    with pytest.warns(UserWarning, match="on 'cpu'") as warned:
+        check_memory(100, CPU, torch.float32)
+    caller = Path(warned[0].filename).name  # or what checks shapes on the way
+    assert caller in (Path(__file__).name, "_decorator.py"), "the warning points at the line that loads the model"
+
+
+def test_four_bits_take_what_four_bits_take(free):
+    """Catches a model refused by its size in float32 that is loaded in 4 bits, and a sentence about another type."""
+    free["cuda"] = 56
+    check_memory(100, CUDA, torch.float32, four_bit=True, all_trained=False)
+    free["cuda"] = 55
+    with pytest.raises(NoRoom, match="as 4-bit numbers; 0.00 GB"):
+        check_memory(100, CUDA, torch.float32, four_bit=True)
+
+
+def test_a_gpu_is_asked_for_its_own_free_memory(monkeypatch):
+    """Catches the size of the GPU for what is free of it, and the first GPU for another."""
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (7 + device.index, 100))
+    assert free_memory(CUDA) == 8
+
+
 def test_a_container_has_what_its_groups_leave(tmp_path):
     """Catches a check of the whole machine's memory inside a job that may use a part of it, or counts cached files."""
     (tmp_path / "job" / "step").mkdir(parents=True)
@@ -60,6 +92,9 @@ def test_a_container_has_what_its_groups_leave(tmp_path):
     own = tmp_path / "cgroup"
     own.write_text("0::/job/step\n")
     assert room._left_to_groups(tmp_path, own) == [2500]
+    (tmp_path / "job" / "step" / "memory.max").unlink()  # a group of another kind, such as one of threads
+    (tmp_path / "job" / "memory.stat").write_text("anon 1\n")
+    assert room._left_to_groups(tmp_path, own) == [2000]
     own.write_text("0::/\n")
     assert room._left_to_groups(tmp_path, own) == []
     assert room._left_to_groups(tmp_path, tmp_path / "nothing here") == []
@@ -72,10 +107,18 @@ def write_group(folder, limit, used, cached):
 
 
 def test_this_machine_has_some_memory():
+    assert room.CGROUPS == Path("/sys/fs/cgroup")
     assert 0 < free_memory(CPU) < 10**15
 
 
 def test_a_download_that_the_disk_cannot_hold_is_refused(tmp_path):
     check_disk(1000, tmp_path / "not" / "there" / "yet")
-    with pytest.raises(NoRoom, match="HF_HOME"):
+    with pytest.raises(NoRoom, match="disk of '.*yet'.*HF_HOME"):
         check_disk(10**18, tmp_path / "not" / "there" / "yet")
+
+
+def test_a_download_that_just_fits_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
+    check_disk(1000, tmp_path)
+    with pytest.raises(NoRoom):
+        check_disk(1001, tmp_path)

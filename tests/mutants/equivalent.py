@@ -90,6 +90,16 @@ EQUIVALENT = {
         r"NODES_IN_GROUP = 49|at_once = ": "How many nodes stand side by side changes time and memory alone.",
         r"^context_states: .*to\(None\)": DEVICE,
     },
+    "shared/engine/room.py": {
+        r"GIGABYTE = 1000000001": "The same in two decimals.",
+    },
+    "shared/engine/llama.py": {
+        r'takes_general_path", None|hidden_act", (None|"XXXX")|use_sliding_window", None': "Only its truth is asked for.",
+        r"^(in_heads: .*unflatten\(\+1|rotate: x = x\.to\(None\))": "The last of two dimensions; the more precise type.",
+        r"q = rotate\(.*to\(None\)": "Under autocast attention casts its queries itself; elsewhere the types are equal.",
+        r"^attention: .*size\(None\)": "Where keys are not shared, the way for shared ones gives the same.",
+        r"^(Places|first_places|PackedPrompts).*(device=None|width, \)|to\(None\)|place_of, None\))": DEVICE,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
