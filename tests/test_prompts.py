@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -80,6 +81,25 @@ def test_a_chat_model_is_told_what_to_answer_and_its_turn_is_opened(task):
 def test_a_template_without_a_system_message_gets_it_with_the_question():
     text = in_chat_template(byte_tokenizer(chat_template=NO_SYSTEM), "How many?", "Answer with a number.")
     assert text == "<|im_start|>user\nAnswer with a number.\n\nHow many?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def test_without_a_system_prompt_there_is_no_system_message():
+    """Catches an empty system message, which models were not trained on, and templates' own that is then missing."""
+    text = in_chat_template(byte_tokenizer(chat_template=CHAT_ML), "How many?")
+    assert text == "<|im_start|>user\nHow many?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def test_a_model_that_thinks_is_asked_not_to():
+    """Catches a hidden chain of thought, at whose beginning every completion would be cut."""
+    thinks = CHAT_ML + "{% if enable_thinking is not defined or enable_thinking %}<think>{% endif %}"
+    assert not in_chat_template(byte_tokenizer(chat_template=thinks), "How many?").endswith("<think>")
+
+
+def test_room_is_for_the_longest_answer_its_end_and_a_fifth_more():
+    """Catches an EOS for which there is no room: a right answer would count as cut."""
+    task = SimpleNamespace(LONGEST_ANSWERS=["abcdefghi", "ab"], MAX_NEW_TOKENS=1)
+    assert max_new_tokens_for(byte_tokenizer(), task) == 12  # 1.2 x (9 + 1)
+    assert max_new_tokens_for(byte_tokenizer(), SimpleNamespace(LONGEST_ANSWERS=["ab"], MAX_NEW_TOKENS=5)) == 5
 
 
 def test_a_template_that_is_wrong_itself_is_not_hidden():

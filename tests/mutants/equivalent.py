@@ -100,6 +100,9 @@ EQUIVALENT = {
         r"^attention: .*size\(None\)": "Where keys are not shared, the way for shared ones gives the same.",
         r"^(Places|first_places|PackedPrompts).*(device=None|width, \)|to\(None\)|place_of, None\))": DEVICE,
     },
+    "shared/prompts.py": {
+        r'tokenizer\("XXXX"\)': "A BOS is added to any text.",
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
