@@ -103,6 +103,16 @@ EQUIVALENT = {
     "shared/prompts.py": {
         r'tokenizer\("XXXX"\)': "A BOS is added to any text.",
     },
+    "shared/guard.py": {
+        r"LOGITS_AT_ONCE = 20000001|max\(2, LOGITS_AT_ONCE": "How much is scored at once changes memory alone.",
+        r'float\("INF"\)': "Another spelling of the same number.",
+        r"temperature <= 1": "A division by 1.",
+        r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
+        r"getattr\(config, name, (None|1)\)|name, 0\) or 1\)": "One expert is no choice, like none.",
+        r"weights\[1\]\.device": "All weights are on one kind of device.",
+        r"part\.to\(None\)": "Both are log-probabilities of one model, of one type.",
+        r"taken from now on; it is slower\.XX": WORDING,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
