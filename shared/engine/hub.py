@@ -129,14 +129,15 @@ def _on_hub(name: str, info: ModelInfo) -> Source:
     parameters = info.safetensors.total if info.safetensors else None
     if parameters is None and weights:
         parameters = sum(sizes[file] for file in weights) // BYTES_OF_A_WEIGHT_IN_A_BIN_FILE
-    adapters = ADAPTERS in sizes and "config.json" not in sizes
-    return Source(name, info.sha, parameters, sum(sizes[file] for file in missing), adapters=adapters)
+    download = sum(sizes[file] for file in missing)
+    return Source(name, info.sha, parameters, download, adapters=ADAPTERS in sizes)
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
     """Those of the file names in a model's folder that the loader reads weights from."""
+    present = sorted(names)
     for pattern in WEIGHT_FILES:
-        found = sorted(name for name in names if pattern.fullmatch(name))
+        found = [name for name in present if pattern.fullmatch(name)]
         if found:
             return found
     return []
@@ -227,8 +228,11 @@ def _first(errors: list[BaseException], kind: type) -> BaseException | None:
 
 
 def _is_of_the_network(error: BaseException) -> bool:
-    """Whether the error came from the connection: the http client's own, which its module tells, or the system's."""
-    of_the_client = type(error).__module__.startswith(("httpx", "httpcore"))
+    """Whether the error came from the connection: the http client's own, which its module tells, or the system's.
+
+    The module is "httpx" or "httpx2", by the version of `huggingface_hub`.
+    """
+    of_the_client = type(error).__module__.startswith("httpx")
     return of_the_client or isinstance(error, (ConnectionError, TimeoutError))
 
 

@@ -1,5 +1,6 @@
 """The real client of the hub against a hub on this machine (`tests.fake_hub`), and the loader's errors raised by hand."""
 
+import re
 import shutil
 
 import httpx
@@ -218,5 +219,51 @@ def test_a_revision_in_the_name(tmp_path, monkeypatch):
     assert split_revision("c/d@e") == ("c/d@e", None)
 
 
+def test_a_path_with_two_revisions_is_no_name_of_the_hub():
+    """Catches a folder that is not there, spelt wrong, that is asked for on the hub by the first part of its path."""
+    assert split_revision("runs@night/tiny@2") == ("runs@night/tiny@2", None)
+
+
 def test_an_error_without_a_text_is_still_a_sentence():
     assert "TimeoutError" in why(TimeoutError(), "someone/tiny")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refusal(errors.GatedRepoError, 403),
+        refusal(errors.HfHubHTTPError, 429),
+        errors.OfflineModeIsEnabled("offline"),
+        ConnectionResetError("reset by peer"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whoever_cannot_have_a_model_is_told_of_the_one_that_is_here(error):
+    """Catches a student who has no network, no account or no leave, and nothing to go on with."""
+    advice = r"\. Or use a model that is here: leave COURSE_MODEL unset for the embedded one, which needs no network\.$"
+    assert re.search(advice, why(error, "someone/tiny"))
+
+
+@pytest.mark.parametrize(
+    "error", [refusal(errors.RepositoryNotFoundError, 404), KeyError("weird")], ids=["none", "odd"]
+)
+def test_whoever_asks_for_what_is_no_model_is_told_what_one_is(error):
+    """Catches a misspelt name without a word on what can be given, and where."""
+    advice = (
+        r"\. Give a folder that holds config\.json and the weights, or the name of a model on the hub, "
+        r"as COURSE_MODEL or as the first argument\."
+    )
+    assert re.search(advice, why(error, "someone/tiny"))
+
+
+@pytest.mark.parametrize(
+    ("error", "page"),
+    [
+        (refusal(errors.GatedRepoError, 403), "https://huggingface.co/someone/tiny,"),
+        (refusal(errors.RevisionNotFoundError, 404), "https://huggingface.co/someone/tiny/commits "),
+    ],
+    ids=["gated", "revision"],
+)
+def test_the_models_own_page_is_named(error, page):
+    """Catches terms to accept, or revisions to choose from, without a word on where they stand."""
+    assert page in why(error, "someone/tiny")

@@ -103,7 +103,7 @@ TESTS = {
     "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
     "shared/engine/locks.py": ["tests/engine/test_locks.py"],
     "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
-    "shared/engine/hub.py": ["tests/engine/test_hub.py", "tests/test_models.py"],
+    "shared/engine/hub.py": ["tests/engine/test_hub_sizes.py", "tests/engine/test_hub.py", "tests/test_models.py"],
 }
 
 

@@ -144,4 +144,7 @@ EQUIVALENT = {
         r"NAMES = .*(XXn_positionsXX|N_POSITIONS)": "transformers' configurations with n_positions answer to the first name too.",
         r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
     },
+    "shared/engine/hub.py": {
+        r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
+    },
 }
