@@ -118,7 +118,7 @@ EQUIVALENT = {
         r"^(_write: \(folder / RECORD\)|_name_the_base: config)\.write_text.*\+ \"\\n\", (encoding=None)?\)$": (
             "JSON is written in ASCII: the same in any encoding."
         ),
-        r"save_embedding_layers=None\)$": "Only its truth is asked for.",
+        r"(save_embedding_layers|sort_keys)=None\)(}---\",)?$": "Only its truth is asked for.",
         r"with_suffix\(\"\.OLD\"\)": "A name that is gone again when the function returns.",
     },
     "shared/engine/positions.py": {
