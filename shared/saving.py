@@ -73,7 +73,7 @@ def save_policy(
 
 def base_of(model: PreTrainedModel) -> Origin:
     """What the model was tuned from; the embedded model is called as in any copy of this repository."""
-    origin = getattr(model, "loaded_from", None) or Origin(getattr(model.config, "_name_or_path", ""))
+    origin = getattr(model, "loaded_from", None) or Origin(model.config._name_or_path)
     if origin.name == str(COURSE_MODEL):
         return Origin(COURSE_MODEL_ANYWHERE)
     return origin

@@ -1,12 +1,17 @@
+import io
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
 import yaml
+from peft import get_peft_model, get_peft_model_state_dict
+from safetensors.torch import load_file
+from transformers import LlamaForCausalLM
 
-from shared.models import COURSE_MODEL, Origin, add_lora, load_policy, reference_model
-from shared.saving import RECORD, base_of, save_policy
+from shared.models import COURSE_MODEL, Origin, add_lora, load_policy, lora_config, reference_model
+from shared.saving import RECORD, base_of, refuse_to_overwrite, save_policy
 from tests.fakes import letter_tokenizer, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
@@ -148,3 +153,97 @@ def test_a_save_that_fails_leaves_the_older_policy(base, tmp_path):
         save_policy(model, FullDisk(), folder, task="dots")
     assert torch.equal(load_policy(folder, device="cpu")[0](IDS).logits, model(IDS).logits)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["base", "tuned"]
+
+
+def test_an_older_policy_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
+    """Catches an older policy that is moved out of the way and left under a name that nobody looks for."""
+    folder = save_policy(tiny_llama(), letter_tokenizer(), tmp_path / "tuned", task="older")
+    rename = Path.rename
+
+    def refuse_the_new(self, target):
+        if self.suffix == ".partial":
+            raise OSError("Access is denied")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_the_new)
+    with pytest.raises(OSError, match="Access is denied"):
+        save_policy(tiny_llama(), letter_tokenizer(), folder, task="newer")
+    assert json.loads((folder / "policy.json").read_text())["task"] == "older"
+    assert [path.name for path in tmp_path.iterdir()] == ["tuned"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path):
+    """Catches a refusal that does not say which path it is about."""
+    file = tmp_path / "thesis.txt"
+    file.write_text("the only copy")
+    with pytest.raises(ValueError, match="thesis.txt' is a file; give a folder"):
+        refuse_to_overwrite(file)
+
+
+def test_the_folders_above_are_made(tmp_path):
+    """Catches a training that is lost at its end because build/ was not there yet."""
+    folder = save_policy(tiny_llama(), letter_tokenizer(), tmp_path / "build" / "course" / "tuned", task="dots")
+    assert (folder / "model.safetensors").exists()
+
+
+def test_the_record_is_for_programs_and_for_readers(tmp_path):
+    """Catches a record under another name, all in one line, and a save that fails for a setting that is no JSON."""
+    settings = {"steps": 3, "log": Path("build/log.csv"), "dtype": torch.bfloat16}
+    folder = save_policy(tiny_llama(), letter_tokenizer(), tmp_path / "tuned", task="dots", settings=settings)
+    text = (folder / "policy.json").read_text()
+    record = json.loads(text)
+    assert text == json.dumps(record, indent=2) + "\n"
+    assert record == {
+        "task": "dots",
+        "base": {"name": "", "revision": None},
+        "adapters": False,
+        "license": None,
+        "measured": {},
+        "settings": {"steps": 3, "log": "build/log.csv", "dtype": "torch.bfloat16"},
+        "files": sorted(path.name for path in folder.iterdir()),
+    }
+
+
+def test_a_name_with_an_umlaut_is_right_on_a_machine_that_does_not_write_utf8(tmp_path, monkeypatch):
+    """Catches a card that Windows writes in its own encoding and that the hub cannot read."""
+    monkeypatch.setattr(io, "text_encoding", lambda encoding, stacklevel=2: encoding or "cp1252")
+    folder = save_policy(tiny_llama(), letter_tokenizer(), tmp_path / "größer", task="dots")
+    card = (folder / "README.md").read_bytes().decode("utf-8")
+    assert "\n# größer\n" in card and 'load_policy("größer")' in card
+
+
+def test_weights_that_the_model_does_not_hold_reach_the_file(tmp_path):
+    """Catches the part that one process holds (FSDP, DeepSpeed) saved in place of the whole that was given."""
+    whole = tiny_llama(seed=1)
+    weights = whole.state_dict()
+    folder = save_policy(tiny_llama(), letter_tokenizer(), tmp_path / "tuned", task="dots", weights=weights)
+    kept = load_file(folder / "model.safetensors")
+    assert kept and all(torch.equal(kept[name], whole.state_dict()[name]) for name in kept)
+
+
+def test_weights_given_for_adapters_reach_the_file_and_nothing_else_does(tmp_path):
+    """Catches the same with adapters, and megabytes of embeddings that were not trained saved beside them."""
+    weights = add_lora(tiny_llama(), init_lora_weights=False).state_dict()
+    model = add_lora(tiny_llama())
+    expected = get_peft_model_state_dict(model, state_dict=weights, save_embedding_layers=False)
+    folder = save_policy(model, letter_tokenizer(), tmp_path / "tuned", task="dots", weights=weights)
+    kept = load_file(folder / "adapter_model.safetensors")
+    assert kept.keys() == expected.keys() and all("lora_" in name for name in kept)
+    assert all(torch.equal(kept[name], expected[name]) for name in kept)
+
+
+def test_adapters_that_others_made_name_their_base_too(tmp_path):
+    """Catches adapters from another trainer that are put on tomorrow's weights: it left the revision out."""
+    model = get_peft_model(tiny_llama(), lora_config())
+    model.loaded_from = Origin("someone/tiny", "0123abc")
+    folder = save_policy(model, letter_tokenizer(), tmp_path / "tuned", task="dots")
+    text = (folder / "adapter_config.json").read_text()
+    settings = json.loads(text)
+    assert text == json.dumps(settings, indent=2) + "\n"
+    assert settings["base_model_name_or_path"] == "someone/tiny" and settings["revision"] == "0123abc"
+
+
+def test_the_base_of_a_model_that_others_loaded(base):
+    """Catches a record without the base, or no record at all, for a model that `load_policy` did not load."""
+    assert base_of(LlamaForCausalLM.from_pretrained(base)) == Origin(str(base))
+    assert base_of(tiny_llama()) == Origin("")

@@ -70,7 +70,7 @@ TESTS = {
     "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
     "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
     "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
-    "shared/saving.py": ["tests/test_saving.py", "tests/engine/test_hub.py"],
+    "shared/saving.py": ["tests/test_model_card.py", "tests/test_saving.py", "tests/engine/test_hub.py"],
     "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
     "shared/engine/decoding.py": [
         "tests/engine/test_llama.py",

@@ -140,6 +140,15 @@ EQUIVALENT = {
         r"^(in_chunks|TokenLogps).*(size\(|dim=)\+1": "The logits have two dimensions here, so the last is number 1.",
         r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",
     },
+    "shared/saving.py": {
+        r'encoding="UTF-8"\)[^>]*$': "Another spelling of the same encoding.",
+        r"^(refuse_to_overwrite|_name_the_base): .*encoding=None": "JSON is written in ASCII: the same in any encoding.",
+        r"^(_write: \(folder / RECORD\)|_name_the_base: config)\.write_text.*\+ \"\\n\", (encoding=None)?\)$": (
+            "JSON is written in ASCII: the same in any encoding."
+        ),
+        r"(save_embedding_layers|sort_keys)=None\)(}---\",)?$": "Only its truth is asked for.",
+        r"with_suffix\(\"\.OLD\"\)": "A name that is gone again when the function returns.",
+    },
     "shared/engine/positions.py": {
         r"NAMES = .*(XXn_positionsXX|N_POSITIONS)": "transformers' configurations with n_positions answer to the first name too.",
         r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
