@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 
+from checker import points
 from checker.convert import plain
 from checker.editions import filled, identity
 from checker.files import write_beside
@@ -55,9 +56,10 @@ def blank(content: dict, source: str) -> dict:
         if expected:
             cells.append({"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected})
         if number == 0:
+            worth = points.total(points.exercises(content["cells"]))
             note = (
                 f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
-                " overwrites this file.*"
+                f" overwrites this file. Its exercises are worth {worth:g} points in all.*"
             )
             cells.append({"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note})
     notebook["cells"] = cells

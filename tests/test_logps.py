@@ -129,6 +129,18 @@ def test_gradient_checkpointing_keeps_less_and_changes_no_gradient(make, tokeniz
     assert all(module.training for module in model.modules())
 
 
+def test_a_model_that_gives_all_logits_is_cut_to_the_completions(tokenizer):
+    """Catches the prompt scored with the answer, by a model that does not know `logits_to_keep`."""
+    model = tiny_gpt2().eval()
+    rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(4), seed=0)
+    expected, entropy = completion_logps(model, rollout)
+    assert entropy is None, "nobody asked for it"
+    forward = model.forward
+    model.forward = lambda logits_to_keep, **options: forward(**options)
+    torch.testing.assert_close(completion_logps(model, rollout)[0], expected)
+    torch.testing.assert_close(plain_logps(model, rollout), expected)
+
+
 @pytest.mark.parametrize("mode", [True, False])
 def test_a_model_is_after_scoring_what_it_was_before(make, mode):
     """Catches blocks that stay in training mode, or keep the function that was theirs while scoring."""

@@ -17,6 +17,7 @@ from checker.pages.terms import glossary_entries
 
 PROJECT = Path(__file__).parents[1]
 NOTEBOOKS = {path.stem: path for path in (PROJECT / "notebooks").glob("*.ipynb")}
+FOLDERS = {"worked": PROJECT / "notebooks", "blank": PROJECT / "notebooks" / "student"}
 TERMS = {
     "nats": r"nats?",
     "greedy": r"[Gg]reed(?:y|ily)",
@@ -60,13 +61,13 @@ def builds_on(name: str) -> frozenset[str]:
     return frozenset({name}).union(*map(builds_on, direct))
 
 
+@pytest.mark.parametrize("edition", FOLDERS)
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_term_is_explained_where_it_is_first_met(name):
-    """A second-year student who meets "entropy" in an analysis, and nobody ever said what that is."""
-    text = prose(read(NOTEBOOKS[name]))
-    used = [term for term in TERMS if first_place(term, text)]
-    texts = [prose(read(NOTEBOOKS[one])) for one in builds_on(name)]
-    unexplained = [term for term in used if not any(explains(term, one) for one in texts)]
+def test_a_term_is_explained_where_it_is_first_met(name, edition):
+    """A second-year student who meets "entropy" in a log, and nobody ever said what that is, or only in an answer."""
+    texts = {one: prose(read(FOLDERS[edition] / f"{one}.ipynb")) for one in builds_on(name)}
+    used = [term for term in TERMS if first_place(term, texts[name])]
+    unexplained = [term for term in used if not any(explains(term, one) for one in texts.values())]
     assert unexplained == [], f"{name} uses these; explain each in italics at its first place, or link the glossary"
 
 

@@ -113,6 +113,12 @@ EQUIVALENT = {
         r"part\.to\(None\)": "Both are log-probabilities of one model, of one type.",
         r"taken from now on; it is slower\.XX": WORDING,
     },
+    "shared/logps.py": {
+        r"^padded_logits: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
+        r"with_hidden=None|output_hidden_states=None": "Only its truth is asked for.",
+        r"always_keep = \"\"": "Not read where no tokens are cut.",
+        r"^(padded_logits|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
+    },
     "shared/engine/departure.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
