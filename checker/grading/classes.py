@@ -18,7 +18,7 @@ from checker.grading.sheets import Sheet, sheet_for
 from checker.grading.similar import THRESHOLD, pairs, text_of
 from checker.grading.storing import Folder, file_name
 from checker.grading.tables import Line, add_forms, write
-from checker.notebook import Unreadable, parse
+from checker.notebook import Unreadable, parse, read
 from checker.pages.templates import template
 from checker.rubric import for_a_cell
 
@@ -61,7 +61,14 @@ class Work:
 
 
 def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
-    """The jobs for what was handed in, one for each student and notebook, by the digests of their results."""
+    """The jobs for what was handed in, one for each student and notebook, by the digests of their results.
+
+    Raises:
+        Unreadable: one of the paths is not there. (Of an empty class all pages would be deleted.)
+    """
+    for path in paths:
+        if not path.exists():
+            raise Unreadable(f"{path} is not there. Nothing was graded, and nothing of an earlier run was changed.")
     found = collect(paths, scratch, of.roster, of.pattern, of.due, of.whose)
     work = Work(aside=found.aside)
     several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
@@ -87,8 +94,9 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:
     for handed in found.handed:
         try:
+            read(handed.file)
             content = parse(handed.file)
-            yield handed, sheet_for(content, handed.name, sheets), handed.file.read_text(encoding="utf-8-sig")
+            yield handed, sheet_for(content, handed.name, sheets), json.dumps(content)
         except Unreadable as error:
             remark = f"{handed.name} was not graded: {error}"
             found.aside.append(Aside(handed.place, str(error), handed.student, remark))
@@ -111,7 +119,8 @@ def graded(
         else:
             yield handed, result, True
     for job, result in grader(waiting):
-        folder.keep(job.digest, result)
+        if not result.get("passing"):
+            folder.keep(job.digest, result)
         yield work.jobs[job.digest][0], result, False
 
 

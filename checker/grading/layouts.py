@@ -19,6 +19,7 @@ CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<upload>\
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?")
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
+WHOLE = "submissions"  # the folder that an export is often unpacked to, or has inside
 LARGEST_METADATA = 50_000_000  # bytes; 300 submissions take less than one million
 AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
 
@@ -43,7 +44,21 @@ class Sender:
 
 
 def sender(place: PurePath, submissions: dict) -> Sender:
-    """What a file's place below the export says. `submissions` is what Gradescope's metadata says of each folder."""
+    """What a file's place below the export says. `submissions` is what Gradescope's metadata says of each folder.
+
+    A folder's name comes from the platform or the instructor, and goes before that of the file in it, which is the
+    student's to choose.
+    """
+    folders = place.parts[:-1]
+    if folders and folders[0].lower() == WHOLE:
+        folders = folders[1:]
+    for folder in folders:
+        if match := MOODLE.fullmatch(folder):
+            return Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)
+        if GRADESCOPE.fullmatch(folder):
+            return _gradescope(submissions.get(folder), place.name)
+    if folders:
+        return Sender(folders[:1], folders[0], place.name)
     if match := CANVAS.fullmatch(place.name):
         again = AGAIN.search(match["file"])
         upload = (int(match["upload"]), int(again[1]) if again else 0)
@@ -51,13 +66,7 @@ def sender(place: PurePath, submissions: dict) -> Sender:
         return Sender(
             names, f"{match['name']} {match['user']}", AGAIN.sub("", match["file"]), bool(match["late"]), upload
         )
-    for folder in place.parts[:-1]:
-        if match := MOODLE.fullmatch(folder):
-            return Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)
-        if GRADESCOPE.fullmatch(folder):
-            return _gradescope(submissions.get(folder), place.name)
-    folders = place.parts[:-1]
-    return Sender(folders[:1], folders[0] if folders else "", place.name)
+    return Sender((), "", place.name)
 
 
 def _gradescope(entry: object, file: str) -> Sender:
@@ -86,9 +95,16 @@ def metadata(paths: Iterable[Path]) -> dict:
 def _texts(path: Path) -> list[str]:
     if path.is_dir():
         files = (path / METADATA, *path.glob(f"*/{METADATA}"))
-        return [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+        found = [file for file in files if file.is_file() and not _handed_in(file.relative_to(path))]
+        return [file.read_text(encoding="utf-8") for file in found]
     if path.suffix.lower() != ".zip":
         return []
     with zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if PurePath(entry.filename).name == METADATA]
-        return [archive.read(entry).decode() for entry in entries if entry.file_size < LARGEST_METADATA]
+        own = [entry for entry in entries if not _handed_in(PurePath(entry.filename))]
+        return [archive.read(entry).decode() for entry in own if entry.file_size < LARGEST_METADATA]
+
+
+def _handed_in(place: PurePath) -> bool:
+    """Whether a file lies in what a student handed in: one there that is called like the metadata says nothing."""
+    return len(place.parts) > 2 or any(GRADESCOPE.fullmatch(folder) for folder in place.parts[:-1])

@@ -96,19 +96,39 @@ def grade(job: Job) -> dict:
     )
 
 
-def failed(job: Job, reason: str) -> dict:
-    """The result of a notebook that could not be graded: no points, and the reason, for the instructor to see."""
-    return _result(job, [_item(item, None, reason) for item in job.sheet.items], stopped=reason)
+def failed(job: Job, reason: str, passing: bool = False) -> dict:
+    """The result of a notebook that could not be graded: no points, and the reason, for the instructor to see.
+
+    passing: the reason may be gone the next time, so the notebook is then graded again.
+    """
+    items = [_item(item, None, reason) for item in job.sheet.items]
+    return _result(job, items, stopped=reason, passing=passing)
+
+
+def forget_key() -> None:
+    """Begin a new process that knows what is right, the next time: the one there may have ended."""
+    _key.cache_clear()
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
-    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": ""}
+    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "passing": False}
     about = {"format": FORMAT, "student": job.student, "notebook": job.sheet.name, "name": job.name, "items": items}
     points = {
         "earned": sum(item["earned"] or 0 for item in items),
         "possible": sum(item["points"] for item in items if item["earned"] is not None),
     }
-    return about | points | nothing | found
+    return encodable(about | points | nothing | found)
+
+
+def encodable(value):
+    """JSON whose texts can be written as UTF-8: half a character, which a submission may print, is replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [encodable(part) for part in value]
+    if isinstance(value, dict):
+        return {encodable(name): encodable(part) for name, part in value.items()}
+    return value
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from checker.grading.one import Job, failed, grade
+from checker.grading.one import Job, failed, forget_key, grade
 from checker.notebook import Unreadable
 
 TIMES = 2  # how often a notebook may kill its worker before it is reported
@@ -152,6 +152,6 @@ def _graded(job: Job) -> dict:
     try:
         return grade(job)
     except Exception as error:
-        return failed(
-            job, f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
-        )
+        forget_key()
+        reason = f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
+        return failed(job, f"{reason} The next run tries it again.", passing=True)

@@ -161,6 +161,48 @@ def test_of_two_versions_under_two_names_the_later_counts(places, chosen, of, sh
     assert work.missing == []
 
 
+def test_what_is_no_notebook_is_set_aside_before_grading(of, submissions, tmp_path):
+    """Catches a file with a notebook's name whose cells are none: the run ended in a traceback, after all was graded."""
+    place = submissions("ann") / "ann" / "maths.ipynb"
+    content = json.loads(place.read_text())
+    place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
+    work = plan([place.parent.parent], tmp_path, of)
+    assert not work.jobs and "Cell 0 is not a cell" in work.aside[0].reason
+
+
+def test_a_path_that_is_not_there_changes_nothing(of, tmp_path):
+    """Catches a slip of the pen that writes an empty table and deletes every page of the class."""
+    with pytest.raises(Unreadable, match="is not there. Nothing was graded"):
+        plan([tmp_path / "submisions"], tmp_path, of)
+
+
+def test_half_a_character_stops_nobody(of, submissions, folder, tmp_path):
+    """Catches a class that no call can finish, since one program raised an error with half a character in it."""
+    work = plan([submissions("ann")], tmp_path, of)
+    results = [(handed, result) for handed, result, _ in graded(work, folder, lambda jobs: broken(jobs))]
+    write_class(of, work, results, [], folder)
+    assert "? in the middle" in (folder.path / "feedback" / "ann.html").read_text()
+
+
+def broken(jobs):
+    return [(job, failed(job, "\ud800 in the middle")) for job in jobs]
+
+
+def test_what_the_grader_stumbles_over_is_tried_again(of, submissions, folder, tmp_path, monkeypatch):
+    """Catches a full disk of one night that is a student's 0 for ever."""
+    from checker.grading import scheduling
+
+    def stumbles(job):
+        raise RuntimeError("No space left on device")
+
+    monkeypatch.setattr(scheduling, "grade", stumbles)
+    monkeypatch.setattr(scheduling, "forget_key", lambda: None)
+    work = plan([submissions("ann")], tmp_path, of)
+    for _ in range(2):
+        ((_, result, was_there),) = graded(work, folder, scheduling.in_this_process)
+        assert not was_there and "No space left" in result["stopped"] and result["items"][0]["earned"] is None
+
+
 def test_the_same_under_two_names_is_graded(of, submissions, tmp_path):
     """Catches a student asked which of two equal files counts."""
     place = submissions("ann") / "ann"

@@ -11,6 +11,7 @@ from datetime import datetime
 import pytest
 
 from checker.grading.collecting import BadPattern, collect
+from checker.grading.layouts import METADATA, metadata
 from checker.grading.roster import read_roster
 from checker.notebook import Unreadable
 
@@ -86,6 +87,31 @@ def test_gradescope(tmp_path, good, taken, roster):
     )
     found = taken(root, roster, due=datetime.fromisoformat("2026-03-02T00:00:00+00:00"))
     assert who(found) == [("ax3", "dots.ipynb", True), ("jd1", "dots.ipynb", False)]
+
+
+def test_a_students_own_names_make_nobody_else(tmp_path, export, taken, roster):
+    """Catches a student who hands in as another, by a file called as Canvas calls Jane's, or by metadata of their own."""
+    found = taken(
+        export("jr2/doejane_1001_77_dots.ipynb", "José Ruiz_6_assignsubmission_file_/doejane_1001_78_kl.ipynb"), roster
+    )
+    assert {student for student, _, _ in who(found)} == {"jr2"}
+    root = tmp_path / "of_gradescope"
+    for name in ("submission_1", "submission_2"):
+        (root / name).mkdir(parents=True)
+    (root / METADATA).write_text("submission_1:\n  :submitters:\n  - :sid: jd1\n")
+    (root / "submission_2" / METADATA).write_text("submission_1:\n  :submitters:\n  - :sid: jr2\n")
+    assert metadata([root])["submission_1"][":submitters"][0][":sid"] == "jd1"
+
+
+def test_an_export_in_a_folder_called_submissions_is_not_one_student(export, taken, roster):
+    """Catches a whole class graded as the student "submissions", one notebook of all that are called dots."""
+    found = taken(export("submissions/jd1/dots.ipynb", "submissions/jr2/dots.ipynb"), roster)
+    assert [student for student, _, _ in who(found)] == ["jd1", "jr2"]
+
+
+def test_a_date_in_a_name_is_no_canvas(export, taken, roster):
+    found = taken(export("jd1/dots_2026_11_22.ipynb"), roster)
+    assert who(found) == [("jd1", "dots_2026_11_22.ipynb", False)]
 
 
 def test_a_platforms_zip_without_a_roster_keeps_two_of_one_name_apart(export, taken):

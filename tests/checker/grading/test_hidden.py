@@ -7,13 +7,17 @@ does not show the exercises of the course; `test_course.py` does.
 import base64
 import json
 import pickle
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from checker.grading import hidden
 from checker.grading.apart import exchange
 from checker.grading.functions import definitions
-from checker.grading.hidden import Asked, Verdict, verdicts
+from checker.grading.hidden import Asked, Key, Verdict, verdicts
 from checker.grading.limits import Limits
 from checker.grading.sheets import read_sheet, sheet_for
 from checker.notebook import Unreadable, parse, read
@@ -201,3 +205,35 @@ def test_values_that_are_none_are_no_result(values):
     """Catches a traceback in the judge for a record that a submission made up."""
     pytest.importorskip("torch")
     assert exchange._tensor(values) is None
+
+
+def test_a_case_that_was_never_asked_is_no_answer():
+    """Catches a list as long as a number that a submission writes: the grader's own memory."""
+    outcome = SimpleNamespace(records=[], stopped="", last_words="")
+    records = [{"case": number, "outcome": {"value": 1}} for number in (10**12, -1, "0", [0])]
+    judged = hidden._verdict(SimpleNamespace(name="square"), records, outcome, PlainKey())
+    assert judged == Verdict(False, "it gave 0 of 5 answers.")
+
+
+def test_two_threads_of_a_worker_each_read_their_own_verdict():
+    """Catches one student's verdict given to another, since both asked before either had read."""
+
+    class Process:
+        def __init__(self):
+            self.stdin = self.stdout = self
+
+        def write(self, line):
+            self.request = json.loads(line)
+
+        def flush(self):
+            time.sleep(0.02)
+
+        def readline(self):
+            return json.dumps({"passed": True, "text": self.request["judge"]})
+
+    key = object.__new__(Key)
+    key.process = Process()
+    key.one_at_a_time = threading.Lock()
+    with ThreadPoolExecutor(4) as threads:
+        names = [f"check {number}" for number in range(8)]
+        assert [verdict.text for verdict in threads.map(lambda name: key.judge(name, []), names)] == names
