@@ -144,7 +144,9 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[d
     from checker.forms import read_forms
     from checker.grading.classes import graded, plan, write_class, write_similar
 
-    forms, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
+    given, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
+    folder.keep_forms(given)
+    forms = folder.forms()
     with tempfile.TemporaryDirectory() as scratch:
         work = plan(submissions, Path(scratch), of)
         if strangers := sorted(set(again) - {handed.student for handed, _ in work.jobs.values()}):

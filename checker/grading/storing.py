@@ -4,6 +4,7 @@ graded/
   seed                  of the hidden cases
   results/<hash>.json   one for each notebook, by what it was graded from
   pages/, feedback/     for the instructor; for each student
+  forms/                those that were filled in, as a run was given them
   grades.csv            the table
 """
 
@@ -13,12 +14,16 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from checker.files import write_beside
+from checker.forms import NAMES, Form, read_forms
 from checker.notebook import Unreadable
 
 MARK = ".checker-grade"
+FORMS = "forms"
 IGNORED = "*\n"  # for git, so that no one commits a class by accident
 OWNER_ONLY = 0o700
 
@@ -61,6 +66,22 @@ class Folder:
     def keep(self, digest: str, result: dict) -> None:
         """Write a result, whole or not at all."""
         self._write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
+
+    def keep_forms(self, forms: Iterable[Form]) -> None:
+        """Write down filled forms for the runs to come; of one notebook's the latest stays."""
+        known = {(form.student, form.notebook): form.saved for form in self.forms()}
+        for form in forms:
+            if form.saved < known.get((form.student, form.notebook), form.saved):
+                continue
+            saved = datetime.fromtimestamp(form.saved, UTC).isoformat()
+            content = {name: getattr(form, name) for name in ("student", "notebook", "scores", "comment")}
+            place = f"{FORMS}/{file_name(form.student)}/{file_name(form.notebook)}.grades.json"
+            self._write(place, json.dumps(content | {"saved": saved}, indent=1))
+
+    def forms(self) -> list[Form]:
+        """The forms of all runs so far."""
+        kept = self.path / FORMS
+        return read_forms(kept)[0] if any(kept.rglob(NAMES)) else []
 
     def write(self, inside: str, text: str) -> Path:
         """Write a file below the folder."""

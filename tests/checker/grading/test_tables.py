@@ -3,10 +3,11 @@
 import json
 import os
 import stat
+from dataclasses import replace
 
 import pytest
 
-from checker.forms import read_forms
+from checker.forms import Form, read_forms
 from checker.grading import tables
 from checker.grading.storing import Folder, file_name, forget
 from checker.grading.tables import Line, add_forms
@@ -159,3 +160,17 @@ def test_points_of_forms_go_to_their_students(tmp_path):
     strangers = add_forms([line], read_forms(tmp_path)[0])
     assert line.rubric == {"dots.ipynb": 4}
     assert [one.student for one in strangers] == ["eve"]
+
+
+def test_forms_of_an_earlier_run_still_count(tmp_path):
+    """Catches rubric points that are gone from the table as soon as one run comes without the folder of forms."""
+    folder = Folder(tmp_path / "graded")
+    folder.prepare()
+    assert folder.forms() == []
+    first = Form("ann", "dots.ipynb", {"Task": 3.0, "Code": None}, "gut, Müller", 100.0, tmp_path)
+    folder.keep_forms([first, replace(first, student="bob")])
+    folder.keep_forms([replace(first, scores={"Task": 4.0}, saved=200.0), replace(first, student="bob", saved=50.0)])
+    kept = {form.student: form for form in Folder(tmp_path / "graded").forms()}
+    assert kept["ann"].scores == {"Task": 4.0} and kept["ann"].saved == 200.0
+    assert kept["bob"].total == 3 and kept["bob"].comment == "gut, Müller"
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (folder.path / "forms").rglob("*.json"))
