@@ -120,6 +120,8 @@ def grade_command(
             write_beside(gradescope, gradescope_results(results, aside))
     except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
         complain(str(error))
+        if gradescope is not None:
+            write_beside(gradescope, gradescope_results([], refused=str(error)))
         raise typer.Exit(UNREADABLE) from None
     except KeyboardInterrupt:
         print("\nStopped. What is graded is kept; the same command goes on.")

@@ -47,10 +47,11 @@ FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
-def results(found: Iterable[dict], aside: Iterable[Aside] = ()) -> str:
+def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "") -> str:
     """Gradescope's results.json: one test for each exercise, with its points; those graded by hand come without.
 
     aside: files that were not graded; the student who handed them in is told why.
+    refused: why nothing was graded at all.
     """
     found = list(found)
     not_graded = [f"{PurePath(file.place).name} was not graded. {file.reason}" for file in aside]
@@ -72,7 +73,8 @@ def results(found: Iterable[dict], aside: Iterable[Aside] = ()) -> str:
     content = {"output": "\n".join([*said, *not_graded]), "visibility": "visible", "tests": tests}
     if not tests:
         content["score"] = 0
-        content["output"] = "\n".join([*stopped, "No notebook could be graded.", *not_graded])
+        why = [f"Nobody's mistake but the autograder's: {refused}"] if refused else []
+        content["output"] = "\n".join([*stopped, "No notebook could be graded.", *why, *not_graded])
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -11,6 +11,7 @@ import pytest
 from checker.grading.collecting import Aside
 from checker.grading.gradescope import SETUP, autograder, results
 from checker.notebook import Unreadable
+from tests.checker.command_line import checker
 
 
 def item(name, earned, points=2.0):
@@ -41,6 +42,18 @@ def test_a_student_is_told_why_a_notebook_was_not_graded():
     aside = [Aside("/autograder/submission/mine.ipynb", "It was handed out by version 0.1.")]
     for found in ([], [{"notebook": "dots.ipynb", "items": [item("kl", 2.0)], "stopped": ""}]):
         assert "mine.ipynb was not graded. It was handed out by" in json.loads(results(found, aside))["output"]
+
+
+def test_a_machine_that_refuses_says_so_to_gradescope(tmp_path, monkeypatch):
+    """Catches an autograder that leaves no results: Gradescope then tells everybody that their submission failed."""
+    (tmp_path / "notebooks").mkdir()
+    done = checker("grade", ".", "--against", "notebooks", "--gradescope", "results.json", cwd=tmp_path)
+    told = json.loads((tmp_path / "results.json").read_text())
+    assert done.returncode == 2 and told["score"] == 0
+    assert (
+        "Nobody's mistake but the autograder's: " in told["output"]
+        and done.stderr.split("error", 1)[1].split()[0] in told["output"]
+    )
 
 
 def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_path):
