@@ -3,7 +3,8 @@
 A step is `collect` (sample, reward, advantages, reference) and `policy_loss` (a differentiable number); `grpo_step`
 is the two together, with no optimiser in it. The loop around them is `shared/training.py`. What is left out of the
 paper's algorithm 1: the outer loop that replaces the reference by the current policy, and the learnt reward model.
-`notebooks/dots.ipynb` builds all of it from scratch; the other notebooks import it.
+`notebooks/dots.ipynb` writes the formulas of a step, `notebooks/gradients.ipynb` samples from scratch; the other
+notebooks import it.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Log-probabilities of sampled completion tokens under any model, with gradients.
 
-`plain_logps` is the definition, in ten lines that `notebooks/dots.ipynb` derives. `completion_logps` is what
+`plain_logps` is the definition, in ten lines that `notebooks/dots.ipynb` writes. `completion_logps` is what
 training calls: the same numbers and gradients (tests hold them to 1e-5) from less work. What makes it fast is
 optional reading: `shared.engine.contexts` finds what completions have in common, `shared.engine.scoring` computes it
 once, without padding, and `shared.engine.logits` never stores a log-softmax.

@@ -5,8 +5,8 @@ aggregation follows GRPO (DeepSeekMath), DAPO (Yu et al. 2025, arXiv:2503.14476)
 the ratio is one a token or, as in GSPO (Zheng et al. 2025, arXiv:2507.18071), one a completion.
 One departure from TRL 1.x: the KL penalty is the published one; TRL multiplies it by the importance ratio unless
 `use_bias_correction_kl=False`. Every function is pure: tensors in, `(value, metrics)` or a tensor out.
-`notebooks/dots.ipynb` writes `grpo_loss` term by term, `notebooks/gradients.ipynb` derives it, and
-`notebooks/off_policy.ipynb` shows what becomes of it over several updates.
+`notebooks/dots.ipynb` writes `grpo_loss` term by term, `notebooks/gradients.ipynb` derives the policy gradient and the
+KL, and `notebooks/off_policy.ipynb` the ratio, and shows what clipping does over several updates.
 """
 
 from typing import Literal

@@ -3,7 +3,7 @@
 Policy and critic share the transformer; a small head on the final hidden states predicts the return. Rewards come at
 the end of a completion and are not discounted. Departures from the handout, each with its reason: advantages are
 exactly (B, C) (its function concatenates one column too many and does not run), and the loss has a policy-gradient
-term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb` derives it; the loop is
+term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb` writes it out; the loop is
 `shared/training.py`.
 """
 

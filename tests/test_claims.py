@@ -11,7 +11,8 @@ from checker.notebook import Cell, Notebook, Output, read
 from tests.claims import origins as at
 from tests.claims.reading import CELLS, Claim, cells_named, claims
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("examples/*.ipynb")])
 names = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 

@@ -2,9 +2,10 @@
 
     cat is to kitten as dog is to puppy
 
-The split goes by the last pair, the one that is asked for: an evaluated answer was never rewarded, and no analogy in
-the pretraining documents ends in it. Its words are known to the model all the same, from plain sentences ("a young
-dog is called a puppy.") and from first pairs, as a real model knows words it was never asked about.
+The split goes by the last pair, the one that is asked for: no pair that is evaluated was ever rewarded (its word may have
+been, as the answer of another pair), and no analogy in the pretraining documents ends in one. Its words are known to the
+model all the same, from plain sentences ("a young dog is called a puppy.") and from first pairs, as a real model knows
+words it was never asked about.
 """
 
 import random
