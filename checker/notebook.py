@@ -105,7 +105,7 @@ def read(path: Path) -> Notebook:
 
 def parse(path: Path) -> dict:
     """The notebook's JSON in format 4. Raises Unreadable like `read`."""
-    return _upgraded(_decoded(read_bytes(path)))
+    return _with_cells(_upgraded(_decoded(read_bytes(path))))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -173,12 +173,18 @@ def _upgraded(content: object) -> dict:
     raise Unreadable(f"The file {found} and has no list of cells; expected a notebook of format 3 or 4.")
 
 
-def _cells(content: dict) -> Iterator[Cell]:
+def _with_cells(content: dict) -> dict:
+    """The same, once it is known that its cells are cells."""
     for number, cell in enumerate(content["cells"]):
         if not isinstance(cell, dict):
             raise Unreadable(
                 f"Cell {number} is not a cell but {type(cell).__name__}. Save the notebook again in Jupyter."
             )
+    return content
+
+
+def _cells(content: dict) -> Iterator[Cell]:
+    for number, cell in enumerate(content["cells"]):
         kind = cell.get("cell_type")
         count = cell.get("execution_count")
         outputs = cell.get("outputs")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.assign import edition
-from checker.course import NEEDED
+from checker.course import NEEDED, worked_notebooks
 from checker.files import write_beside
 from checker.pages.website import SETTINGS, website
 
@@ -78,11 +78,9 @@ def _in_reading_order(root: Path) -> list[Path]:
     """The worked notebooks, as the site lists them; those that it does not list come last.
 
     Raises:
-        ReleaseError: there are none.
+        Unreadable: there are none.
     """
-    worked = sorted((root / "notebooks").glob("*.ipynb"))
-    if not worked:
-        raise ReleaseError(f"There are no worked notebooks in {root / 'notebooks'}.")
+    worked = worked_notebooks(root)
     listed = [root / page for page in website(root).notebooks] if (root / SETTINGS).is_file() else []
     return [notebook for notebook in listed if notebook in worked] + [one for one in worked if one not in listed]
 

@@ -18,7 +18,7 @@ from checker.grading.sheets import Sheet, sheet_for
 from checker.grading.similar import THRESHOLD, pairs, text_of
 from checker.grading.storing import Folder, file_name
 from checker.grading.tables import Line, add_forms, write
-from checker.notebook import Unreadable, parse, read
+from checker.notebook import Unreadable, parse
 from checker.pages.templates import template
 from checker.rubric import for_a_cell
 
@@ -94,7 +94,6 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:
     for handed in found.handed:
         try:
-            read(handed.file)
             content = parse(handed.file)
             yield handed, sheet_for(content, handed.name, sheets), json.dumps(content)
         except Unreadable as error:

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path, PurePath
 
-from checker.course import NEEDED
+from checker.course import NEEDED, worked_notebooks
 from checker.grading.boxes import ROOT
 from checker.grading.collecting import Aside
-from checker.notebook import Unreadable
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 SETUP = """#!/bin/bash
@@ -82,10 +81,9 @@ def autograder(seed: int, root: Path = ROOT) -> bytes:
     """The zip to give to Gradescope: the course, with setup.sh and run_autograder.
 
     Raises:
-        Unreadable: there are no worked notebooks, as in what students get: nothing could be graded against it.
+        Unreadable: there are no worked notebooks: nothing could be graded against it.
     """
-    if not any((root / "notebooks").glob("*.ipynb")):
-        raise Unreadable(f"There are no worked notebooks in {root / 'notebooks'}. Call this in the whole course.")
+    worked_notebooks(root)
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in (("setup.sh", SETUP), ("run_autograder", RUN.replace("SEED", str(seed)))):

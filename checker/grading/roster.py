@@ -87,15 +87,13 @@ def read_roster(path: Path) -> Roster:
 
 def _whole_name(headings: list[str]) -> tuple[int, ...]:
     """The columns of first and last name, where a list has them apart, as Moodle's has; else none."""
-    first = [
-        column for column, heading in enumerate(headings) if re.match(r"(first|given) ?name", heading.strip().lower())
-    ]
-    last = [
-        column
-        for column, heading in enumerate(headings)
-        if re.match(r"(last|family|sur) ?name", heading.strip().lower())
-    ]
+    first = _columns(headings, r"(first|given) ?name")
+    last = _columns(headings, r"(last|family|sur) ?name")
     return (first[0], last[0]) if first and last else ()
+
+
+def _columns(headings: list[str], pattern: str) -> list[int]:
+    return [number for number, heading in enumerate(headings) if re.match(pattern, heading.strip().lower())]
 
 
 def _keys(name: str) -> list[str]:

@@ -68,18 +68,15 @@ class Folder:
         self._write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
 
     def keep_forms(self, forms: Iterable[Form]) -> None:
-        """Write down filled forms for the runs to come; of one notebook's the latest stays."""
-        known = {(form.student, form.notebook): form.saved for form in self.forms()}
+        """Write down filled forms for the runs to come, each state of one in a file of its own."""
         for form in forms:
-            if form.saved < known.get((form.student, form.notebook), form.saved):
-                continue
             saved = datetime.fromtimestamp(form.saved, UTC).isoformat()
             content = {name: getattr(form, name) for name in ("student", "notebook", "scores", "comment")}
-            place = f"{FORMS}/{file_name(form.student)}/{file_name(form.notebook)}.grades.json"
+            place = f"{FORMS}/{file_name(form.student)}/{file_name(form.notebook)}-{form.saved:f}.grades.json"
             self._write(place, json.dumps(content | {"saved": saved}, indent=1))
 
     def forms(self) -> list[Form]:
-        """The forms of all runs so far."""
+        """The forms of all runs so far, of each notebook the latest."""
         kept = self.path / FORMS
         return read_forms(kept)[0] if any(kept.rglob(NAMES)) else []
 
