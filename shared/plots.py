@@ -55,11 +55,14 @@ def training_curves(
         metrics: keys of the records; by default those of `CURVES` that were recorded.
         window: steps in the moving average.
 
-    Raises ValueError when there is nothing to draw.
+    Runs without a step, which were stopped at once, are left out; if no other is there, the figure says so.
+
+    Raises ValueError when none of the metrics was recorded.
     """
     runs = histories if isinstance(histories, dict) else {"": histories}
-    if not runs or not all(runs.values()):
-        raise ValueError("There are no training steps to draw: the history is empty.")
+    runs = {name: records for name, records in runs.items() if records}
+    if not runs:
+        return _saying("There are no training steps to draw: the history is empty.")
     recorded = [m for m in (metrics or CURVES) if any(m in records[0] for records in runs.values())]
     if not recorded:
         raise ValueError(f"None of the metrics {list(metrics or CURVES)} was recorded.")
@@ -193,7 +196,7 @@ def panels(
                         label="" if number else name,
                     )
             axis.set(title=title, xlabel=xlabel, yscale="log" if title in log else "linear")
-            axis.legend(fontsize=8)
+            axis.legend(fontsize=8, frameon=True, framealpha=0.8, edgecolor="none")
     return _finished(figure)
 
 
@@ -201,6 +204,13 @@ def _short(text: str, width: int = 34) -> str:
     """The text on one line, safe for matplotlib's mathematics mode."""
     line = text.strip().replace("\n", "\\n").replace("$", r"\$")
     return line if len(line) <= width else line[: width - 3] + "..."
+
+
+def _saying(sentence: str) -> Figure:
+    """A figure in which nothing is drawn, and why."""
+    figure = plt.figure(figsize=(6.4, 0.6))
+    figure.text(0.5, 0.5, sentence, ha="center", va="center")
+    return _finished(figure)
 
 
 def _finished(figure: Figure) -> Figure:

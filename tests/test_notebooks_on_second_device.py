@@ -71,7 +71,7 @@ CUTS = {
             ),
             Cut("prompts[0], 500,", "prompts[0], 10,"),
             Cut("DRAWS = 10_000", "DRAWS = 20"),
-            Cut("KEPT = (0, 6, 8, 10, 14, 20, 30)", "KEPT = (0, 1)"),
+            Cut("KEPT = (0, 6, 10, 14, 20, 30)", "KEPT = (0, 1)"),
             Cut("policies[14]", "policies[1]"),
         ]
     ),
@@ -109,6 +109,7 @@ CUTS = {
             Cut("EACH = 60", "EACH = 2"),
             Cut('dataset("train", 40, operands=range(10))', 'dataset("train", 2, operands=range(10))'),
             Cut("sum_rows[:8]", "sum_rows[:2]"),
+            Cut("log_every=10", "log_every=1"),
         ]
     ),
     "reward_model": Worked(

@@ -25,9 +25,15 @@ def test_runs_are_named_in_a_legend():
     assert [text.get_text() for text in legend.get_texts()] == ["beta 0", "beta 0.1"]
 
 
-def test_nothing_to_draw_is_a_sentence():
-    with pytest.raises(ValueError, match="empty"):
-        training_curves([])
+def test_a_run_without_steps_is_left_out_and_none_at_all_is_a_sentence():
+    """A traceback in place of the picture, where a run was stopped before its first step."""
+    axis = training_curves({"stopped": [], "whole": HISTORY}, ["reward"]).axes[0]
+    assert len(axis.lines) == len(training_curves(HISTORY, ["reward"]).axes[0].lines)
+    for histories in ([], {"stopped": [], "this too": []}):
+        assert "history is empty" in training_curves(histories).texts[0].get_text()
+
+
+def test_metrics_that_were_not_recorded_are_a_sentence():
     with pytest.raises(ValueError, match="recorded"):
         training_curves(HISTORY, ["no such metric"])
 
