@@ -105,6 +105,8 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
     assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
+        for name in ("no baseline", "value", "optimal", "divided by std", "divided by length"):  # at step 2
+            assert now["curve"][0][name] == pytest.approx(then["curve"][0][name], rel=0.2), name
 
 
 @pytest.mark.slow

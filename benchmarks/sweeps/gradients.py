@@ -10,12 +10,12 @@ from functools import cache
 from types import ModuleType
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded
 from shared import grpo, rloo
-from shared.exact import Enumeration, enumerate_policy, enumerated_logps
+from shared.exact import Enumeration, enumerate_policy, enumerated_logps, every_completion
 from shared.experience import RolloutConfig
 from shared.grpo import GRPOConfig
 from shared.kl import ESTIMATORS
@@ -109,7 +109,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict:
         if record["step"] in MEASURED_AT:
             measured.update(measure(model, record["step"], shared))
         if condition.with_curve and record["step"] in CURVE_AT:
-            curve.append({"step": record["step"], **estimators(model, shared)})
+            now = under_the_lens(model, shared)
+            curve.append({"step": record["step"], **baselines(now, shared), **estimators(now, shared)})
 
     condition.algorithm.train(
         model,
@@ -136,11 +137,38 @@ def measure(model, step: int, shared: dict) -> dict[str, float]:
     }
 
 
-def estimators(model, shared: dict) -> dict[str, float]:
-    """On the prompts under the lens: how far k1, k2 and k3 spread, and where k3 as a loss points."""
+def under_the_lens(model, shared: dict) -> Enumeration:
+    """All that the model can say to the prompts under the lens."""
     prompts = [row["prompt"] for row in shared["lens"]]
-    now = enumerate_policy(model, shared["tokenizer"], prompts, shared["completions"], shared["trie"])
+    return enumerate_policy(model, shared["tokenizer"], prompts, shared["completions"], shared["trie"])
+
+
+def baselines(now: Enumeration, shared: dict) -> dict[str, float]:
+    """`of_baselines`, with the lengths of the labels."""
+    every = every_completion(shared["tokenizer"], [shared["lens"][0]["prompt"]], shared["completions"])
+    return of_baselines(now, every.lengths)
+
+
+def estimators(now: Enumeration, shared: dict) -> dict[str, float]:
+    """`of_estimators`, of the prompts under the lens."""
     return of_estimators(now, logps_of(shared["base"], shared["lens"], shared))
+
+
+def of_baselines(now: Enumeration, lengths: Int[Tensor, " K"]) -> dict[str, float]:
+    """The variance of one sample's gradient under each baseline, and the cosine of GRPO's two divisions with the exact.
+
+    One hand of each label: the reward of completion k for prompt n is 1 where k = n.
+    """
+    R = torch.eye(len(now.probs), dtype=torch.float64)
+    value = now.mean(R)[:, None]  # (N, 1)
+    long_rewarded = now.mean(R * now.score_norms)[:, None]
+    optimal = long_rewarded / now.mean(now.score_norms)[:, None]
+    baselines = {"no baseline": R, "value": R - value, "optimal": R - optimal, "no baseline, reward + 1": R + 1}
+    found = {name: rounded(now.variance(advantages).mean()) for name, advantages in baselines.items()}
+    exact = now.probs * R
+    for name, divisor in (("divided by std", now.spread(R)[:, None] + 1e-4), ("divided by length", lengths)):
+        found[name] = rounded(now.cosine(now.probs * (R - value) / divisor, exact))
+    return found
 
 
 def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str, float]:

@@ -7,7 +7,7 @@ recorded as `mass`. Over these the KL and the gradients are summed, as `gradient
 from dataclasses import replace
 from functools import cache
 
-from benchmarks.sweeps.gradients import CURVE_AT, STEPS, estimators, logps_of
+from benchmarks.sweeps.gradients import CURVE_AT, STEPS, estimators, logps_of, under_the_lens
 from benchmarks.sweeps.measuring import rounded
 from shared import rloo
 from shared.models import frozen_copy, load_policy
@@ -53,7 +53,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict:
 
     def after_step(record: dict) -> None:
         if record["step"] in CURVE_AT:
-            curve.append({"step": record["step"], **estimators(model, shared), "mass": mass(model, shared)})
+            found = estimators(under_the_lens(model, shared), shared)
+            curve.append({"step": record["step"], **found, "mass": mass(model, shared)})
 
     config = replace(CONDITIONS[name], seed=seed, steps=steps)
     rloo.train(model, shared["tokenizer"], shared["rows"], dots.reward, config, on_step=after_step, progress=False)
