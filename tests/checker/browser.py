@@ -16,9 +16,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 DRIVER = shutil.which("chromedriver")
+# The marks of tests that drive a page.
+NEEDED = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
+    pytest.mark.skipif(DRIVER is None, reason="no chromedriver is installed"),
+]
 ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",

@@ -8,9 +8,9 @@ from checker.forms import read_forms
 from checker.grading.feedback import feedback
 from checker.grading.tables import Line
 from checker.pages.site import render
-from tests.checker.browser import CHROMIUM, DRIVER, browser
+from tests.checker.browser import NEEDED, browser
 
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with chromedriver is installed")
+pytestmark = NEEDED
 
 FILL = """
 const form = document.getElementById("grades");
