@@ -17,7 +17,6 @@ from collections.abc import Callable
 JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
 SET_DUMPABLE, SET_SECCOMP, FILTERED = 4, 22, 2  # prctl(2)
 STEP = 8  # bytes of a step of the filter
-FILES = 1024
 LAST_WORDS = 4_000  # characters of a traceback
 
 
@@ -58,7 +57,7 @@ def _bound(limits: dict, uid: int | None) -> None:
     seconds = int(limits["cpu"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["folder"], limits["folder"]))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits["files"], limits["files"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SET_DUMPABLE, 0)

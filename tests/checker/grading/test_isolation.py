@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.attacks import LIMITS, job
+from benchmarks.attacks import ATTACKS, LIMITS, held, job
 from checker.grading import boxes, choosing, containers, seccomp, watching
 from checker.grading.apart import probe
 from checker.grading.boxes import Isolation, box
@@ -101,11 +102,35 @@ def test_containers_get_every_limit(kind, monkeypatch):
     joined = " ".join(command)
     for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
         assert words in joined
+    assert f"--ulimit nofile={LIMITS.files}:{LIMITS.files}" in joined
     assert "--log-driver none" in joined  # else all that a submission prints is kept on disk
     assert "--pull never" in joined
     assert "--http-proxy=false" in joined or "--env https_proxy= " in joined
     assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
     assert command[-3:] == ["the-image", "the", "job"]
+
+
+@pytest.mark.parametrize(("own", "asked"), [(4_096, 4_096), (2**20, 30_000), (resource.RLIM_INFINITY, 30_000)])
+def test_podman_asks_for_no_more_processes_than_it_has(own, asked, monkeypatch):
+    """Catches "setrlimit RLIMIT_NPROC: Operation not permitted": what podman gives by itself, root may not always."""
+    monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (own, own))
+    command = containers.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), ["the", "job"])
+    assert f"--ulimit nproc={asked}:{asked}" in " ".join(command)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", containers.KINDS)
+def test_a_real_container_holds(kind):
+    """Catches an option that the program itself does not take, which a stand-in for it cannot show."""
+    try:
+        isolation = choose(kind)
+    except NoIsolation as error:
+        pytest.skip(f"no isolation works here: {error}")
+    for attack in ATTACKS:
+        if attack.name in ("read the grader's environment", "network", "fork bomb", "memory in three processes"):
+            seen = held(attack, isolation)
+            assert (seen.got, seen.outside) == ("", "")
 
 
 def test_the_image_is_empty():
