@@ -25,7 +25,7 @@ def main() -> None:
         job = json.loads(given.read())
     send = take_over_stdout()
     try:
-        _bound(job["limits"], job.get("uid"))
+        _bound(job["limits"], job["uid"], job["counted"])
         _refuse(bytes.fromhex(job["filter"]))
         importlib.import_module(f"checker.grading.apart.{JOBS[job['do']]}").run(job, send)
     except Exception:  # a fault of the box or of this program; what a submission does wrong is part of a job's result
@@ -47,10 +47,11 @@ def take_over_stdout() -> Callable[[dict], None]:
     return send
 
 
-def _bound(limits: dict, uid: int | None) -> None:
+def _bound(limits: dict, uid: int | None, counted: bool) -> None:
     """Take a user of one's own, and set the limits that the system keeps."""
-    if uid is not None:
+    if counted:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
+    if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
