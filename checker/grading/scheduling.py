@@ -140,7 +140,7 @@ def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
                 yield client
             return
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-            options = dict(threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
+            options = dict(threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0)
             options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
             with LocalCluster(n_workers=workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
                 with Client(cluster) as client:

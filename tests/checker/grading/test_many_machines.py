@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,19 @@ def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
     with scheduler(address, *of_tls(certificates)):
         with pytest.raises(Unreadable, match="--tls-cert"):
             list(on_workers(work, 1, address))
+
+
+def test_a_port_that_somebody_else_has_is_no_matter(jobs, monkeypatch):
+    """Catches "Perhaps you already have a cluster running?" over the grades, from a page that nobody asked for."""
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    work = [job for _, job in jobs.jobs.values()][:1]
+    with socket.socket() as taken, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with suppress(OSError):  # taken by yet another
+            taken.bind(("127.0.0.1", 8787))
+            taken.listen()
+        assert len(list(on_workers(work, 1))) == 1
+    assert not [str(warning.message) for warning in said if "8787" in str(warning.message)]
 
 
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
