@@ -9,6 +9,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -78,7 +79,7 @@ def _finished(futures: list) -> list:
     """The futures that are done, as soon as there is one; after a moment none, for there may be more workers by then."""
     from distributed import wait
 
-    with suppress(asyncio.TimeoutError, asyncio.CancelledError):
+    with suppress(asyncio.TimeoutError, asyncio.CancelledError, CancelledError):
         wait(futures, timeout=MOMENT, return_when="FIRST_COMPLETED")
     return [future for future in futures if future.status != "pending"]
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from contextlib import contextmanager, suppress
@@ -174,7 +175,8 @@ def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, 
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
 
 
-def test_a_scheduler_killed_loses_no_finished_result(jobs, address, tmp_path, monkeypatch):
+@pytest.mark.parametrize("later", [0, 0.3], ids=["between two looks", "in the middle of one"])
+def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_path, monkeypatch):
     """Catches hours lost, or a grader that waits for ever, when the scheduler dies: the second call does the rest."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
     folder = Folder(tmp_path / "graded")
@@ -185,7 +187,8 @@ def test_a_scheduler_killed_loses_no_finished_result(jobs, address, tmp_path, mo
             for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, 1, address)):
                 first.append(handed.student)
                 if len(first) == 2:
-                    os.kill(program.pid, signal.SIGKILL)
+                    threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
+                    time.sleep(0 if later else 0.2)
     monkeypatch.setattr(scheduling, "_graded", at_once)
     again = {handed.student: was_there for handed, _, was_there in graded(jobs, folder, scheduling.in_this_process)}
     assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
