@@ -10,6 +10,7 @@ import hashlib
 import os
 import pickle
 import socket
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,11 +32,16 @@ MARK = "attack-mark-71c3"  # in the command line of what an attack leaves behind
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack. ended: words of the reason with which the box or the child must have been ended; "" for any."""
+    """One attack.
+
+    ended: words of the reason with which the box or the child must have been ended; "" for any.
+    harmless: it only looks, so it may be tried without a box as well: one that gets nothing there shows nothing.
+    """
 
     name: str
     program: str
     ended: str = ""
+    harmless: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,11 +99,12 @@ def in_shm():
 """
 ATTACKS = (
     Attack("write outside", _trying(_paths("a", "['CANARY', '/course/x', '/usr/x', '/etc/x', '/x', '/dev/x', '/proc/sys/kernel/hostname']"))),
-    Attack("read a neighbour's submission", _trying(_paths("r", "['CANARY']"))),
-    Attack("read a system file", _trying("[(path, lambda path=path, of_graders=of_graders: hashlib.sha256(open(path, 'rb').read()).hexdigest() == of_graders) for path, of_graders in SYSTEM_FILES]")),
+    Attack("read a neighbour's submission", _trying(_paths("r", "['CANARY']")), harmless=True),
+    Attack("read a system file", _trying("[(path, lambda path=path, of_graders=of_graders: hashlib.sha256(open(path, 'rb').read()).hexdigest() == of_graders) for path, of_graders in SYSTEM_FILES]"), harmless=True),
     Attack(
         "read the grader's environment",
         _trying(f"[(path, lambda path=path: {SECRET!r}.encode() in open(path, 'rb').read()) for path in glob.glob('/proc/*/environ')]"),
+        harmless=True,
     ),
     Attack(
         "network",
@@ -106,6 +113,7 @@ ATTACKS = (
             " ('outside', lambda: socket.create_connection(('192.0.2.1', 80), 2)),"
             " ('name', lambda: socket.getaddrinfo('example.org', 80))]"
         ),
+        harmless=True,
     ),
     Attack(
         "namespaces and mounts",
@@ -121,7 +129,7 @@ ATTACKS = (
         _trying(
             "[('memory', lambda: [open(f'/proc/{os.getppid()}/mem', 'rb')]),"
             " ('descriptors', lambda: os.listdir(f'/proc/{os.getppid()}/fd') and os.getppid() == 1),"
-            " ('ptrace', lambda: ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0)]"
+            " ('ptrace', lambda: ctypes.CDLL(None).ptrace(0x4206, os.getppid(), 0, 0) == 0)]"
         ),
     ),
     Attack("fork bomb", FORK_BOMB),
@@ -206,12 +214,19 @@ def _digests() -> list[tuple[str, str]]:
 
 @contextmanager
 def _grader() -> Iterator[tuple[Path, int]]:
-    """What an attack may be after: a file, a port, a variable of the environment."""
+    """What an attack may be after: a file, a port, a variable of the environment.
+
+    The variable is in a process of its own too: /proc shows what a process was started with, and this one was without.
+    """
     variables = {SECRET: "x", "HTTPS_PROXY": f"http://{SECRET}@192.0.2.1"}
     before = dict(os.environ)
     os.environ.update(variables)
     try:
-        with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            socket.create_server(("127.0.0.1", 0)) as server,
+            subprocess.Popen(["cat"], stdin=subprocess.PIPE),  # ends when its stdin is closed
+        ):
             canary = Path(folder, "neighbour.ipynb")
             canary.write_text("canary")
             yield canary, server.getsockname()[1]

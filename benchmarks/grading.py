@@ -1,12 +1,14 @@
 """What grading costs, and what attacks on it achieve.
 
-    python -m benchmarks.grading > benchmarks/grading.md                  attacks and the cost of a box
-    python -m benchmarks.grading --class 8 > benchmarks/grading.md        and the throughput of such a class
-    python -m benchmarks.grading --isolation podman > benchmarks/grading_podman.md
+    python -m benchmarks.grading > benchmarks/grading.md                                  a box and attacks on it
+    python -m benchmarks.grading --isolation podman --further >> benchmarks/grading.md    another box, on the same page
+    python -m benchmarks.grading --isolation none --further >> benchmarks/grading.md      attacks that only look
+    python -m benchmarks.grading --class 4 --further >> benchmarks/grading.md             throughput of a class
 
 The cost of a box is the same small job with and without one, in turns. A class is copies of the worked notebooks, each
-graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. `--patient 40` is for a machine
-that is so many times slower, an emulated one, say: attacks and boxes may take that much longer.
+graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. Root and an ordinary user get
+different boxes: call it as each. `--patient 40` is for a machine that is so many times slower, an emulated one, say:
+attacks and boxes may take that much longer.
 """
 
 import argparse
@@ -96,13 +98,21 @@ def on_paper(seconds: float) -> str:
     return "\n".join(lines)
 
 
+def made_by(isolation: Isolation) -> str:
+    """Sentences on where a section comes from."""
+    command = shlex.join(["python", "-m", "benchmarks.grading", *sys.argv[1:]])
+    machine = f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start."
+    return f"Made by `{command}`.\nIsolation: {isolation.described()}.\n{machine}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--isolation", choices=("auto", *KINDS), default="auto")
-    parser.add_argument("--class", dest="students", type=int, default=0, help="grade so many notebooks as well")
+    parser.add_argument("--class", dest="students", type=int, default=0, help="grade so many notebooks instead")
     parser.add_argument(
         "--turns", type=int, default=20, help="how often the cost of a box is measured; 0 for not at all"
     )
+    parser.add_argument("--further", action="store_true", help="without a title: for the end of a page that is there")
     parser.add_argument("--only", action="append", help="try the attacks with these words in their names; repeatable")
     parser.add_argument("--patient", type=float, default=1.0, help="how many times slower this machine is")
     chosen = parser.parse_args()
@@ -110,22 +120,23 @@ def main() -> None:
     limits = replace(LIMITS, wall=LIMITS.wall * chosen.patient, cpu=LIMITS.cpu * chosen.patient)
     choosing.PROBE_LIMITS = replace(choosing.PROBE_LIMITS, wall=choosing.PROBE_LIMITS.wall * chosen.patient)
     isolation = choose(chosen.isolation)
-    load = os.getloadavg()[0]
-    command = shlex.join(["python", "-m", "benchmarks.grading", *sys.argv[1:]])
-    print(f"# Grading\n\nMade by `{command}`.\n")
-    print(f"Isolation: {isolation.described()}. {platform.platform()},")
-    print(f"{os.cpu_count()} cores, load {load:.1f} at the start.\n")
-    if chosen.turns:
-        print(f"## A box\n\n{overhead(isolation, limits, chosen.turns)}\n")
-    print("## Attacks\n")
-    tried = [attack for attack in ATTACKS if any(words in attack.name for words in chosen.only or [""])]
-    for row in attacks(tried, isolation, limits, SECONDS * chosen.patient):
-        print(row, flush=True)
+    title = "" if chosen.further else "# Grading\n\n"
     if chosen.students:
+        print(f"{title}## A class\n\n{made_by(isolation)}\n")
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             sys.path.insert(0, str(Path(ROOT)))
-            print(f"\n## A class\n\n{throughput(isolation, chosen.students)}")
+            print(throughput(isolation, chosen.students))
+        return
+    user = "root" if os.geteuid() == 0 else "an ordinary user"
+    print(f"{title}## {isolation.kind}, started by {user}\n\n{made_by(isolation)}\n")
+    tried = [attack for attack in ATTACKS if any(words in attack.name for words in chosen.only or [""])]
+    if isolation.kind == "none":
+        tried = [attack for attack in tried if attack.harmless]
+    elif chosen.turns:
+        print(f"{overhead(isolation, limits, chosen.turns)}\n")
+    for row in attacks(tried, isolation, limits, SECONDS * chosen.patient):
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

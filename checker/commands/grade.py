@@ -81,6 +81,7 @@ def grade_command(
     from checker.grading.one import Settings
     from checker.grading.packages import unseen
     from checker.grading.roster import Roster, read_roster
+    from checker.grading.scratch import scratch_in
     from checker.grading.sheets import read_sheets
     from checker.grading.storing import Folder
     from checker.markers import MarkerError
@@ -115,7 +116,8 @@ def grade_command(
         of = Class(sheets, settings, students, pattern, due, student, anonymous)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
         grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
-        results, aside = _grade(submissions, of, folder, grader, again, forms)
+        with scratch_in(folder.path):
+            results, aside = _grade(submissions, of, folder, grader, again, forms)
         if gradescope is not None:
             write_beside(gradescope, gradescope_results(results, aside))
     except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:

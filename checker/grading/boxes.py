@@ -35,7 +35,8 @@ class Isolation:
     """What keeps a submission in.
 
     kind: one of KINDS.                program: of bwrap, docker or podman; "" for none.
-    own_uid: whether a box runs under a user of its own, so that the system itself bounds its processes.
+    own_uid: whether a box runs under a user of its own, as root's do.
+    counted: whether the system counts the processes of a box by themselves, and refuses what is too many.
     controllers: what a cgroup of its own bounds, of `cgroups.CONTROLLERS`; none without such a cgroup.
     no_cgroup: why there is none.
     """
@@ -43,6 +44,7 @@ class Isolation:
     kind: str
     program: str = ""
     own_uid: bool = False
+    counted: bool = False
     controllers: tuple[str, ...] = ()
     no_cgroup: str = ""
 
@@ -53,7 +55,7 @@ class Isolation:
         if self.kind != "bwrap":
             return f"{self.kind}, which bounds memory and processes"
         memory = OWN_CGROUP if "memory" in self.controllers else WATCHED
-        processes = "by the system, for a user of its own" if self.own_uid else WATCHED
+        processes = "by the system" if self.counted else WATCHED
         if "pids" in self.controllers:
             processes = OWN_CGROUP
         why = f"; no cgroup, because {self.no_cgroup}" if self.no_cgroup else ""

@@ -1,6 +1,7 @@
 """Which isolation there is: each is tried by running a box, not by finding a file."""
 
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ EXPECTED = {
     "neighbours": (False, "other processes of this machine can be seen inside"),
     "folder": (True, "its private folder cannot be written"),
     "loopback": (True, "it has no loopback of its own, which a notebook's kernel needs"),
+    "company": (True, "no processes can be started in it, as a notebook's kernel does"),
     "crowd": (False, f"it does not bound processes. {NO_CGROUPS}"),
     "hoard": (False, f"it does not bound memory. {NO_CGROUPS}"),
 }
@@ -70,7 +72,7 @@ def choose(wanted: str = "auto") -> Isolation:
         candidate = Isolation(kind, program)
         if kind == "bwrap":
             # Root's boxes run as a user of their own: no limit on processes and no guard on /proc/sys holds for root.
-            candidate = with_a_cgroup(replace(candidate, own_uid=os.geteuid() == 0))
+            candidate = with_a_count(with_a_cgroup(replace(candidate, own_uid=os.geteuid() == 0)))
         reason = flaw(candidate)
         if not reason:
             return candidate
@@ -79,6 +81,24 @@ def choose(wanted: str = "auto") -> Isolation:
         " ".join(reasons) + " Submissions are strangers' programs: without a box they can read and write all that you"
         " can. If you accept that, say --isolation none."
     )
+
+
+def with_a_count(isolation: Isolation) -> Isolation:
+    """The isolation whose boxes the system counts, where a box that may have few processes works in spite of many here.
+
+    It counts by user and, since Linux 5.14, apart in each namespace of users; see RLIMIT_NPROC in getrlimit(2).
+    """
+    counted = replace(isolation, counted=True)
+    over = threading.Event()
+    crowd = [threading.Thread(target=over.wait) for _ in range(PROBE_LIMITS.processes)]
+    for thread in crowd:
+        thread.start()
+    try:
+        return isolation if flaw(counted) else counted
+    finally:
+        over.set()
+        for thread in crowd:
+            thread.join()
 
 
 def with_a_cgroup(isolation: Isolation) -> Isolation:
@@ -110,8 +130,9 @@ def flaw(isolation: Isolation) -> str:
 
 
 def _probe(isolation: Isolation) -> dict:
-    """The job that looks around. bwrap alone bounds nothing: others see to that, who were asked before."""
-    return {"do": "probe", "secret": SECRET, "bounded": isolation.kind in CONTAINERS}
+    """The job that looks around, and tries the bounds that are not kept by watching or by a cgroup, tried before."""
+    contained = isolation.kind in CONTAINERS
+    return {"do": "probe", "secret": SECRET, "hoard": contained, "crowd": contained or isolation.counted}
 
 
 def _why_not(outcome: Outcome) -> str:
@@ -125,6 +146,7 @@ def _why_not(outcome: Outcome) -> str:
 
 
 def _sentence(words: str) -> str:
-    """The first line of what a program said, with one mark at its end."""
-    line = words.splitlines()[0].strip()
+    """What a program said, with one mark at its end: the line that tells of an error, else the first."""
+    lines = words.splitlines()
+    line = next((line for line in lines if "error" in line.lower()), lines[0]).strip()
     return line if line.endswith((".", "!", "?")) else f"{line}."

@@ -7,6 +7,7 @@ is made here, and no registry is asked for it.
 import hashlib
 import io
 import os
+import resource
 import subprocess
 import tarfile
 from functools import cache
@@ -17,8 +18,9 @@ KINDS = ("podman", "docker")
 FOLDERS = ("course", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
 NOBODY = "65534:65534"
 MOMENT = 300  # seconds for what only asks or removes, on the slowest of machines
+PROCESSES = 30_000  # of all boxes together, which are one user; podman keeps no more than 32768 for itself
 # What each does of its own accord that no box needs: further folders in memory that can be written, copies of what a
-# folder covers, and the grader's proxies in the environment.
+# folder covers, the grader's proxies in the environment.
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
 AGAINST_DEFAULTS = {
     "podman": ["--read-only-tmpfs=false", "--http-proxy=false"],
@@ -40,6 +42,9 @@ def command(box: Box, inner: list[str]) -> list[str]:
     arguments += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", NOBODY]
     arguments += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
     arguments += ["--pids-limit", str(limits.processes), "--shm-size", str(SHARED_MEMORY)]
+    arguments += ["--ulimit", f"nofile={limits.files}:{limits.files}"]
+    if kind == "podman":  # which asks for more by itself than root may give where it has not every right
+        arguments += ["--ulimit", f"nproc={_processes()}:{_processes()}"]
     arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}{NOT_COPIED[kind]}", "--workdir", "/tmp"]
     arguments += AGAINST_DEFAULTS[kind]
     for name, value in environment(COURSE, "/tmp").items():
@@ -49,6 +54,12 @@ def command(box: Box, inner: list[str]) -> list[str]:
     for folder in covered():
         arguments += ["--tmpfs", f"{folder}:ro,size=4096{NOT_COPIED[kind]}"]
     return [*arguments, made_image(box.isolation.program), *inner]
+
+
+def _processes() -> int:
+    """How many processes the user of all boxes may have: no more than this process."""
+    own = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    return PROCESSES if own == resource.RLIM_INFINITY else min(own, PROCESSES)
 
 
 def remove(box: Box) -> None:

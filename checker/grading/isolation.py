@@ -41,7 +41,8 @@ class Outcome:
 def run(box: Box, job: dict) -> Outcome:
     """Do a job in a box and wait for it."""
     refused = seccomp.program() if box.isolation.kind in containers.KINDS else None  # bwrap brings it
-    job = job | {"limits": asdict(box.limits), "uid": box.uid, "filter": (refused or b"").hex()}
+    kept = {"limits": asdict(box.limits), "uid": box.uid, "counted": box.isolation.counted}
+    job = job | kept | {"filter": (refused or b"").hex()}
     with tempfile.TemporaryFile() as given:
         given.write(json.dumps(job).encode())
         given.seek(0)

@@ -14,6 +14,7 @@ class Limits:
     folder: bytes of its private folder, which lies in memory and comes on top.
     processes: processes and threads.           result: bytes that are read back.
     printed: characters of output that are kept of a notebook.
+    files: that one of its processes has open at once.
     """
 
     wall: float = 240.0
@@ -23,6 +24,7 @@ class Limits:
     processes: int = 256
     result: int = 30 * MEGABYTE
     printed: int = 2_000_000
+    files: int = 1024
 
     def __post_init__(self):
         for name, value in asdict(self).items():

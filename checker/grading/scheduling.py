@@ -9,6 +9,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -78,7 +79,7 @@ def _finished(futures: list) -> list:
     """The futures that are done, as soon as there is one; after a moment none, for there may be more workers by then."""
     from distributed import wait
 
-    with suppress(asyncio.TimeoutError, asyncio.CancelledError):
+    with suppress(asyncio.TimeoutError, asyncio.CancelledError, CancelledError):
         wait(futures, timeout=MOMENT, return_when="FIRST_COMPLETED")
     return [future for future in futures if future.status != "pending"]
 
@@ -140,7 +141,7 @@ def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
                 yield client
             return
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-            options = dict(threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
+            options = dict(threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0)
             options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
             with LocalCluster(n_workers=workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
                 with Client(cluster) as client:

@@ -5,6 +5,7 @@ graded/
   results/<hash>.json   one for each notebook, by what it was graded from
   pages/, feedback/     for the instructor; for each student
   forms/                those that were filled in, as a run was given them
+  scratch/              temporary files of a run; see scratch.py
   grades.csv            the table
 """
 

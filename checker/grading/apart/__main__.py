@@ -17,7 +17,6 @@ from collections.abc import Callable
 JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
 SET_DUMPABLE, SET_SECCOMP, FILTERED = 4, 22, 2  # prctl(2)
 STEP = 8  # bytes of a step of the filter
-FILES = 1024
 LAST_WORDS = 4_000  # characters of a traceback
 
 
@@ -26,7 +25,7 @@ def main() -> None:
         job = json.loads(given.read())
     send = take_over_stdout()
     try:
-        _bound(job["limits"], job.get("uid"))
+        _bound(job["limits"], job["uid"], job["counted"])
         _refuse(bytes.fromhex(job["filter"]))
         importlib.import_module(f"checker.grading.apart.{JOBS[job['do']]}").run(job, send)
     except Exception:  # a fault of the box or of this program; what a submission does wrong is part of a job's result
@@ -48,17 +47,18 @@ def take_over_stdout() -> Callable[[dict], None]:
     return send
 
 
-def _bound(limits: dict, uid: int | None) -> None:
+def _bound(limits: dict, uid: int | None, counted: bool) -> None:
     """Take a user of one's own, and set the limits that the system keeps."""
-    if uid is not None:
+    if counted:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
+    if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     seconds = int(limits["cpu"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["folder"], limits["folder"]))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits["files"], limits["files"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SET_DUMPABLE, 0)

@@ -1,6 +1,7 @@
 """A look around from inside a box, by which the grader tells that its walls stand."""
 
 import os
+import resource
 import socket
 import threading
 from collections.abc import Callable
@@ -10,8 +11,8 @@ from pathlib import Path
 def run(job: dict, send: Callable[[dict], None]) -> None:
     """Say what can be seen and done here.
 
-    job: "secret", the name of a variable of the grader's environment; "limits"; "bounded", whether the system is to keep
-        those of memory and processes, so that it can be tried.
+    job: "secret", the name of a variable of the grader's environment; "limits"; "hoard" and "crowd", whether the system
+        is to keep those of memory and of processes, so that they can be tried.
     """
     limits = job["limits"]
     send(
@@ -22,8 +23,10 @@ def run(job: dict, send: Callable[[dict], None]) -> None:
             "neighbours": sum(name.isdigit() for name in os.listdir("/proc")) > 20,
             "folder": _can_write(os.path.join(os.environ["TMPDIR"], "probe")),
             "loopback": _talks_to_itself(),
-            "hoard": job["bounded"] and _can_fill(2 * limits["memory"]),
-            "crowd": job["bounded"] and _can_start(limits["processes"]),  # last: it leaves room for nothing else
+            "hoard": job["hoard"] and _can_fill(2 * limits["memory"]),
+            "company": _can_start(limits["processes"] // 4),
+            # Last: it leaves room for nothing else.
+            "crowd": job["crowd"] and _can_start(_too_many(limits["processes"], job["counted"])),
         }
     )
 
@@ -60,6 +63,19 @@ def _talks_to_itself() -> bool:
                 return True
     except OSError:
         return False
+
+
+def _too_many(processes: int, counted: bool) -> int:
+    """How many threads must not start beside this one.
+
+    Where the system counts the box, half of what it may have, after that was made the limit: with all of them the box
+    would be ended by who watches it from outside.
+    """
+    if not counted:
+        return processes
+    half = processes // 2
+    resource.setrlimit(resource.RLIMIT_NPROC, (half, half))
+    return half
 
 
 def _can_start(number: int) -> bool:

@@ -3,8 +3,10 @@
 import pytest
 
 from benchmarks.attacks import ATTACKS, held
+from checker.grading.boxes import Isolation
 
 AT_EVERY_TEST = ("read the grader's environment", "network", "memory in three processes", "kill the parent")
+HARMLESS = [attack for attack in ATTACKS if attack.harmless]
 CASES = [attack if attack.name in AT_EVERY_TEST else pytest.param(attack, marks=pytest.mark.slow) for attack in ATTACKS]
 
 
@@ -16,3 +18,9 @@ def test_attack_gets_nothing_and_leaves_nothing(attack, isolation):
     assert seen.outside == ""
     assert attack.ended in seen.ended
     assert seen.seconds < 30  # the box's own limit is 20 s: it was never the grader that had to wait
+
+
+@pytest.mark.parametrize("attack", HARMLESS, ids=lambda attack: attack.name)
+def test_without_a_box_it_gets_what_it_is_after(attack):
+    """Catches an attack that gets nothing anywhere, whose row of the table says that a box holds it."""
+    assert held(attack, Isolation("none")).got != ""

@@ -3,17 +3,19 @@
 import io
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
 import sys
 import tarfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.attacks import LIMITS, job
+from benchmarks.attacks import ATTACKS, LIMITS, held, job
 from checker.grading import boxes, choosing, containers, seccomp, watching
 from checker.grading.apart import probe
 from checker.grading.boxes import Isolation, box
@@ -85,6 +87,13 @@ def test_the_cause_of_ubuntus_refusal_is_named(monkeypatch, tmp_path):
     assert "apparmor-profiles" in choosing._why_not(outcome)
 
 
+def test_a_warning_in_front_of_the_error_is_not_told_in_its_place():
+    """Catches "Resource limits are ignored" as the reason, and what really kept podman from starting left out."""
+    said = "Resource limits are ignored\nError: OCI runtime error: crun: cgroups in hybrid mode not supported\nSee help"
+    outcome = choosing.Outcome((), "", 0.1, last_words=said)
+    assert choosing._why_not(outcome) == "Error: OCI runtime error: crun: cgroups in hybrid mode not supported."
+
+
 def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
     """Catches a grader that runs strangers' programs unprotected because nothing better was there."""
     monkeypatch.setattr(choosing, "found_program", lambda kind: "")
@@ -101,11 +110,35 @@ def test_containers_get_every_limit(kind, monkeypatch):
     joined = " ".join(command)
     for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
         assert words in joined
+    assert f"--ulimit nofile={LIMITS.files}:{LIMITS.files}" in joined
     assert "--log-driver none" in joined  # else all that a submission prints is kept on disk
     assert "--pull never" in joined
     assert "--http-proxy=false" in joined or "--env https_proxy= " in joined
     assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
     assert command[-3:] == ["the-image", "the", "job"]
+
+
+@pytest.mark.parametrize(("own", "asked"), [(4_096, 4_096), (2**20, 30_000), (resource.RLIM_INFINITY, 30_000)])
+def test_podman_asks_for_no_more_processes_than_it_has(own, asked, monkeypatch):
+    """Catches "setrlimit RLIMIT_NPROC: Operation not permitted": what podman gives by itself, root may not always."""
+    monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (own, own))
+    command = containers.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), ["the", "job"])
+    assert f"--ulimit nproc={asked}:{asked}" in " ".join(command)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", containers.KINDS)
+def test_a_real_container_holds(kind):
+    """Catches an option that the program itself does not take, which a stand-in for it cannot show."""
+    try:
+        isolation = choose(kind)
+    except NoIsolation as error:
+        pytest.skip(f"no isolation works here: {error}")
+    for attack in ATTACKS:
+        if attack.name in ("read the grader's environment", "network", "fork bomb", "memory in three processes"):
+            seen = held(attack, isolation)
+            assert (seen.got, seen.outside) == ("", "")
 
 
 def test_the_image_is_empty():
@@ -184,13 +217,108 @@ def test_a_job_that_failed_is_no_leak(tmp_path):
     assert choosing.flaw(Isolation("docker", str(program))) == "BlockingIOError: no more."
 
 
+CROWD = """
+import threading
+over = threading.Event()
+started = 0
+try:
+    while started < 1000:
+        threading.Thread(target=over.wait, daemon=True).start()
+        started += 1
+except RuntimeError:
+    pass
+over.set()
+raise RuntimeError(f"got: {started}")
+"""
+
+
+def test_not_even_for_a_moment_are_there_more_processes_than_a_box_may_have(isolation):
+    """Catches a fork bomb of an ordinary user's box that has a thousand processes until somebody looks."""
+    if not isolation.counted and not isolation.controllers:
+        pytest.skip("the system does not count the processes of a box here")
+    outcome = in_box(CROWD, isolation)
+    (record,) = outcome.records or [{"ended": "got: 0"}]  # ended by its cgroup
+    assert int(record["ended"].partition("got: ")[2]) < LIMITS.processes
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_whether_the_system_counts_is_tried_with_more_processes_outside_than_the_box_may_have(keeps, monkeypatch):
+    """Catches a kernel before 5.14, which counts the user's other processes as well: nobody's functions could start."""
+    seen = []
+
+    def flaw(isolation):
+        seen.append((isolation.counted, threading.active_count()))
+        return "" if keeps else "BlockingIOError: no more."
+
+    monkeypatch.setattr(choosing, "flaw", flaw)
+    before = threading.active_count()
+    assert choosing.with_a_count(Isolation("bwrap")).counted is keeps
+    ((asked, threads),) = seen
+    assert asked and threads >= choosing.PROBE_LIMITS.processes
+    assert threading.active_count() == before
+
+
+class Kernel:
+    """Stands for one that refuses threads: most, of this process with `others`. keeps: whether it keeps to that."""
+
+    def __init__(self, most, others, keeps):
+        self.most = most
+        self.there = others
+        self.keeps = keeps
+        self.peak = 0
+
+    def setrlimit(self, _, limits):
+        self.most = min(limits)
+
+    def start(self):
+        if self.keeps and self.there >= self.most:
+            raise RuntimeError("can't start new thread")
+        self.there += 1
+        self.peak = max(self.peak, self.there)
+
+
+@pytest.mark.parametrize(
+    ("others", "keeps", "seen"),
+    [(0, True, (True, False)), (70, True, (False, False)), (0, False, (True, True))],
+    ids=["apart", "with the user's others", "not at all"],
+)
+def test_a_system_that_counts_lets_a_few_start_and_not_too_many(others, keeps, seen, monkeypatch, tmp_path):
+    """Catches a count of the user's processes everywhere, which refuses each, taken for a bound; and a trial that is
+    itself ended because it has more than a box may have."""
+    kernel = Kernel(64, others, keeps)
+    thread = type("Thread", (), {"__init__": lambda self, **_: None, "start": lambda self: kernel.start()})
+    monkeypatch.setattr(probe.threading, "Thread", thread)
+    monkeypatch.setattr(probe.resource, "setrlimit", kernel.setrlimit)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    records = []
+    asked = {"hoard": False, "crowd": True, "counted": True}
+    probe.run({"secret": "X", "limits": {"memory": 1, "processes": 64}} | asked, records.append)
+    assert (records[0]["company"], records[0]["crowd"]) == seen
+    assert kernel.peak - others < 60
+
+
+def test_a_box_that_the_system_counts_bounds_itself():
+    """Catches a count that is promised in the report and set nowhere: `ulimit -u` inside."""
+    counted = in_box(LIMIT_OF_PROCESSES, replace(NONE, counted=True)).records
+    free = in_box(LIMIT_OF_PROCESSES).records
+    assert counted[0]["ended"].endswith(f"got: {LIMITS.processes}")
+    assert not free[0]["ended"].endswith(f"got: {LIMITS.processes}")
+
+
+LIMIT_OF_PROCESSES = """
+import resource
+raise RuntimeError(f"got: {resource.getrlimit(resource.RLIMIT_NPROC)[0]}")
+"""
+
+
 @pytest.mark.parametrize("bounded", [True, False])
 def test_bounds_that_are_not_kept_are_seen_where_they_are_to_be_kept(bounded, monkeypatch, tmp_path):
     """Catches a container that was told limits and keeps none: this process has more memory and threads than these."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     records = []
     limits = {"memory": 1_000_000, "processes": 2}
-    probe.run({"secret": "X", "limits": limits, "bounded": bounded}, records.append)
+    asked = {"hoard": bounded, "crowd": bounded, "counted": False}
+    probe.run({"secret": "X", "limits": limits} | asked, records.append)
     assert (records[0]["hoard"], records[0]["crowd"]) == (bounded, bounded)
 
 
@@ -238,7 +366,7 @@ def test_what_is_left_of_one_box_does_not_count_against_the_next(isolation):
     first, second = (box(replace(isolation, own_uid=True), (), LIMITS) for _ in range(2))
     assert first.uid != second.uid and min(first.uid, second.uid) >= boxes.FIRST_UID
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass"
-    assert in_box(bomb, isolation).stopped or isolation.own_uid
+    assert in_box(bomb, isolation).stopped or isolation.counted
     assert [record["ended"] for record in in_box("attack = None", isolation).records] == []
 
 

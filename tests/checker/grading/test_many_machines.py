@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -137,6 +139,19 @@ def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
             list(on_workers(work, 1, address))
 
 
+def test_a_port_that_somebody_else_has_is_no_matter(jobs, monkeypatch):
+    """Catches "Perhaps you already have a cluster running?" over the grades, from a page that nobody asked for."""
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    work = [job for _, job in jobs.jobs.values()][:1]
+    with socket.socket() as taken, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with suppress(OSError):  # taken by yet another
+            taken.bind(("127.0.0.1", 8787))
+            taken.listen()
+        assert len(list(on_workers(work, 1))) == 1
+    assert not [str(warning.message) for warning in said if "8787" in str(warning.message)]
+
+
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
     """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
@@ -160,7 +175,8 @@ def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, 
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
 
 
-def test_a_scheduler_killed_loses_no_finished_result(jobs, address, tmp_path, monkeypatch):
+@pytest.mark.parametrize("later", [0, 0.3], ids=["between two looks", "in the middle of one"])
+def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_path, monkeypatch):
     """Catches hours lost, or a grader that waits for ever, when the scheduler dies: the second call does the rest."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
     folder = Folder(tmp_path / "graded")
@@ -171,7 +187,8 @@ def test_a_scheduler_killed_loses_no_finished_result(jobs, address, tmp_path, mo
             for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, 1, address)):
                 first.append(handed.student)
                 if len(first) == 2:
-                    os.kill(program.pid, signal.SIGKILL)
+                    threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
+                    time.sleep(0 if later else 0.2)
     monkeypatch.setattr(scheduling, "_graded", at_once)
     again = {handed.student: was_there for handed, _, was_there in graded(jobs, folder, scheduling.in_this_process)}
     assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
@@ -190,29 +207,62 @@ from checker.grading.sheets import read_sheet
 from checker.grading.storing import Folder
 from tests.checker.grading.test_many_machines import slowly
 
-sheet, handed_in, scratch, output = map(Path, sys.argv[1:])
-scheduling._graded = slowly
-work = plan([handed_in], scratch, Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
-folder = Folder(output)
-folder.prepare()
-for handed, _, _ in graded(work, folder, scheduling.in_this_process):
-    print(handed.student, flush=True)
+def grader(jobs):
+    return scheduling.on_workers(jobs, workers) if workers else scheduling.in_this_process(jobs)
+
+
+if __name__ == "__main__":
+    sheet, handed_in, scratch, output = map(Path, sys.argv[1:5])
+    workers = int(sys.argv[5])
+    scheduling._graded = slowly
+    work = plan([handed_in], scratch, Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
+    folder = Folder(output)
+    folder.prepare()
+    for handed, result, _ in graded(work, folder, grader):
+        print(handed.student, result["stopped"].rpartition(" ")[2], flush=True)
 """
 
 
-def test_a_grader_killed_loses_no_finished_result(jobs, tmp_path, monkeypatch):
-    """Catches results that are written down at the end only, or half written when the machine loses its power."""
+def killed_after_two(tmp_path, workers):
+    """A grader in a process of its own, killed when two of the six are graded: (student, process that graded) of both."""
     scratch = tmp_path / "scratch of the killed"
     scratch.mkdir()
-    output = tmp_path / "graded"
-    places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", scratch, output]
-    command = [sys.executable, "-c", GRADER, *map(str, places)]
-    program = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    first = [program.stdout.readline().strip() for _ in range(2)]
-    program.kill()
-    program.communicate()
-    monkeypatch.setattr(scheduling, "_graded", at_once)
-    done = graded(jobs, Folder(output), scheduling.in_this_process)
+    program = tmp_path / "grader.py"
+    program.write_text(GRADER)
+    places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", scratch, tmp_path / "graded"]
+    command = [sys.executable, str(program), *map(str, places), str(workers)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
+    grader = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    first = dict(grader.stdout.readline().split() for _ in range(2))
+    grader.kill()
+    grader.communicate()
+    return first
+
+
+def running(process):
+    """Whether it runs; one that has ended and that nobody waits for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_grader_killed_loses_no_finished_result(workers, jobs, tmp_path, monkeypatch):
+    """Catches results that are written down at the end only, or half written when the machine loses its power."""
+    first = killed_after_two(tmp_path, workers)
+    again = []
+    monkeypatch.setattr(scheduling, "_graded", lambda job: again.append(job.student) or at_once(job))
+    done = graded(jobs, Folder(tmp_path / "graded"), scheduling.in_this_process)
     kept = [handed.student for handed, _, was_there in done if was_there]
     assert set(first) <= set(kept)
-    assert len(kept) < len(STUDENTS)
+    assert sorted(kept + again) == STUDENTS and again
+
+
+def test_workers_end_with_a_killed_grader(jobs, tmp_path):
+    """Catches programs of a grader that is gone, on every core, until somebody looks why the machine is slow."""
+    workers = set(killed_after_two(tmp_path, 2).values())
+    deadline = time.monotonic() + 60
+    while any(map(running, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert workers and not [process for process in workers if running(process)]
