@@ -18,6 +18,7 @@ from checker.grading.functions import Definitions, definitions, take
 from checker.layout import heading_of, sections
 from checker.markers import BEGIN
 from checker.notebook import Notebook, Unreadable, joined, parse, read
+from checker.rules.syntax.checks import names_of
 from checker.rules.syntax.trees import Tree, read_trees
 
 
@@ -163,16 +164,13 @@ def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozens
     prepares arguments, about the exercises that it calls.
     """
     found = []
-    for tree in read_trees(notebook):
-        for node in ast.walk(tree.module):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-                continue
-            if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "check"):
-                continue
-            handed = [part.id for part in node.args if isinstance(part, ast.Name) and part.id in known.nodes]
-            if handed:
-                check = Check(node.func.attr, handed[0], tuple(handed[1:]))
-                found.append((check, _about(check.function, known)))
+    trees = read_trees(notebook)
+    names = names_of(trees)
+    for call, name in (pair for tree in trees for pair in names.calls(tree)):
+        handed = [part.id for part in call.args if isinstance(part, ast.Name) and part.id in known.nodes]
+        if handed:
+            check = Check(name, handed[0], tuple(handed[1:]))
+            found.append((check, _about(check.function, known)))
     return found
 
 

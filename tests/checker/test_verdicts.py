@@ -183,3 +183,42 @@ def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, s
         with_checks(good, "", "")["cells"][5]["outputs"].append(output)
     good["cells"][5]["source"] += "\n" + CALLS
     assert [verdict.line for verdict in verdicts(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]
+
+
+ALIASES = {
+    "another name": ("from shared import check as c", "c.loss(grpo_loss)"),
+    "another name, among others": ("from shared import (\n    evaluate,\n    check as c,\n)", "c.loss(grpo_loss)"),
+    "the module as": ("import shared.check as chk", "chk.loss(grpo_loss)"),
+    "the whole name": ("import shared.check", "shared.check.loss(grpo_loss)"),
+    "a further name": ("from shared import check\nc = check", "c.loss(grpo_loss)"),
+    "one check alone": ("from shared.check import loss as loss_check", "loss_check(grpo_loss)"),
+}
+
+
+@pytest.mark.parametrize(("brought", "call"), ALIASES.values(), ids=ALIASES.keys())
+def test_a_check_under_another_name_is_a_check(good, save, brought, call):
+    """Catches "checks 0 of 0", and a function that ignores its arguments unseen, after `import ... as`."""
+    good["cells"][2]["source"] += f"\n{brought}"
+    source = f"def grpo_loss(logps, ratio):\n    return torch.tensor(0.1)\n{call}"
+    path = save(with_checks(good, WRONG, source))
+    notebook = read(path)
+    assert asked(notebook) == 1 and [verdict.exercise for verdict in verdicts(notebook)] == ["GRPO loss"]
+    assert [c for c, _ in findings(path)] == ["C001", "C003"]
+
+
+@pytest.mark.parametrize("source", ["c.loss = print", "c = SimpleNamespace(loss=print)", "setattr(c, 'loss', print)"])
+def test_a_check_under_another_name_that_was_written_over_is_found(good, save, source):
+    good["cells"][2]["source"] += "\nfrom shared import check as c"
+    assert [c for c, _ in findings(save(with_checks(good, "", source + "\nc.loss(grpo_loss)")))] == ["C002"]
+
+
+def test_a_name_that_is_no_check_is_left_alone(good, save):
+    """Catches every `c.loss(...)` taken for a check, since one notebook calls the checks so."""
+    path = save(with_checks(good, RIGHT, "c = Canvas()\nc.loss(grpo_loss)"))
+    assert verdicts(read(path)) == [] and findings(path) == []
+
+
+def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):
+    """Catches "checks 0 of 0" where a bracket is missing in the cell that calls them."""
+    good["cells"][2]["source"] += "\nfrom shared import check as c"
+    assert asked(read(save(with_checks(good, "", "c.loss(grpo_loss)\nprint((")))) == 1

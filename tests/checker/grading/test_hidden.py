@@ -173,6 +173,20 @@ def test_points_and_checks_are_read_from_the_worked_notebook(sheet):
     assert [check.name for check in items["cube"].checks] == ["cube"]
 
 
+@pytest.mark.parametrize(
+    ("brought", "call"),
+    [
+        ("from shared import check as c", "c.square(square)"),
+        ("import shared.check as chk", "chk.square(square)"),
+        ("from shared.check import square as judge", "judge(square)"),
+    ],
+)
+def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
+    """Catches an exercise that nobody checks, because its notebook imports the checks in another way."""
+    (item,) = read_sheet(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
+    assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
+
+
 def test_a_notebook_is_graded_by_the_key_of_its_edition(notebook, sheet):
     """Catches last year's blank notebook graded with this year's exercises."""
     other = read_sheet(notebook(CUBE.format("return x ** 3"), "check.cube(cube)", folder="older"))
