@@ -167,7 +167,7 @@ def test_what_is_no_notebook_is_set_aside_before_grading(of, submissions, tmp_pa
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
     work = plan([place.parent.parent], tmp_path, of)
-    assert not work.jobs and "Cell 0 is not a cell" in work.aside[0].reason
+    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
 
 
 def test_a_path_that_is_not_there_changes_nothing(of, tmp_path):
@@ -409,6 +409,6 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     )
     (job,) = (job for _, job in plan([folder], scratch, Class([sheet], settings)).jobs.values())
     result = grade(job)
-    assert result["stopped"] == '"Cell 5: One GRPO step" stopped with an error.'  # `check` is not defined there
+    assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]
     assert 'data-student="ann"' in result["page"]
