@@ -3,6 +3,7 @@
 import atexit
 import hashlib
 import json
+import math
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
@@ -140,11 +141,15 @@ def _key(seed: int) -> Key:
 
 
 def _earned(item: Item, judged: dict[Check, Verdict]) -> dict:
-    """What an exercise earns: its points, in equal parts for its checks. None where no check has hidden cases."""
+    """What an exercise earns: its points, in equal parts for its checks, of each as much as its cases are right.
+
+    None where no check has hidden cases.
+    """
     parts = [judged[check] for check in item.checks if check in judged]
     if not parts:
         return _item(item, None, "graded by the instructor")
-    earned = round(item.points * sum(part.passed for part in parts) / len(parts), 2)
+    share = sum(part.earned for part in parts) / len(parts)
+    earned = item.points if share == 1 else math.floor(100 * item.points * share) / 100  # never all for a part
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
     return _item(item, earned, text) | {"finding": any(part.finding for part in parts)}
 
