@@ -11,8 +11,9 @@ from checker.grading import modules
 from checker.grading.boxes import ROOT, Isolation, box
 from checker.grading.functions import Definitions, Taken, take
 from checker.grading.isolation import run
+from checker.grading.items import Check
 from checker.grading.limits import Limits
-from checker.grading.sheets import Check, Sheet
+from checker.grading.sheets import Sheet
 
 SECONDS = 20.0  # for all cases of one function
 MOST_CASES = 10_000  # no exercise has as many; a submission may write any number into its answers

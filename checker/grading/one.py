@@ -14,13 +14,14 @@ from checker.check import Report, check
 from checker.grading.boxes import ROOT, Isolation
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, Verdict, verdicts
+from checker.grading.items import Check, Item
 from checker.grading.limits import Limits
 from checker.grading.running import Executed, execute
-from checker.grading.sheets import Check, Item, Sheet
+from checker.grading.sheets import Sheet
 from checker.notebook import parse, read
 from checker.pages.site import render
 
-FORMAT = 1  # of a result; what is written in another one is graded again
+FORMAT = 2  # of a result; what is written in another one is graded again
 JUDGING = ("checker", "shared")  # folders of the project
 DIGITS = 20  # hexadecimal ones of a result's name
 
@@ -160,6 +161,7 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
         "name": item.name,
         "section": item.section,
         "wanted": item.wanted,
+        "field": item.field,
         "points": item.points,
         "earned": earned,
         "verdict": verdict,
