@@ -12,13 +12,11 @@ from checker.check import Report
 from checker.convert import plain
 from checker.layout import SPECS, sections
 from checker.notebook import Cell, Notebook, Unreadable
-from checker.points import exercises
 from checker.results import VERDICT, cases, log_lines
 from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
-MOST_POINTS = 100  # of a question; more is a slip, or somebody's joke
 WIDTH = 120  # characters of such a line
 
 
@@ -80,18 +78,8 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
 def with_evidence(
     criteria: list[Criterion], notebook: Notebook, report: Report
 ) -> list[tuple[Criterion, list[Evidence]]]:
-    """Each criterion with what was found for it, as the form shows them, and then the written questions."""
-    found = [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
-    return [*found, *((question, []) for question in _questions(notebook))]
-
-
-def _questions(notebook: Notebook) -> Iterator[Criterion]:
-    """The questions that are answered in words and worth points, each from 0 to its points."""
-    cells = [{"cell_type": cell.kind, "source": cell.source} for cell in notebook.cells]
-    for exercise in exercises(cells):
-        if exercise.written and exercise.points <= MOST_POINTS:
-            levels = dict.fromkeys(range(int(exercise.points) + 1), "")
-            yield Criterion(f"Question: {exercise.what}", (), (), levels)
+    """Each criterion with what was found for it, as the form shows them."""
+    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
 
 
 def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:

@@ -86,10 +86,12 @@ def grade(job: Job) -> dict:
         if settings.whole:
             done = execute(notebook, content, settings.isolation, settings.limits)
         judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        report, page = _page(job, done.content, Path(folder))
+        items = [_earned(item, judged) for item in job.sheet.items]
+        by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
+        report, page = _page(job, done.content, by_hand, Path(folder))
     return _result(
         job,
-        [_earned(item, judged) for item in job.sheet.items],
+        items,
         stopped=done.stopped,
         seconds=round(done.seconds, 1),
         memory=done.memory,
@@ -168,10 +170,10 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
     }
 
 
-def _page(job: Job, content: dict, folder: Path) -> tuple[Report, str]:
+def _page(job: Job, content: dict, by_hand: list[Item], folder: Path) -> tuple[Report, str]:
     """The report on the notebook as it ran, and its page with the instructor's form."""
     target = folder / job.sheet.name
     target.write_text(json.dumps(content), encoding="utf-8")
     report = replace(check(target, beside=False), name=f"{job.student}/{job.sheet.name}")
-    page = render(target, folder / "page", "builtin", report=report)
+    page = render(target, folder / "page", "builtin", report=report, by_hand=by_hand)
     return report, page.read_text(encoding="utf-8")

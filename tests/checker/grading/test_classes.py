@@ -440,3 +440,4 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]
     assert 'data-student="ann"' in result["page"]
+    assert 'data-criterion="Exercise: square"' in result["page"]  # nothing judged it, so a person gives its points
