@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import dedent
 
 from checker import points
 from checker.grading.items import Item, items_of
 from checker.notebook import Notebook
+from checker.quoting import LONGEST, quoted
 
 MOST_POINTS = 100  # of an exercise; more is a slip, or somebody's joke
-LONGEST = 6_000  # characters of an answer that the form repeats
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,5 @@ def _field(item: Item, there: list[tuple[int, points.Exercise]]) -> Field:
     number, exercise = next(iter([*same_place, *same_question]), (None, None))
     if exercise is None:
         return Field(item.field, item.points, item.section, "", "", False)
-    answer = exercise.filled_in.strip("\n")
-    if len(answer) > LONGEST:
-        answer = f"{answer[:LONGEST]}\n... ({len(answer) - LONGEST:,} more characters)"
+    answer = quoted(exercise.filled_in) if exercise.written else dedent(exercise.filled_in)[:LONGEST]
     return Field(item.field, item.points, item.section, f"cell-{number}", answer, exercise.written)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from checker.check import Report
 from checker.convert import plain
-from checker.layout import SPECS, sections
+from checker.layout import SPECS, label_line, label_of, sections
 from checker.notebook import Cell, Notebook, Unreadable
+from checker.quoting import quoted
 from checker.results import VERDICT, cases, log_lines
 from checker.verdicts import Verdict, verdicts
 
@@ -51,11 +52,15 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing found for a criterion: a sentence, where on the page it stands, what is printed there."""
+    """One thing found for a criterion: a sentence, where on the page it stands, what is printed or written there.
+
+    written: whether the quote is a person's text, which can be long.
+    """
 
     text: str
     anchor: str = ""
     quote: str = ""
+    written: bool = False
 
 
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
@@ -87,8 +92,10 @@ def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evide
         return Evidence(f"Cell {number} is missing")
     anchor = f"cell-{cells[0].number}"
     if SPECS[number].kind == "markdown":
-        words = sum(len(cell.source.split()) for cell in cells if not cell.is_code)
-        return Evidence(f"Cell {number}: {words} words", anchor)
+        texts = [cell.source.strip() for cell in cells if not cell.is_code]
+        words = sum(len(text.split()) for text in texts)
+        said = "\n\n".join([_below_the_label(cells[0], texts[0]), *texts[1:]]) if texts else ""
+        return Evidence(f"Cell {number}: {words} words", anchor, quoted(said), written=True)
     text = plain("\n".join(cell.text_output for cell in cells))
     lines = [line for line in text.splitlines() if line.strip()]
     pictures = sum(output.image for cell in cells for output in cell.outputs)
@@ -103,8 +110,12 @@ def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evide
         said += f", checks {sum(verdict.passed for verdict in said_by_checks)} of {len(said_by_checks)}"
     telling = [line for line in telling if not VERDICT.match(line)]
     few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
-    quoted = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
-    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in quoted))
+    printed = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
+    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in printed))
+
+
+def _below_the_label(cell: Cell, text: str) -> str:
+    return text.removeprefix(label_line(cell)) if label_of(cell) is not None else text
 
 
 def _of_step(text: str) -> list[str]:
