@@ -13,8 +13,9 @@ from checker import points
 from checker.convert import plain
 from checker.editions import filled, identity
 from checker.files import write_beside
+from checker.layout import place_in
 from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
-from checker.notebook import Unreadable, joined, parse, read
+from checker.notebook import Unreadable, joined, notebook_of, parse, read
 
 EXPECTED_LINES = 12
 # In the header of a notebook whose task is the student's to choose.
@@ -35,11 +36,12 @@ def blank(content: dict, source: str) -> dict:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
     """
     notebook = copy.deepcopy(content)
+    named = notebook_of(content)
     header = joined(content["cells"][0]["source"]) if content["cells"] else ""
     words = EXAMPLE_PRINTED if OWN_TASK.search(header) else SHOULD_PRINT
     cells = []
     for number, cell in enumerate(notebook["cells"]):
-        where = f"{source}, cell {number}"
+        where = f"{source}, {place_in(named, number)}"
         lines = joined(cell["source"]).split("\n")
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
@@ -120,17 +122,17 @@ def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
     Raises:
         Unreadable: not a notebook.    MarkerError: see `blank`.    FilledError: the place is taken.
     """
-    cells = read(path).cells
     content = parse(path)
-    for number, cell in enumerate(content["cells"]):
-        if cells[number].flaw:
+    notebook = notebook_of(content, path)
+    for cell, entry in zip(notebook.cells, content["cells"], strict=True):
+        where = f"{path}, {place_in(notebook, cell.number)}"
+        if cell.flaw:
             raise MarkerError(
-                f"{path}, cell {number} is not a valid cell: {cells[number].flaw}. Open the notebook in Jupyter, mend"
-                " it, and save."
+                f"{where}: this is not a valid cell, {cell.flaw}. Open the notebook in Jupyter and mend it."
             )
-        if not cell.get("id"):
+        if not entry.get("id"):
             raise MarkerError(
-                f"{path}, cell {number} has no id. Save the notebook in a current Jupyter, so that every cell has one."
+                f"{where}: the cell has no id. Save the notebook in a current Jupyter, so that every cell has one."
             )
     target = folder / path.name
     if target.resolve() == path.resolve():

@@ -7,7 +7,7 @@ checker's other commands do not look at it, and it is no part of the text that i
 import hashlib
 
 from checker import __version__
-from checker.layout import heading_of, sections
+from checker.layout import place_in
 from checker.markers import BEGIN, BLANK_ANSWER, END
 from checker.notebook import Notebook, joined
 
@@ -39,7 +39,7 @@ def exercises(cells: list[dict]) -> dict[str, str]:
 
 
 def filled(notebook: Notebook, content: dict, fresh: dict) -> list[str]:
-    """The exercises that are not as they were handed out, each named by its section: 'exercise 2 in "Cell 5: ..."'.
+    """The exercises that are not as they were handed out, each named by its section: 'exercise 2 in Cell 5: ...'.
 
     Args:
         notebook, content: the edition that was found, as a record and as its JSON.
@@ -79,14 +79,10 @@ def _hash(text: str) -> str:
 
 
 def _place(key: str, notebook: Notebook, content: dict) -> str:
-    """An exercise as a person would name it, "cell-05/2" as 'exercise 2 in "Cell 5: One GRPO step"'."""
+    """An exercise as a person would name it, "cell-05/2" as 'exercise 2 in Cell 5: One GRPO step'."""
     name, _, which = key.rpartition("/")
     what = "an answer" if which == ANSWERS else f"exercise {which}"
     ids = [cell.get("id") for cell in content["cells"]]
     if name not in ids:
         return f"{what} in the cell with the id {name}, which is gone,"
-    number = ids.index(name)
-    for cells in sections(notebook).values():
-        if any(cell.number == number for cell in cells):
-            return f'{what} in "{heading_of(cells[0]) or f"cell {number}"}"'
-    return f"{what} in cell {number}"
+    return f"{what} in {place_in(notebook, ids.index(name))}"

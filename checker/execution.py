@@ -10,6 +10,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from checker.convert import plain
+from checker.layout import place_in
+from checker.notebook import notebook_of
 
 CELL_TIME_LIMIT = 1800  # seconds; a worked notebook needs about 120 in all
 WIDGET = "application/vnd.jupyter.widget-view+json"  # an output that only a browser with a kernel can show
@@ -101,7 +103,7 @@ def _what_stopped(notebook: nbformat.NotebookNode) -> str:
     for index, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "error":
-                cell_named = f"Cell {index} of the file ({_first_line(cell.source)})"
+                cell_named = place_in(notebook_of(notebook), index)
                 return f"{cell_named} stopped with {output.ename}: {output.evalue}{_where(output.traceback)}"
     return "A cell stopped with an error."
 

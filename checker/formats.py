@@ -4,19 +4,27 @@ import json
 
 from checker.check import Report
 from checker.findings import Finding, one_line
-from checker.inventory import Skipped
+from checker.inventory import Inventory
+
+NOTHING_ELSE = Inventory()
 
 
-def as_json(reports: list[Report], skipped: list[Skipped] = ()) -> str:
-    """A list of reports; after them, with the status "skipped", the files that were not looked at."""
-    rest = [{"name": one_line(file.name), "status": "skipped", "reason": file.reason} for file in skipped]
-    return json.dumps([report.as_dict() for report in reports] + rest, indent=2, ensure_ascii=False)
+def as_json(reports: list[Report], found: Inventory = NOTHING_ELSE) -> str:
+    """A list of reports, of a copy with the name of the first; after them, as "skipped", what was not looked at."""
+    firsts = {one_line(name): one_line(first) for name, first in found.twins.items()}
+    told = [
+        report.as_dict() | ({"same_bytes_as": firsts[report.name]} if report.name in firsts else {})
+        for report in reports
+    ]
+    rest = [{"name": one_line(file.name), "status": "skipped", "reason": file.reason} for file in found.skipped]
+    return json.dumps(told + rest, indent=2, ensure_ascii=False)
 
 
-def as_gradescope(reports: list[Report]) -> str:
+def as_gradescope(reports: list[Report], inventory: Inventory = NOTHING_ELSE) -> str:
     """One test for each finding, none worth points: the checker says what is wrong, a person grades.
 
-    A question is neither passed nor failed, and stands below the rest.
+    A question is neither passed nor failed, and stands below the rest. What was not looked at, and what is there twice,
+    stands in the output.
     """
     found = [(report, finding) for report in reports for finding in report.findings]
     asked = [pair for pair in found if pair[1].level == "question"]
@@ -37,13 +45,20 @@ def as_gradescope(reports: list[Report]) -> str:
     return json.dumps(
         {
             "score": 0,
-            "output": f"{passed} of {len(reports)} notebooks pass.",
+            "output": "\n".join([f"{passed} of {len(reports)} notebooks pass.", *_account(inventory)]),
             "visibility": "visible",
             "tests": tests,
         },
         indent=2,
         ensure_ascii=False,
     )
+
+
+def _account(inventory: Inventory) -> list[str]:
+    """A line on each file that was not looked at, or holds what an earlier one holds."""
+    skipped = [f"{one_line(file.name)} was not checked: {file.reason}." for file in inventory.skipped]
+    copies = [f"{one_line(name)} holds the same bytes as {one_line(first)}." for name, first in inventory.twins.items()]
+    return [*skipped, *copies]
 
 
 def _test(report: Report, finding: Finding) -> dict:

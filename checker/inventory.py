@@ -56,7 +56,12 @@ def take(paths: Iterable[Path], scratch: Path) -> Inventory:
     """All that files, folders and zips hold, in order; zips are unpacked into folders in `scratch`."""
     found = Inventory()
     walker = _Walker(scratch)
+    named = set()
     for path in paths:
+        if path in named:
+            found.skipped.append(Skipped(str(path), "named twice"))
+            continue
+        named.add(path)
         if os.path.isdir(path):  # unlike `Path.is_dir`, False for a name that cannot be one
             parts = walker.folder(path)
         elif path.suffix.lower() == ZIP:
@@ -113,8 +118,10 @@ class _Walker:
         self.opened += 1
         folder = self.scratch / str(self.opened)
         folder.mkdir()
+        empty = True
         try:
             for packed in unpack(path, folder, self.room):
+                empty = False
                 known_as = f"{name}:{packed.name}"
                 place = inside / _harmless(packed.name)
                 if packed.skipped:
@@ -128,6 +135,9 @@ class _Walker:
                     yield Entry(known_as, packed.file, place, packed.error, beside=False)
         except Unreadable as error:
             yield Entry(name, path, inside, error)
+            return
+        if empty:
+            yield Skipped(name, "an empty zip")
 
 
 def _why_not_entered(folder: Path) -> str:

@@ -93,6 +93,11 @@ def place_of(cell: Cell, sections: dict[int, list[Cell]]) -> str:
     return own
 
 
+def place_in(notebook: Notebook, number: int) -> str:
+    """Where the cell with this number in the file stands, as `place_of` says it, in one line."""
+    return one_line(place_of(notebook.cells[number], sections(notebook)))
+
+
 def title_of(notebook: Notebook) -> str:
     """The header's title, else the first heading, else the file's name."""
     sources = [cell.source[:MOST_OF_A_TITLE] for cell in notebook.cells if not cell.is_code]

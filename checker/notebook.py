@@ -100,7 +100,12 @@ def read(path: Path) -> Notebook:
     Raises:
         Unreadable: it is missing, too large, not UTF-8, not JSON, or not a notebook.
     """
-    return Notebook(path, tuple(_cells(parse(path))))
+    return notebook_of(parse(path), path)
+
+
+def notebook_of(content: dict, path: Path = Path()) -> Notebook:
+    """The record of a notebook whose JSON, in format 4, is there already."""
+    return Notebook(path, tuple(_cells(content)))
 
 
 def parse(path: Path) -> dict:
@@ -178,7 +183,8 @@ def _with_cells(content: dict) -> dict:
     for number, cell in enumerate(content["cells"]):
         if not isinstance(cell, dict):
             raise Unreadable(
-                f"Cell {number} is not a cell but {type(cell).__name__}. Save the notebook again in Jupyter."
+                f"What stands at place {number + 1} of the file is not a cell but {type(cell).__name__}. Save the notebook"
+                " again in Jupyter."
             )
     return content
 

@@ -7,8 +7,9 @@ the answer, `<!-- student answer: 3 points -->`, and in a blank edition in the l
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
-from checker.markers import ANSWER_WITH_POINTS, BEGIN
+from checker.markers import ANSWER_END, ANSWER_WITH_POINTS, BEGIN, END
 from checker.notebook import joined
 
 TODO = re.compile(r"# TODO: (?P<what>.*?)(?: \((?P<points>[\d.]+) points?(?:, (?P<minutes>\d+) minutes?)?\))?$")
@@ -25,6 +26,7 @@ class Exercise:
     points: float  # 0 where nothing is said
     minutes: int  # 0 where nothing is said
     written: bool  # an answer in words, which a person reads
+    filled_in: str = ""  # what stands in its place, the solution or the answer
 
 
 def exercises(cells: Iterable[dict]) -> list[Exercise]:
@@ -44,20 +46,35 @@ def total(found: Iterable[Exercise]) -> float:
 
 
 def _in_code(name: str, lines: list[str]) -> Iterator[Exercise]:
-    todos = [after.strip() for line, after in zip(lines, lines[1:]) if line.strip() == BEGIN]
-    for number, todo in enumerate(todos, 1):
-        match = TODO.match(todo)
+    begins = [place for place, line in enumerate(lines[:-1]) if line.strip() == BEGIN]
+    for number, place in enumerate(begins, 1):
+        match = TODO.match(lines[place + 1].strip())
         what, points, minutes = match.group("what", "points", "minutes") if match else ("", None, None)
-        yield Exercise(f"{name}/{number}", what, float(points or 0), int(minutes or 0), False)
+        below = takewhile(lambda line: line.strip() not in (BEGIN, END), lines[place + 1 :])
+        yield Exercise(f"{name}/{number}", what, float(points or 0), int(minutes or 0), False, "\n".join(below))
 
 
 def _in_words(name: str, lines: list[str]) -> Iterator[Exercise]:
     question = ""
     number = 0
-    for line in lines:
+    for place, line in enumerate(lines):
         bold = QUESTION.match(line.strip())
         question = bold.group(1).rstrip(".") if bold else question
-        worth = ANSWER_WITH_POINTS.fullmatch(line.strip()) or WORTH.fullmatch(line.strip())
+        worth = _worth(line)
         if worth:
             number += 1
-            yield Exercise(f"{name}/answer {number}", question, float(worth.group(1)), 0, True)
+            answer = _answer(lines[place + 1 :])
+            yield Exercise(f"{name}/answer {number}", question, float(worth.group(1)), 0, True, answer)
+
+
+def _worth(line: str) -> re.Match | None:
+    return ANSWER_WITH_POINTS.fullmatch(line.strip()) or WORTH.fullmatch(line.strip())
+
+
+def _answer(below: list[str]) -> str:
+    """What is written below the worth of a question: to the end of the answer, the next question or the end of the cell."""
+    answer = list(takewhile(lambda line: line.strip() != ANSWER_END and not _worth(line), below))
+    if len(answer) < len(below) and _worth(below[len(answer)]):  # what stands above the next worth is its question
+        last = max((place for place, line in enumerate(answer) if QUESTION.match(line.strip())), default=len(answer))
+        answer = answer[:last]
+    return "\n".join(answer).strip()

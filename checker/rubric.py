@@ -10,15 +10,14 @@ from pathlib import Path
 
 from checker.check import Report
 from checker.convert import plain
-from checker.layout import SPECS, sections
+from checker.layout import SPECS, label_line, label_of, sections
 from checker.notebook import Cell, Notebook, Unreadable
-from checker.points import exercises
+from checker.quoting import quoted
 from checker.results import VERDICT, cases, log_lines
 from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
-MOST_POINTS = 100  # of a question; more is a slip, or somebody's joke
 WIDTH = 120  # characters of such a line
 
 
@@ -53,11 +52,15 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing found for a criterion: a sentence, where on the page it stands, what is printed there."""
+    """One thing found for a criterion: a sentence, where on the page it stands, what is printed or written there.
+
+    written: whether the quote is a person's text, which can be long.
+    """
 
     text: str
     anchor: str = ""
     quote: str = ""
+    written: bool = False
 
 
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
@@ -80,18 +83,8 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
 def with_evidence(
     criteria: list[Criterion], notebook: Notebook, report: Report
 ) -> list[tuple[Criterion, list[Evidence]]]:
-    """Each criterion with what was found for it, as the form shows them, and then the written questions."""
-    found = [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
-    return [*found, *((question, []) for question in _questions(notebook))]
-
-
-def _questions(notebook: Notebook) -> Iterator[Criterion]:
-    """The questions that are answered in words and worth points, each from 0 to its points."""
-    cells = [{"cell_type": cell.kind, "source": cell.source} for cell in notebook.cells]
-    for exercise in exercises(cells):
-        if exercise.written and exercise.points <= MOST_POINTS:
-            levels = dict.fromkeys(range(int(exercise.points) + 1), "")
-            yield Criterion(f"Question: {exercise.what}", (), (), levels)
+    """Each criterion with what was found for it, as the form shows them."""
+    return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
 
 
 def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:
@@ -99,8 +92,10 @@ def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evide
         return Evidence(f"Cell {number} is missing")
     anchor = f"cell-{cells[0].number}"
     if SPECS[number].kind == "markdown":
-        words = sum(len(cell.source.split()) for cell in cells if not cell.is_code)
-        return Evidence(f"Cell {number}: {words} words", anchor)
+        texts = [cell.source.strip() for cell in cells if not cell.is_code]
+        words = sum(len(text.split()) for text in texts)
+        said = "\n\n".join([_below_the_label(cells[0], texts[0]), *texts[1:]]) if texts else ""
+        return Evidence(f"Cell {number}: {words} words", anchor, quoted(said), written=True)
     text = plain("\n".join(cell.text_output for cell in cells))
     lines = [line for line in text.splitlines() if line.strip()]
     pictures = sum(output.image for cell in cells for output in cell.outputs)
@@ -115,8 +110,12 @@ def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evide
         said += f", checks {sum(verdict.passed for verdict in said_by_checks)} of {len(said_by_checks)}"
     telling = [line for line in telling if not VERDICT.match(line)]
     few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
-    quoted = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
-    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in quoted))
+    printed = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
+    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in printed))
+
+
+def _below_the_label(cell: Cell, text: str) -> str:
+    return text.removeprefix(label_line(cell)) if label_of(cell) is not None else text
 
 
 def _of_step(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from checker.convert import plain
 from checker.notebook import CHECK_RECORD, Cell, Notebook
 
-CALL = re.compile(r"^[^#\n]*\bcheck\.\w+\(", re.MULTILINE)
 LINE = re.compile(r"^[ \t]*(?P<mark>[✓✗])[ \t]*(?P<exercise>[^:\n]{1,80}):[ \t]*(?P<said>.*)$", re.MULTILINE)
 LONGEST = 300  # characters of what a check said that are kept
 
@@ -37,13 +36,28 @@ class Verdict:
 
 def verdicts(notebook: Notebook) -> list[Verdict]:
     """Every verdict that the outputs hold, in the file's order."""
-    return [verdict for cell in notebook.code_cells if CALL.search(cell.source) for verdict in _under(cell)]
+    return [verdict for cell, _ in _asking(notebook) for verdict in _under(cell)]
 
 
 def asked(notebook: Notebook) -> int:
     """How many checks there are: those that the code asks for, and in a cell more where a loop asks for more."""
-    asking = (cell for cell in notebook.code_cells if CALL.search(cell.source))
-    return sum(max(len(CALL.findall(cell.source)), len(list(_under(cell)))) for cell in asking)
+    return sum(max(calls, len(list(_under(cell)))) for cell, calls in _asking(notebook))
+
+
+def _asking(notebook: Notebook) -> Iterator[tuple[Cell, int]]:
+    """The cells that call checks, and how many they call."""
+    from checker.rules.syntax.checks import NAME, names_of  # only now: rules themselves ask for verdicts
+    from checker.rules.syntax.trees import read_trees
+
+    if not any(NAME in cell.source for cell in notebook.code_cells):
+        return  # no name of the checks without this word, so nothing needs to be parsed
+    trees = {tree.cell: tree for tree in read_trees(notebook)}
+    names = names_of(trees.values())
+    for cell in notebook.code_cells:
+        tree = trees.get(cell.number)
+        calls = names.lines_in(cell.source) if tree is None else sum(1 for _ in names.calls(tree))
+        if calls:
+            yield cell, calls
 
 
 def _under(cell: Cell) -> Iterator[Verdict]:

@@ -49,23 +49,21 @@ def check_command(
         complain(
             f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
         )
-        account(found, console, verbose)
-        raise typer.Exit(UNREADABLE)
-    if format is Format.text and several:
-        summarise(reports, found, console, verbose)
-    elif format is Format.text:
-        account(found, console, verbose)
-    else:
+    if format is not Format.text:
         _print(reports, found, format)
-    raise typer.Exit(exit_status(reports))
+    elif several:
+        summarise(reports, found, console, verbose)
+    else:
+        account(found, console, verbose)
+    raise typer.Exit(exit_status(reports) if reports else UNREADABLE)
 
 
 def _print(reports: list[Report], found: inventory.Inventory, format: Format) -> None:
     """Everything in one of the forms for programs, or as a page."""
     if format is Format.json:
-        print(as_json(reports, found.skipped))
+        print(as_json(reports, found))
     elif format is Format.gradescope:
-        print(as_gradescope(reports))
+        print(as_gradescope(reports, found))
     else:
         from checker.pages.site import index
 

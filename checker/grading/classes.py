@@ -17,7 +17,8 @@ from checker.grading.roster import Roster
 from checker.grading.sheets import Sheet, sheet_for
 from checker.grading.similar import THRESHOLD, pairs, text_of
 from checker.grading.storing import Folder, file_name
-from checker.grading.tables import Line, add_forms, write
+from checker.grading.sums import refused
+from checker.grading.tables import Line, add_forms, corrections, write
 from checker.notebook import Unreadable, parse
 from checker.pages.templates import template
 from checker.rubric import for_a_cell
@@ -142,13 +143,26 @@ def write_class(
     by_shown = {of.shown(student): student for student in lines}
     owned = [_owned(form, by_shown) for form in forms]
     strangers = add_forms(lines.values(), owned)
-    _write_pages(of, lines.values(), folder)
+    _write_pages(of, lines.values(), folder, corrections(folder))
     if of.anonymous:
         rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
         folder.write("names.csv", _csv(rows))
     folder.write("not-graded.csv", _csv([["file", "reason"], *([aside.place, aside.reason] for aside in work.aside)]))
     write(folder, list(lines.values()))
-    return [f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers]
+    unknown = [
+        f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers
+    ]
+    return [*unknown, *_beyond(lines.values())]
+
+
+def _beyond(lines: Iterable[Line]) -> list[str]:
+    """A sentence on each field of a form with points that cannot be."""
+    return [
+        f"{form.path}: {said}. Mend it on the page: it was not counted."
+        for line in lines
+        for notebook, form in line.forms.items()
+        for said in refused(line.results.get(notebook, {"items": []})["items"], form)
+    ]
 
 
 def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
@@ -164,7 +178,7 @@ def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRE
     return sum(len(found) for _, found in groups)
 
 
-def _write_pages(of: Class, lines: Iterable[Line], folder: Folder) -> None:
+def _write_pages(of: Class, lines: Iterable[Line], folder: Folder, kept: dict[str, tuple[str, str, str]]) -> None:
     """Write pages and feedback; those of an earlier run that are not among them go, such as pages with names."""
     written = set()
     for line in lines:
@@ -173,7 +187,9 @@ def _write_pages(of: Class, lines: Iterable[Line], folder: Folder) -> None:
             if result["page"]:
                 inside = f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html"
                 written.add(folder.write(inside, result["page"]))
-        written.add(folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown)))
+        written.add(
+            folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown, kept.get(line.student, ("",))[0]))
+        )
     for name in ("pages", "feedback"):
         for page in (folder.path / name).rglob("*.html"):
             if page not in written:

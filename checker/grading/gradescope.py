@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from checker.course import NEEDED, worked_notebooks
 from checker.grading.boxes import ROOT
 from checker.grading.collecting import Aside
+from checker.grading.sums import sections, summed
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 SETUP = """#!/bin/bash
@@ -68,13 +69,20 @@ def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "
                     }
                 )
     stopped = [result["stopped"] for result in found if result["stopped"]]
-    said = stopped or ["Every notebook ran to its end."]
+    sums = [line for result in found for line in _sums(result)]
+    said = [*(stopped or ["Every notebook ran to its end."]), *sums]
     content = {"output": "\n".join([*said, *not_graded]), "visibility": "visible", "tests": tests}
     if not tests:
         content["score"] = 0
         why = [f"Nobody's mistake but the autograder's: {refused}"] if refused else []
         content["output"] = "\n".join([*stopped, "No notebook could be graded.", *why, *not_graded])
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _sums(result: dict) -> list[str]:
+    """A notebook's points in all and by section; those that a person gives come later, on paper of their own."""
+    by_section = [f"  {section}: {summed(items)}" for section, items in sections(result["items"]).items()]
+    return [f"{result['notebook']}: {summed(result['items'])}", *by_section]
 
 
 def autograder(seed: int, root: Path = ROOT) -> bytes:

@@ -5,14 +5,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.grading import modules
 from checker.grading.boxes import ROOT, Isolation, box
 from checker.grading.functions import Definitions, Taken, take
 from checker.grading.isolation import run
+from checker.grading.items import Check
 from checker.grading.limits import Limits
-from checker.grading.sheets import Check, Sheet
+from checker.grading.sheets import Sheet
 
 SECONDS = 20.0  # for all cases of one function
 MOST_CASES = 10_000  # no exercise has as many; a submission may write any number into its answers
@@ -22,11 +23,21 @@ IMPORTED = ("torch", "shared.exercises.calling")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one check. finding: whether it is a matter for the instructor, such as an imported reference."""
+    """What is said of one check.
+
+    finding: whether it is a matter for the instructor, such as an imported reference.
+    share: of the points, from 0 to 1, where it is right in some cases and not in all.
+    """
 
     passed: bool
     text: str
     finding: bool = False
+    share: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """The part of the points that it earns."""
+        return 1.0 if self.passed else min(max(self.share, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ class Key:
     def judge(self, check: str, outcomes: list) -> Verdict:
         """The verdict on one outcome for each case, None where there is none."""
         answer = self._ask({"judge": check, "outcomes": outcomes})
-        return Verdict(answer["passed"], answer["text"])
+        return Verdict(answer["passed"], answer["text"], share=answer["share"])
 
     def _ask(self, request: dict) -> dict:
         try:
@@ -108,6 +119,10 @@ def verdicts(
     for check, verdict in _tried(again, sheet, key, isolation, limits).items():
         if verdict.passed:
             found[check] = Verdict(True, "right, once the functions that it calls are right.")
+        elif verdict.earned > found[check].earned:
+            found[check] = replace(
+                verdict, text=f"{verdict.text}\nSo it is once the functions that it calls are right."
+            )
     return found
 
 
@@ -184,4 +199,4 @@ def _verdict(check: Check, records: list[dict], outcome, key: Key) -> Verdict:
     reason = ended or outcome.stopped
     if judged.passed or not reason or not judged.text.startswith("it gave "):
         return judged
-    return Verdict(False, f"{reason}; {judged.text}")
+    return replace(judged, text=f"{reason}; {judged.text}")

@@ -3,6 +3,7 @@
 import atexit
 import hashlib
 import json
+import math
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
@@ -13,13 +14,14 @@ from checker.check import Report, check
 from checker.grading.boxes import ROOT, Isolation
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, Verdict, verdicts
+from checker.grading.items import Check, Item
 from checker.grading.limits import Limits
 from checker.grading.running import Executed, execute
-from checker.grading.sheets import Check, Item, Sheet
+from checker.grading.sheets import Sheet
 from checker.notebook import parse, read
 from checker.pages.site import render
 
-FORMAT = 1  # of a result; what is written in another one is graded again
+FORMAT = 2  # of a result; what is written in another one is graded again
 JUDGING = ("checker", "shared")  # folders of the project
 DIGITS = 20  # hexadecimal ones of a result's name
 
@@ -84,10 +86,12 @@ def grade(job: Job) -> dict:
         if settings.whole:
             done = execute(notebook, content, settings.isolation, settings.limits)
         judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        report, page = _page(job, done.content, Path(folder))
+        items = [_earned(item, judged) for item in job.sheet.items]
+        by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
+        report, page = _page(job, done.content, by_hand, Path(folder))
     return _result(
         job,
-        [_earned(item, judged) for item in job.sheet.items],
+        items,
         stopped=done.stopped,
         seconds=round(done.seconds, 1),
         memory=done.memory,
@@ -140,11 +144,15 @@ def _key(seed: int) -> Key:
 
 
 def _earned(item: Item, judged: dict[Check, Verdict]) -> dict:
-    """What an exercise earns: its points, in equal parts for its checks. None where no check has hidden cases."""
+    """What an exercise earns: its points, in equal parts for its checks, of each as much as its cases are right.
+
+    None where no check has hidden cases.
+    """
     parts = [judged[check] for check in item.checks if check in judged]
     if not parts:
         return _item(item, None, "graded by the instructor")
-    earned = round(item.points * sum(part.passed for part in parts) / len(parts), 2)
+    share = sum(part.earned for part in parts) / len(parts)
+    earned = item.points if share == 1 else math.floor(100 * item.points * share) / 100  # never all for a part
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
     return _item(item, earned, text) | {"finding": any(part.finding for part in parts)}
 
@@ -155,16 +163,17 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
         "name": item.name,
         "section": item.section,
         "wanted": item.wanted,
+        "field": item.field,
         "points": item.points,
         "earned": earned,
         "verdict": verdict,
     }
 
 
-def _page(job: Job, content: dict, folder: Path) -> tuple[Report, str]:
+def _page(job: Job, content: dict, by_hand: list[Item], folder: Path) -> tuple[Report, str]:
     """The report on the notebook as it ran, and its page with the instructor's form."""
     target = folder / job.sheet.name
     target.write_text(json.dumps(content), encoding="utf-8")
     report = replace(check(target, beside=False), name=f"{job.student}/{job.sheet.name}")
-    page = render(target, folder / "page", "builtin", report=report)
+    page = render(target, folder / "page", "builtin", report=report, by_hand=by_hand)
     return report, page.read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from checker.course import NEEDED
 from checker.grading.boxes import ROOT, Isolation, box
 from checker.grading.isolation import Outcome, run
 from checker.grading.limits import Limits
-from checker.layout import heading_of, sections
-from checker.notebook import Cell, Notebook
+from checker.layout import place_in
+from checker.notebook import Notebook
 
 SHOWN = tuple((ROOT / name, name) for name in NEEDED)
 REASONS = {
@@ -51,16 +51,6 @@ def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Lim
     return Executed(content | {"cells": cells}, stopped, outcome.seconds, outcome.memory)
 
 
-def place_of(notebook: Notebook, number: int) -> str:
-    """A cell as a person names it: '"Cell 5: One GRPO step"', the second one of its section by its first line too."""
-    for cells in sections(notebook).values():
-        for position, cell in enumerate(cells):
-            if cell.number == number:
-                heading = heading_of(cells[0]) or "the part before the first section"
-                return f'"{heading}"' if position == 0 else f'"{heading}", the cell that begins `{_first_line(cell)}`'
-    return f"cell {number}"
-
-
 def _plain(content: dict) -> dict:
     """What is executed: cells of a known type with their source as text, and nothing else of the file."""
     cells = []
@@ -83,7 +73,7 @@ def _is_cell(index: object, cells: list[dict]) -> bool:
 def _stopped(outcome: Outcome, notebook: Notebook) -> str:
     """What ended the run early, in a sentence; "" when it came to its end."""
     begun = [record["cell"] for record in outcome.records if isinstance(record.get("cell"), int)]
-    where = place_of(notebook, begun[-1]) if begun else "the notebook"
+    where = place_in(notebook, begun[-1]) if begun else "The notebook"
     if outcome.stopped:
         return f"{where} was running when the box was ended: {outcome.stopped}."
     ends = [record["ended"] for record in outcome.records if "ended" in record]
@@ -93,7 +83,3 @@ def _stopped(outcome: Outcome, notebook: Notebook) -> str:
         return f"{where} was running when the box ended by itself: {said[:300]}."
     reason = REASONS.get(str(ends[-1]), "") if ends[-1] else ""
     return f"{where} {reason or 'did not come to its end'}." if ends[-1] else ""
-
-
-def _first_line(cell: Cell) -> str:
-    return next((line.strip() for line in cell.source.splitlines() if line.strip()), "")[:60]

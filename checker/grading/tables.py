@@ -12,26 +12,56 @@ from pathlib import Path
 from checker.findings import COUNTED
 from checker.forms import Form
 from checker.grading.storing import Folder
+from checker.grading.sums import by_rubric, sections, shown, summed, with_given
 from checker.notebook import Unreadable
 from checker.rubric import for_a_cell
 
 TABLE = "grades.csv"
 KNOWN = "corrections.json"  # the corrections as they were when the table was last written
+SUMS = ("checks", "by hand", "rubric", "total")
 CORRECTION = ("correction", "corrected by", "corrected at")
 
 
 @dataclass
 class Line:
-    """What is known of one student: results and rubric points, each by notebook; remarks such as "missing"."""
+    """What is known of one student: results and filled forms, each by notebook; remarks such as "missing"."""
 
     student: str
     results: dict[str, dict] = field(default_factory=dict)
-    rubric: dict[str, float] = field(default_factory=dict)
+    forms: dict[str, Form] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+
+    def items(self, notebook: str) -> list[dict]:
+        """A notebook's exercises, with the points that a person gave."""
+        return with_given(self._of_checks(notebook), self.forms.get(notebook))
+
+    def criteria(self, notebook: str) -> dict[str, float]:
+        """The rubric's scores of a notebook by their criteria."""
+        form = self.forms.get(notebook)
+        return by_rubric(self._of_checks(notebook), form) if form else {}
 
     @property
     def earned(self) -> float:
+        """By checks."""
         return sum(result["earned"] for result in self.results.values())
+
+    @property
+    def by_hand(self) -> float:
+        """By a person, for exercises that no check earns."""
+        given = [item for notebook in self.results for item in self.items(notebook) if item.get("by_hand")]
+        return summed(given).earned
+
+    @property
+    def rubric(self) -> dict[str, float]:
+        """By the rubric's criteria, of each notebook with a form."""
+        return {notebook: sum(self.criteria(notebook).values()) for notebook in self.forms}
+
+    def total(self, correction: str) -> float:
+        """All of it, with the instructor's correction."""
+        return self.earned + self.by_hand + sum(self.rubric.values()) + number(correction)
+
+    def _of_checks(self, notebook: str) -> list[dict]:
+        return self.results.get(notebook, {"items": []})["items"]
 
 
 def add_forms(lines: Iterable[Line], forms: Iterable[Form]) -> list[Form]:
@@ -43,33 +73,31 @@ def add_forms(lines: Iterable[Line], forms: Iterable[Form]) -> list[Form]:
         if line is None:
             strangers.append(form)
         else:
-            line.rubric[form.notebook] = form.total
+            line.forms[form.notebook] = form
     return strangers
 
 
 def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> str:
     """The CSV. `corrections` holds for a student the points, who gave them and when."""
     columns = _columns(lines)
-    alone = len({notebook for notebook, _, _ in columns}) == 1
-    heads = [name if alone else f"{Path(notebook).stem}: {name}" for notebook, _, name in columns]
+    alone = len({column.notebook for column in columns}) == 1
+    heads = [column.name if alone else f"{Path(column.notebook).stem}: {column.name}" for column in columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["student", *heads, "checks", "rubric", "total", "findings", "seconds", "remarks", *CORRECTION])
+    writer.writerow(["student", *heads, *SUMS, "findings", "seconds", "remarks", *CORRECTION])
     for line in lines:
-        correction = corrections.get(line.student, ("", "", ""))
-        rubric = sum(line.rubric.values())
-        total = line.earned + rubric + _number(correction[0])
+        points, who, when = corrections.get(line.student, ("", "", ""))
         findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
         findings += sum(item.get("finding", False) for r in line.results.values() for item in r["items"])
         seconds = sum(result["seconds"] for result in line.results.values())
         remarks = [*line.remarks, *(result["stopped"] for result in line.results.values() if result["stopped"])]
-        cells = [_points(line, notebook, key) for notebook, key, _ in columns]
-        cells += [_short(line.earned), _short(rubric) if line.rubric else "", _short(total), findings, round(seconds)]
-        points, who, when = correction
-        texts = [
-            for_a_cell(text) for text in (line.student, " ".join(remarks), who, when)
-        ]  # numbers may begin with "-"
-        writer.writerow([texts[0], *cells, texts[1], points, *texts[2:]])
+        cells = [_points(line, column) for column in columns]
+        by_hand = shown(line.by_hand) if line.forms else ""
+        rubric = shown(sum(line.rubric.values())) if line.forms else ""
+        cells += [shown(line.earned), by_hand, rubric, shown(line.total(points)), findings, round(seconds)]
+        # Points are numbers and may begin with "-"; texts may not.
+        student, said, who, when = (for_a_cell(text) for text in (line.student, " ".join(remarks), who, when))
+        writer.writerow([student, *cells, said, points, who, when])
     return out.getvalue()
 
 
@@ -89,7 +117,7 @@ def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
         if not points:
             continue
         try:
-            _number(points)
+            number(points)
         except ValueError:
             raise Unreadable(
                 f"{place}: the correction of {line['student']} is {points!r}, which is no number. Mend it, and put words"
@@ -142,27 +170,41 @@ def _read(place: Path) -> list[dict]:
     return [line | {"student": (line["student"] or "").removeprefix("'")} for line in lines]
 
 
-def _columns(lines: list[Line]) -> list[tuple[str, str, str]]:
-    """(notebook, key, name) of each exercise that anybody handed in."""
-    found = {}
+@dataclass(frozen=True)
+class _Column:
+    """A column of points: of one exercise, or of a whole section where `key` is ""."""
+
+    notebook: str
+    section: str
+    key: str
+    name: str
+
+
+def _columns(lines: list[Line]) -> list[_Column]:
+    """A column for each exercise that anybody handed in, and behind those of a section one for its sum."""
+    found: dict[str, dict[tuple[str, str], _Column]] = {}
     for line in lines:
         for notebook, result in line.results.items():
-            for item in result["items"]:
-                found[(notebook, item["key"])] = (notebook, item["key"], item["name"])
-    order = list(found)
-    return [found[place] for place in sorted(found, key=lambda place: (place[0], order.index(place)))]
+            for section, items in sections(result["items"]).items():
+                of_notebook = found.setdefault(notebook, {})
+                for item in items:
+                    of_notebook[section, item["key"]] = _Column(notebook, section, item["key"], item["name"])
+    columns = []
+    for _, of_notebook in sorted(found.items()):
+        for section in dict.fromkeys(section for section, _ in of_notebook):
+            columns += [column for (where, _), column in of_notebook.items() if where == section]
+            if section:
+                columns.append(_Column(columns[-1].notebook, section, "", f"{section} (sum)"))
+    return columns
 
 
-def _points(line: Line, notebook: str, key: str) -> str:
-    """What was earned, "" for what was not handed in or is the instructor's to grade."""
-    items = line.results.get(notebook, {"items": []})["items"]
-    earned = next((item["earned"] for item in items if item["key"] == key), None)
-    return "" if earned is None else _short(earned)
+def _points(line: Line, column: _Column) -> str:
+    """What was earned, "" for what was not handed in or is still the instructor's to give."""
+    items = sections(line.items(column.notebook)).get(column.section, [])
+    given = [item for item in items if column.key in ("", item["key"]) and item["earned"] is not None]
+    return shown(summed(given).earned) if given else ""
 
 
-def _short(number: float) -> str:
-    return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
-def _number(text: str) -> float:
+def number(text: str) -> float:
+    """The points of a correction, with a comma or a point; 0 for none."""
     return float(text.replace(",", ".").removeprefix("'")) if text else 0.0

@@ -2,14 +2,14 @@
 // small JSON file, which can be opened here again.
 (() => {
   const form = document.getElementById("grades");
-  const fields = [...form.querySelectorAll("select[data-criterion]")];
+  const fields = [...form.querySelectorAll("[data-criterion]")];
   const comment = form.querySelector("textarea");
   const said = form.querySelector("[data-said]");
   const total = form.querySelector("[data-total]");
   const draft = `grades ${form.dataset.student}/${form.dataset.notebook}`;
   let unsaved = false;
 
-  const score = (field) => (field.value === "" ? null : Number(field.value));
+  const score = (field) => (field.value === "" || !field.checkValidity() ? null : Number(field.value));
   const content = () => ({
     student: form.dataset.student,
     notebook: form.dataset.notebook,
@@ -19,8 +19,9 @@
     saved: new Date().toISOString(),
   });
   const show = () => {
-    const graded = fields.filter((field) => field.value !== "").length;
-    total.textContent = `${content().total} points, ${graded} of ${fields.length} criteria graded`;
+    const graded = fields.filter((field) => score(field) !== null).length;
+    const points = Math.round(100 * content().total) / 100;
+    total.textContent = `${points} points, ${graded} of ${fields.length} fields filled`;
   };
   const fill = (from) => {
     for (const field of fields) {
@@ -81,6 +82,12 @@
     event.target.value = "";
   });
   document.getElementById("save-grades").addEventListener("click", () => {
+    const wrong = fields.find((field) => !field.checkValidity());
+    if (wrong) {
+      wrong.reportValidity();
+      said.textContent = `${wrong.dataset.criterion}: give 0 to ${wrong.max} points. Nothing was saved.`;
+      return;
+    }
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([JSON.stringify(content(), null, 2)], { type: "application/json" }));
     const name = form.dataset.student ? `${form.dataset.student} ${form.dataset.notebook}` : form.dataset.notebook;

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from checker import by_hand as fields_by_hand
 from checker.batch import check_all
 from checker.check import Report, check, unreadable
 from checker.files import write_beside
 from checker.findings import one_line
+from checker.grading.items import Item
+from checker.grading.sums import shown
 from checker.inventory import Entry
 from checker.layout import SPECS
-from checker.notebook import Notebook, Unreadable, read
+from checker.notebook import Notebook, Unreadable, notebook_of, parse
 from checker.pages import builtin, quarto
 from checker.pages.body import Body
 from checker.pages.pieces.cards import card
@@ -40,6 +43,7 @@ def render(
     rubric: Path = RUBRIC,
     *,
     report: Report | None = None,
+    by_hand: Iterable[Item] | None = None,
     origin: Path | None = None,
     say: Say = _in_silence,
 ) -> Path:
@@ -50,6 +54,7 @@ def render(
             project, the built-in engine for everyone else's.
         rubric: the file that holds the criteria.
         report: of a check that was made already; None checks the notebook here.
+        by_hand: the exercises that the form asks points for; None for those that no check of the notebook is about.
         origin: the notebook of which `path` is the executed copy; None where it is none.
         say: is told why Quarto made no page where it was to make one.
 
@@ -58,7 +63,7 @@ def render(
     """
     target = folder / _page_name(Path(path.name))
     chosen = _engine(engine, origin or path)
-    text, note = _page(path, report or check(path), chosen, load(rubric))
+    text, note = _page(path, report or check(path), chosen, load(rubric), by_hand)
     write_beside(target, text)
     if note:
         say(note)
@@ -118,9 +123,13 @@ def _folded(path: Path) -> str:
     return unicodedata.normalize("NFC", str(path)).casefold()
 
 
-def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> tuple[str, str]:
+def _page(
+    path: Path, report: Report, engine: str, criteria: list[Criterion], by_hand: Iterable[Item] | None = None
+) -> tuple[str, str]:
     """The page of a notebook, and what there is to say of how it was made. Raises Unreadable as `render` does."""
-    notebook = read(path)
+    content = parse(path)
+    notebook = notebook_of(content, path)
+    asked = fields_by_hand.without_a_check(notebook, content) if by_hand is None else by_hand
     body = _body(notebook, engine)
     body = replace(body, html=TO_A_FILE.sub(r"\1", body.html))
     told = card(path, notebook, {})
@@ -134,6 +143,8 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
         report=report,
         specs=SPECS,
         rubric=with_evidence(criteria, notebook, report),
+        by_hand=fields_by_hand.fields(asked, content),
+        shown=shown,
     )
     return text, body.note
 

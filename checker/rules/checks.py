@@ -4,10 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from checker.rules.base import Remark, Submission, rule
+from checker.rules.syntax.checks import MODULE, Names, brought, names_of
 from checker.rules.syntax.code import Code
 from checker.rules.syntax.expressions import FUNCTIONS, called, parameters, plain_name
-
-NAME = "check"
 
 
 @rule(
@@ -35,30 +34,31 @@ def check_failed(submission: Submission) -> Iterator[Remark]:
     right="from shared import check",
 )
 def check_redefined(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    for cell, node in _takes_its_place(code):
-        yield cell, f"line {node.lineno} redefines `{NAME}`", "Take it out, and use the course's own checks."
+    names = names_of(submission.code.trees)
+    for cell, node, name in _takes_its_place(submission.code, names):
+        yield cell, f"line {node.lineno} redefines `{name}`", "Take it out, and use the course's own checks."
 
 
-def _takes_its_place(code: Code) -> Iterator[tuple[int, ast.AST]]:
-    """Every statement outside of functions by which `check` stands for something else, or a part of it does."""
-    if not any(_is_of_check(call) for _, call in code.walk(ast.Call)):
+def _takes_its_place(code: Code, names: Names) -> Iterator[tuple[int, ast.AST, str]]:
+    """Every statement outside of functions by which the checks' name stands for something else, or a part of it does."""
+    if not any(names.check(call) for _, call in code.walk(ast.Call)):
         return
     for cell, node in code.walk(ast.Assign, ast.AnnAssign, ast.For, ast.With, ast.Delete):
         targets = _targets(node)
-        if any(_is_check(part) for part in targets) and (code.scope(node) is None or _reaches_in(targets)):
-            yield cell, node
+        name = next(filter(None, (_of_checks(part, names) for part in targets)), "")
+        own = isinstance(node, ast.Assign) and names.is_module(node.value)  # a further name for the same
+        if name and not own and (code.scope(node) is None or _reaches_in(targets)):
+            yield cell, node, name
     for cell, node in code.walk(ast.FunctionDef, ast.ClassDef):
-        if node.name == NAME and code.scope(node) is None:
-            yield cell, node
+        if node.name in names.modules and code.scope(node) is None:
+            yield cell, node, node.name
     for cell, node in code.walk(ast.Import, ast.ImportFrom):
-        own = isinstance(node, ast.ImportFrom) and node.module == "shared"
-        if any((alias.asname or alias.name) == NAME and (alias.name != NAME or not own) for alias in node.names):
-            if not any(alias.name == "shared.check" for alias in node.names):
-                yield cell, node
+        for name, what in brought(node):
+            if name in names.modules and what != MODULE:
+                yield cell, node, name
     for cell, call in code.calls("setattr", "patch"):
-        if call.args and plain_name(call.args[0]) == NAME:
-            yield cell, call
+        if call.args and names.is_module(call.args[0]):
+            yield cell, call, ast.unparse(call.args[0])
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -67,19 +67,16 @@ def _targets(node: ast.AST) -> list[ast.expr]:
     return getattr(node, "targets", None) or [node.target]
 
 
-def _is_check(target: ast.expr) -> bool:
-    """`check`, `check.loss`, or a tuple that holds one of them."""
+def _of_checks(target: ast.expr, names: Names) -> str:
+    """The checks' name where it is set by `check`, `check.loss`, or a tuple that holds one of them; else ""."""
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-    return any(plain_name(part) == NAME or plain_name(getattr(part, "value", None)) == NAME for part in parts)
+    looked_at = [expression for part in parts for expression in (part, getattr(part, "value", None))]
+    return next((ast.unparse(expression) for expression in looked_at if names.is_module(expression)), "")
 
 
 def _reaches_in(targets: list[ast.expr]) -> bool:
     """Whether an attribute of `check` is set, which works from inside a function too."""
     return any(isinstance(target, ast.Attribute) for target in targets)
-
-
-def _is_of_check(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and plain_name(call.func.value) == NAME
 
 
 @rule(
@@ -91,9 +88,10 @@ def _is_of_check(call: ast.Call) -> bool:
 )
 def arguments_ignored(submission: Submission) -> Iterator[Remark]:
     code = submission.code
+    names = names_of(code.trees)
     told = set()
     for _, call in code.walk(ast.Call):
-        if not _is_of_check(call) or len(call.args) != 1:
+        if not names.check(call) or len(call.args) != 1:
             continue
         function = (
             call.args[0] if isinstance(call.args[0], ast.Lambda) else code.functions.get(plain_name(call.args[0]))

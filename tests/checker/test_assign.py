@@ -151,9 +151,27 @@ def test_filling_the_solutions_in_gives_the_worked_notebook(worked):
 
 def test_nothing_is_written_when_a_marker_is_wrong(worked, save, tmp_path):
     worked["cells"][5]["source"] += "\n# end student code"
-    with pytest.raises(MarkerError, match="notebook.ipynb, cell 5, line 10"):
+    with pytest.raises(MarkerError, match='notebook.ipynb, "def loss.*" in Cell 4: Reward function, line 10'):
         assign(save(worked), tmp_path / "student")
     assert not (tmp_path / "student").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": ""}, '"ratio = 1" in Cell 4: Reward function: the cell has no id'),
+        (
+            {"outputs": None},
+            '"ratio = 1" in Cell 4: Reward function: this is not a valid cell, it has no list of outputs',
+        ),
+    ],
+    ids=["no id", "no outputs"],
+)
+def test_a_cell_that_cannot_be_handed_out_is_named_so_that_it_is_found(worked, save, tmp_path, change, said):
+    """Catches "cell 6" said of what its author knows as the third cell below Cell 4's label."""
+    worked["cells"].insert(6, code("ratio = 1") | change)
+    with pytest.raises(MarkerError, match=said):
+        assign(save(worked), tmp_path / "student")
 
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))

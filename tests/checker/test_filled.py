@@ -42,10 +42,10 @@ RAISES = f'raise NotImplementedError("{TODO} (3 points, 10 minutes)")'
 @pytest.mark.parametrize(
     ("find", "replace", "said"),
     [
-        (RAISES, "return [0.0] * len(responses)", 'exercise 1 in "Cell 4: Reward function"'),
-        (RAISES, "rewards = []\n    " + RAISES, 'exercise 1 in "Cell 4: Reward function"'),
-        ("Your answer here.", "It helped.", 'an answer in "Cell 8: Analysis"'),
-        ("    # end student code", "", 'exercise 1 in "Cell 4: Reward function"'),
+        (RAISES, "return [0.0] * len(responses)", "exercise 1 in Cell 4: Reward function"),
+        (RAISES, "rewards = []\n    " + RAISES, "exercise 1 in Cell 4: Reward function"),
+        ("Your answer here.", "It helped.", "an answer in Cell 8: Analysis"),
+        ("    # end student code", "", "exercise 1 in Cell 4: Reward function"),
     ],
     ids=["code", "code above the line that raises", "one answer of six", "a marker deleted"],
 )

@@ -100,6 +100,46 @@ def test_a_saved_form_holds_student_and_total_and_opens_again(shown, address, tm
     assert (scores[:2], comment, said) == (["4", "3"], "Well argued.", "opened.grades.json is open.")
 
 
+GIVE = """
+const field = document.querySelector('#grades input[type=number]');
+field.value = arguments[0];
+field.dispatchEvent(new Event("input", {bubbles: true}));
+return [field.dataset.criterion, document.querySelector("[data-total]").textContent];
+"""
+
+
+@pytest.fixture
+def asking(good, tmp_path):
+    """The address of a page whose notebook asks a question that is worth 2.5 points."""
+    good["cells"][-1]["source"] += "\n\n**Success.** Did it help?\n\n*Worth 2.5 points.*\n\nIt did."
+    path = tmp_path / "dots.ipynb"
+    path.write_text(json.dumps(good))
+    return render(path, tmp_path / "pages", "builtin").as_uri()
+
+
+def test_points_by_hand_are_saved_and_opened_like_the_rest(shown, asking, tmp_path):
+    """Catches half a point that is lost on its way into the file, or back."""
+    shown.show(asking)
+    assert shown.run(GIVE, "1.5") == ["Question: Success", "1.5 points, 1 of 5 fields filled"]
+    name, text = shown.run(SAVE)
+    assert json.loads(text)["scores"]["Question: Success"] == 1.5
+    (tmp_path / name).write_text(text)
+    assert read_forms(tmp_path)[0][0].scores["Question: Success"] == 1.5
+    shown.run("localStorage.clear()")
+    shown.show(asking)
+    shown.run(OPEN, text)
+    assert shown.run("return document.querySelector('#grades input[type=number]').value") == "1.5"
+
+
+@pytest.mark.parametrize("given", ["25", "-1"])
+def test_more_than_an_exercise_is_worth_is_not_saved(shown, asking, given):
+    """Catches 25 for 2.5: the sum counts it not, and saving says which field it is."""
+    shown.show(asking)
+    assert shown.run(GIVE, given)[1].startswith("0 points, 0 of 5")
+    shown.run(SAVE.replace("return saved.text()", "return saved && saved.text()"))
+    assert shown.run(READ)[3] == "Question: Success: give 0 to 2.5 points. Nothing was saved."
+
+
 @pytest.mark.parametrize(
     ("text", "words"), [("{", "is not a saved form"), ('{"student": "eve", "notebook": "x"}', "of eve/x")]
 )

@@ -22,7 +22,7 @@ from checker.notebook import Unreadable, read
         ("{}", "does not say which notebook format"),
         ('{"nbformat": 2, "worksheets": []}', "format 2"),
         ('{"nbformat": 4, "cells": {}}', "no list of cells"),
-        ('{"nbformat": 4, "cells": [3]}', "Cell 0 is not a cell"),
+        ('{"nbformat": 4, "cells": [3]}', "What stands at place 1 of the file is not a cell but int"),
         ("[" * 100_000, "nested too deeply"),
         ("null", "not a notebook"),
     ],

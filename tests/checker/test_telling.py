@@ -113,6 +113,42 @@ def test_what_was_not_checked_is_said_and_is_in_the_json(good, save, tmp_path):
     assert skipped["status"] == "skipped" and skipped["name"].endswith("essay.pdf")
 
 
+def test_the_json_says_of_a_copy_whose_it_is(good, save, tmp_path):
+    """Catches two submissions with the same bytes that the text tells of and the JSON does not."""
+    save(good, "a.ipynb"), save(good, "b.ipynb")
+    assert "the same bytes twice: 1 (" in checker(tmp_path).stdout
+    first, second = json.loads(checker("check", tmp_path, "--format", "json").stdout)
+    assert "same_bytes_as" not in first and second["same_bytes_as"] == first["name"]
+    told = json.loads(checker("check", tmp_path, "--format", "gradescope").stdout)["output"]
+    assert f"{second['name']} holds the same bytes as {first['name']}." in told
+
+
+def test_a_notebook_that_is_named_twice_is_checked_once(good, save):
+    """Catches "2 of 2 notebooks pass" of one file that a shell's pattern and its own name both stand for."""
+    path = save(good)
+    report, again = json.loads(checker("check", path, path, "--format", "json").stdout)
+    assert report["status"] == "pass" and (again["status"], again["reason"]) == ("skipped", "named twice")
+    assert "not checked, named twice: 1 (" in checker(path, path).stdout
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_an_empty_zip_is_accounted_for(good, save, tmp_path, beside):
+    """Catches a submission of which neither text nor JSON says a word; alone it left a program without any JSON."""
+    zipped(tmp_path / "empty.zip", {})
+    if beside:
+        save(good)
+    done = checker("check", tmp_path, "--format", "json")
+    assert done.returncode == (0 if beside else 2)
+    assert json.loads(done.stdout)[-1] == {
+        "name": str(tmp_path / "empty.zip"),
+        "status": "skipped",
+        "reason": "an empty zip",
+    }
+    assert "not checked, an empty zip: 1 (" in checker(tmp_path).stdout
+    told = json.loads(checker("check", tmp_path, "--format", "gradescope").stdout)["output"]
+    assert f"{tmp_path / 'empty.zip'} was not checked: an empty zip." in told
+
+
 def test_zips_in_zips_end(tmp_path):
     """Catches a zip that holds itself, or a chain of them, followed for ever."""
     content = zipped(tmp_path / "0.zip", {"hw.ipynb": b"{}"}).read_bytes()
@@ -168,11 +204,14 @@ def test_half_a_letter_in_a_type_is_written(good, save, tmp_path):
     assert done.returncode == 0 and "[image/?]" in (tmp_path / "out.md").read_text()
 
 
-@pytest.mark.parametrize("key", ["source", "cell_type"])
-def test_a_cell_that_lacks_something_is_named_by_assign(good, save, tmp_path, key):
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [("source", "the empty cell at place 5 of the file in Cell 3: Data"), ("cell_type", "Cell 4: Reward function")],
+)
+def test_a_cell_that_lacks_something_is_named_by_assign(good, save, tmp_path, key, place):
     del good["cells"][4][key]
     done = checker("assign", save(good), "-o", tmp_path / "out")
-    assert done.returncode == 2 and "cell 4 is not a valid cell" in done.stderr
+    assert done.returncode == 2 and f", {place}: this is not a valid cell" in done.stderr
 
 
 def test_warnings_of_students_code_stay_with_them(good, save):

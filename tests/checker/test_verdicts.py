@@ -4,9 +4,10 @@ import pytest
 
 from checker.check import check
 from checker.notebook import CHECK_RECORD, read
+from checker.pages.site import render
 from checker.rubric import evidence, load
 from checker.verdicts import asked, verdicts
-from tests.checker.conftest import HEADER, code
+from tests.checker.conftest import HEADER, code, markdown
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
@@ -86,6 +87,45 @@ def test_evidence_shows_every_verdict(good, save):
     found = next(evidence(step, read(path), check(path)))
     assert "checks 7 of 8" in found.text
     assert all(line.strip() in found.quote for line in lines)
+
+
+IDEA = "I expect GRPO to double the reward."
+JUDGED = "The hypothesis was wrong: the reward rose by a third."
+
+
+def test_evidence_quotes_what_is_claimed_and_what_is_concluded(good, save):
+    """Catches "Cell 8: 61 words", from which nobody can tell whether an analysis is one."""
+    good["cells"][1]["source"] += f"\n\n{IDEA}"
+    good["cells"][8]["source"] += f"\n\n{JUDGED}"
+    good["cells"].append(markdown("And a further cell of the analysis."))
+    path = save(good)
+    quoted = {
+        criterion.name: {
+            found.text.split(":")[0]: found.quote for found in evidence(criterion, read(path), check(path))
+        }
+        for criterion in load()
+    }
+    for name in ("Task and rewards", "Evaluation"):
+        assert IDEA in quoted[name]["Cell 1"] and JUDGED in quoted[name]["Cell 8"]
+        assert "# Cell" not in quoted[name]["Cell 8"] and "a further cell of the analysis" in quoted[name]["Cell 8"]
+
+
+def test_a_long_text_is_cut_in_the_evidence_and_that_is_said(good, save):
+    """Catches a form that repeats a pasted book four times."""
+    good["cells"][8]["source"] += "\n\n" + "word " * 10_000
+    path = save(good)
+    evaluation = next(criterion for criterion in load() if criterion.name == "Evaluation")
+    (found,) = [e for e in evidence(evaluation, read(path), check(path)) if e.text.startswith("Cell 8")]
+    assert len(found.quote) < 7_000 and "more characters)" in found.quote
+
+
+def test_the_form_folds_texts_away(good, save, tmp_path):
+    """Catches a form in which the score to be given is lost between pages of quoted text."""
+    good["cells"][8]["source"] += f"\n\n{JUDGED}"
+    page = render(save(good), tmp_path / "pages", "builtin").read_text(encoding="utf-8")
+    form = page.split('id="grades"')[1]
+    before, _, _ = form.partition(JUDGED)
+    assert before.rpartition("<")[0].rstrip().endswith("</summary>")
 
 
 def test_cases_are_counted_as_cases(good, save):
@@ -183,3 +223,42 @@ def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, s
         with_checks(good, "", "")["cells"][5]["outputs"].append(output)
     good["cells"][5]["source"] += "\n" + CALLS
     assert [verdict.line for verdict in verdicts(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]
+
+
+ALIASES = {
+    "another name": ("from shared import check as c", "c.loss(grpo_loss)"),
+    "another name, among others": ("from shared import (\n    evaluate,\n    check as c,\n)", "c.loss(grpo_loss)"),
+    "the module as": ("import shared.check as chk", "chk.loss(grpo_loss)"),
+    "the whole name": ("import shared.check", "shared.check.loss(grpo_loss)"),
+    "a further name": ("from shared import check\nc = check", "c.loss(grpo_loss)"),
+    "one check alone": ("from shared.check import loss as loss_check", "loss_check(grpo_loss)"),
+}
+
+
+@pytest.mark.parametrize(("brought", "call"), ALIASES.values(), ids=ALIASES.keys())
+def test_a_check_under_another_name_is_a_check(good, save, brought, call):
+    """Catches "checks 0 of 0", and a function that ignores its arguments unseen, after `import ... as`."""
+    good["cells"][2]["source"] += f"\n{brought}"
+    source = f"def grpo_loss(logps, ratio):\n    return torch.tensor(0.1)\n{call}"
+    path = save(with_checks(good, WRONG, source))
+    notebook = read(path)
+    assert asked(notebook) == 1 and [verdict.exercise for verdict in verdicts(notebook)] == ["GRPO loss"]
+    assert [c for c, _ in findings(path)] == ["C001", "C003"]
+
+
+@pytest.mark.parametrize("source", ["c.loss = print", "c = SimpleNamespace(loss=print)", "setattr(c, 'loss', print)"])
+def test_a_check_under_another_name_that_was_written_over_is_found(good, save, source):
+    good["cells"][2]["source"] += "\nfrom shared import check as c"
+    assert [c for c, _ in findings(save(with_checks(good, "", source + "\nc.loss(grpo_loss)")))] == ["C002"]
+
+
+def test_a_name_that_is_no_check_is_left_alone(good, save):
+    """Catches every `c.loss(...)` taken for a check, since one notebook calls the checks so."""
+    path = save(with_checks(good, RIGHT, "c = Canvas()\nc.loss(grpo_loss)"))
+    assert verdicts(read(path)) == [] and findings(path) == []
+
+
+def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):
+    """Catches "checks 0 of 0" where a bracket is missing in the cell that calls them."""
+    good["cells"][2]["source"] += "\nfrom shared import check as c"
+    assert asked(read(save(with_checks(good, "", "c.loss(grpo_loss)\nprint((")))) == 1

@@ -21,6 +21,7 @@ from types import ModuleType
 import cloudpickle
 
 from checker.grading.apart import exchange
+from checker.grading.apart.partial import NO_ANSWER, by_one_answer, counted, share
 
 TIME_TO_RECOGNISE = 2.0  # seconds for the known slips
 PROJECT = "shared"
@@ -113,7 +114,7 @@ def modules(pickled: bytes) -> set[str]:
 
 
 def judged(check: str, outcomes: list, seed: int) -> dict:
-    """{"passed", "text", "cases", "right"} of what a function gave."""
+    """{"passed", "text", "cases", "right", "share"} of what a function gave. share: of the points, from 0 to 1."""
     from shared.exercises.comparing import WAYS, difference
     from shared.exercises.recognition import recognised
     from shared.exercises.wording import told
@@ -133,7 +134,7 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
             continue
         expected = [expected_outcome(check, seed, number, which) for which in range(len(given))]
         if given[0].blank:
-            return {"passed": False, "text": given[0].raised or "it is not filled in yet.", "cases": number, "right": 0}
+            return _verdict(False, given[0].raised or "it is not filled in yet.", number, 0, 0.0)
         ways = [
             difference(one, right, of.tolerance) if one is not None else "raised" for one, right in zip(given, expected)
         ]
@@ -142,10 +143,14 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
             failures.append((WAYS.index(ways[0]), number, ways[0], asked[0], given[0], expected[0]))
     total = len(hidden(check, seed))
     right = len(seen) - len(failures)
+    free = free_cases(check, seed)
+    part = share(right, total, free)
+    if not failures and right == total:
+        return _verdict(True, f"right in all {total} hidden cases.", total, right, 1.0)
+    ways = [failure[2] for failure in failures] + [NO_ANSWER] * (total - len(seen))
+    count = counted(ways, total, free)
     if not failures:
-        passed = len(seen) == total
-        text = f"right in all {total} hidden cases." if passed else f"it gave {len(seen)} of {total} answers."
-        return {"passed": passed, "text": text, "cases": total, "right": right}
+        return _verdict(False, f"it gave {len(seen)} of {total} answers.\n{count}", total, right, part)
     _, _, way, case, one, expected_one = min(failures, key=lambda failure: failure[:2])
     end = time.monotonic() + TIME_TO_RECOGNISE
     wrong = [(failure[3], failure[4]) for failure in failures]
@@ -153,17 +158,27 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
     if way not in ("harm", "type"):
         slips = recognised(of, [c for c, _ in wrong], [o for _, o in wrong], lambda: time.monotonic() < end)
     text = told(of, way, slips, case, one, expected_one)
-    return {"passed": False, "text": text, "cases": total, "right": right}
+    return _verdict(False, f"{text}\n{count}", total, right, part)
 
 
 def judged_without_reference(found: list) -> dict:
-    """{"passed", "text", "cases", "right"} of a part of a student's own task: what was said of it, "" for nothing."""
+    """As `judged`, of a part of a student's own task: what was said of it, "" for nothing."""
     outcome = found[0] if found else None
     if outcome is None:
-        return {"passed": False, "text": "it gave no answer.", "cases": 1, "right": 0}
+        return _verdict(False, "it gave no answer.", 1, 0, 0.0)
     said = outcome.raised or outcome.harm or outcome.complaint or outcome.value
     text = str(said) if said else "well made, as far as can be told of any task."
-    return {"passed": not said, "text": text, "cases": 1, "right": int(not said)}
+    return _verdict(not said, text, 1, int(not said), float(not said))
+
+
+def _verdict(passed: bool, text: str, cases: int, right: int, share: float) -> dict:
+    return {"passed": passed, "text": text, "cases": cases, "right": right, "share": share}
+
+
+@cache
+def free_cases(check: str, seed: int) -> int:
+    """How many cases count for nobody, since one answer alone would be right in them."""
+    return by_one_answer(expected_outcome(check, seed, number, 0).value for number in range(len(hidden(check, seed))))
 
 
 @cache

@@ -167,7 +167,7 @@ def test_what_is_no_notebook_is_set_aside_before_grading(of, submissions, tmp_pa
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
     work = plan([place.parent.parent], tmp_path, of)
-    assert not work.jobs and "Cell 0 is not a cell" in work.aside[0].reason
+    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
 
 
 def test_a_path_that_is_not_there_changes_nothing(of, tmp_path):
@@ -281,6 +281,34 @@ def test_feedback_names_a_cell_as_the_notebook_does(of, folder):
     }
     page = feedback(Line("ann", {"maths.ipynb": result}), "ann")
     assert "C002, Cell 3: Data: it." in page and "cell 5" not in page
+
+
+def test_points_of_a_form_and_a_correction_reach_feedback(of, folder, submissions, tmp_path):
+    """Catches a student who reads another total than the table has, and a slip on a form of which nobody is told."""
+    hand_in = submissions("ann")
+    run(of, folder, hand_in, tmp_path, Grader())
+    place = folder.path / "grades.csv"
+    place.write_text(place.read_text().replace("ann,2,2,2,,,2,0,0,,,,", "ann,2,2,2,,,2,0,0,,-0.5,,"))
+    form = Form("ann", "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
+    run(of, folder, hand_in, tmp_path, Grader(), [form])
+    assert table(folder)["ann"]["total"] == "5.5"
+    page = (folder.path / "feedback" / "ann.html").read_text()
+    assert "5.5 points in all: 2 by checks, 0 by hand, 4 by the rubric, -0.5 by correction." in page
+
+
+def test_too_many_points_on_a_form_are_said(of, folder, submissions, tmp_path):
+    """Catches 25 for 2.5, counted or left out without a word."""
+
+    class Unjudged(Grader):
+        def __call__(self, jobs):
+            yield from ((job, failed(job, "graded by the instructor")) for job in jobs)
+
+    form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
+    _, said = run(of, folder, submissions("ann"), tmp_path, Unjudged(), [form])
+    assert said == [
+        f"{form.path}: Exercise: square is worth 2 and has 25 points. Mend it on the page: it was not counted."
+    ]
+    assert table(folder)["ann"]["total"] == "0"
 
 
 def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, folder, submissions, tmp_path):
@@ -409,6 +437,7 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     )
     (job,) = (job for _, job in plan([folder], scratch, Class([sheet], settings)).jobs.values())
     result = grade(job)
-    assert result["stopped"] == '"Cell 5: One GRPO step" stopped with an error.'  # `check` is not defined there
+    assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]
     assert 'data-student="ann"' in result["page"]
+    assert 'data-criterion="Exercise: square"' in result["page"]  # nothing judged it, so a person gives its points

@@ -15,7 +15,8 @@ from tests.checker.command_line import checker
 
 
 def item(name, earned, points=2.0):
-    return {"name": name, "earned": earned, "points": points, "verdict": f"about {name}"}
+    about = {"section": "Cell 5: One GRPO step", "verdict": f"about {name}"}
+    return about | {"name": name, "earned": earned, "points": points}
 
 
 def test_scores_are_real_and_what_a_person_grades_is_left_to_them():

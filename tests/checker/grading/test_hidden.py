@@ -19,6 +19,7 @@ from checker.grading.apart import exchange
 from checker.grading.functions import definitions
 from checker.grading.hidden import Asked, Key, Verdict, verdicts
 from checker.grading.limits import Limits
+from checker.grading.one import _earned
 from checker.grading.sheets import read_sheet, sheet_for
 from checker.notebook import Unreadable, parse, read
 from tests.checker.conftest import code
@@ -43,7 +44,8 @@ class PlainKey:
         expected = [ABOUT[check](number) for number in self.numbers]
         if len(given) < len(expected):
             return Verdict(False, f"it gave {len(given)} of {len(expected)} answers.")
-        return Verdict(given == expected, "right" if given == expected else f"wrong: {given}")
+        share = sum(one == other for one, other in zip(given, expected)) / len(expected)
+        return Verdict(given == expected, "right" if given == expected else f"wrong: {given}", share=share)
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +137,8 @@ CHEATS = {
 @pytest.mark.parametrize("cheat", CHEATS, ids=str)
 def test_cheats_earn_nothing(cheat, judged):
     """Catches a grader that believes the notebook: all of these print a tick there, or could."""
-    assert not judged(*CHEATS[cheat], seed=100)["square"].passed
+    found = judged(*CHEATS[cheat], seed=100)["square"]
+    assert not found.passed and found.earned == 0
 
 
 def test_an_endless_loop_costs_one_question(judged, monkeypatch):
@@ -160,6 +163,28 @@ def test_one_wrong_function_costs_its_own_points_alone(judged):
     assert found["cube"].passed and "once the functions that it calls are right" in found["cube"].text
 
 
+def test_a_function_that_is_right_in_some_cases_earns_their_part(judged):
+    """Catches all or nothing for a function that is right in four cases of five."""
+    found = judged(SQUARE.format("return x * x if x < 5 else 0"), CUBE.format("return x ** 3"))
+    assert (found["square"].passed, found["square"].earned, found["cube"].earned) == (False, 0.8, 1.0)
+
+
+def test_a_part_counts_as_it_is_once_what_it_calls_is_right(judged):
+    """Catches a function that is right in three cases of five and pays for another one's slip in all of them."""
+    found = judged(SQUARE.format("return -1"), CUBE.format("return x * square(x) if x < 4 else 0"))
+    assert (found["square"].earned, found["cube"].earned) == (0.0, 0.6)
+    assert "once the functions that it calls are right" in found["cube"].text
+
+
+@pytest.mark.parametrize(("share", "points"), [(0.0, 0.0), (0.8, 1.6), (0.9999, 1.99)])
+def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
+    """Catches points for a part that nobody gets, and all points for a part."""
+    (check,) = sheet.items[0].checks
+    given = _earned(sheet.items[0], {check: Verdict(False, "wrong in some", share=share)})
+    assert given["earned"] == points and given["verdict"] == "wrong in some"
+    assert _earned(sheet.items[0], {check: Verdict(True, "right")})["earned"] == 2.0
+
+
 def test_an_imported_reference_earns_nothing_and_is_a_finding(judged):
     """Catches the solution imported under the exercise's name."""
     found = judged("from shared.advantages import group_advantages", SQUARE.format("return group_advantages(x)"))
@@ -171,6 +196,20 @@ def test_points_and_checks_are_read_from_the_worked_notebook(sheet):
     items = {item.name: item for item in sheet.items}
     assert (items["square"].points, items["cube"].points, sheet.points) == (2.0, 3.0, 5.0)
     assert [check.name for check in items["cube"].checks] == ["cube"]
+
+
+@pytest.mark.parametrize(
+    ("brought", "call"),
+    [
+        ("from shared import check as c", "c.square(square)"),
+        ("import shared.check as chk", "chk.square(square)"),
+        ("from shared.check import square as judge", "judge(square)"),
+    ],
+)
+def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
+    """Catches an exercise that nobody checks, because its notebook imports the checks in another way."""
+    (item,) = read_sheet(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
+    assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
 
 
 def test_a_notebook_is_graded_by_the_key_of_its_edition(notebook, sheet):
@@ -229,7 +268,7 @@ def test_two_threads_of_a_worker_each_read_their_own_verdict():
             time.sleep(0.02)
 
         def readline(self):
-            return json.dumps({"passed": True, "text": self.request["judge"]})
+            return json.dumps({"passed": True, "text": self.request["judge"], "share": 1.0})
 
     key = object.__new__(Key)
     key.process = Process()

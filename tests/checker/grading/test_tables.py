@@ -1,15 +1,21 @@
 """The table of grades, its corrections, and the forms whose points it adds up."""
 
+import csv
+import io
 import json
 import os
 import stat
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from checker.forms import Form, read_forms
 from checker.grading import tables
+from checker.grading.feedback import feedback
+from checker.grading.gradescope import results
 from checker.grading.storing import Folder, file_name, forget
+from checker.grading.sums import refused
 from checker.grading.tables import Line, add_forms
 from checker.notebook import Unreadable
 
@@ -30,6 +36,7 @@ def result(**changed):
         "verdict": "right.",
         "section": "",
         "wanted": "",
+        "field": "Exercise: kl",
     }
     plain = {"notebook": "dots.ipynb", "items": [item], "earned": 2.0, "possible": 2.0, "stopped": "", "seconds": 3.0}
     return plain | {"findings": [], "page": ""} | changed
@@ -43,20 +50,20 @@ def written(folder, *students):
 def test_a_correction_survives_regrading_with_who_and_when(folder):
     """Catches an instructor's decision lost by the next run, or one of which nobody knows whose it was."""
     table = written(folder, "ann", "bob")
-    table.write_text(table.read_text().replace("bob,2,2,,2,0,3,,,,", "bob,2,2,,2,0,3,,-1.5,,"))
+    table.write_text(table.read_text().replace("bob,2,2,,,2,0,3,,,,", "bob,2,2,,,2,0,3,,-1.5,,"))
     lines = written(folder, "ann", "bob").read_text().splitlines()
     corrected = lines[2].split(",")
-    assert corrected[4] == "0.5" and corrected[8] == "-1.5"
-    assert corrected[9] and corrected[10].startswith("20")
+    assert corrected[5] == "0.5" and corrected[9] == "-1.5"
+    assert corrected[10] and corrected[11].startswith("20")
     assert written(folder, "ann", "bob").read_text().splitlines() == lines
 
 
 def test_a_correction_survives_a_run_over_another_part_of_the_class(folder):
     """Catches a decision lost when the late notebooks, handed in as a zip of their own, are graded into the folder."""
     table = written(folder, "ann", "bob")
-    table.write_text(table.read_text().replace("bob,2,2,,2,0,3,,,,", "bob,2,2,,2,0,3,,-1.5,,"))
+    table.write_text(table.read_text().replace("bob,2,2,,,2,0,3,,,,", "bob,2,2,,,2,0,3,,-1.5,,"))
     assert "Nothing of this student was in the last run.,-1.5" in written(folder, "ann").read_text()
-    assert written(folder, "ann", "bob").read_text().splitlines()[2].split(",")[8] == "-1.5"
+    assert written(folder, "ann", "bob").read_text().splitlines()[2].split(",")[9] == "-1.5"
 
 
 def test_a_table_that_cannot_be_read_is_not_written_over(folder):
@@ -78,7 +85,7 @@ def test_semicolons_and_decimal_commas_are_understood(folder):
     """Catches the spreadsheets of half of Europe."""
     table = written(folder, "ann")
     table.write_text(table.read_text().replace(",", ";").replace("0;3;;;;", "0;3;;1,5;;"), encoding="utf-8-sig")
-    assert written(folder, "ann").read_text().splitlines()[1].startswith("ann,2,2,,3.5,")
+    assert written(folder, "ann").read_text().splitlines()[1].startswith("ann,2,2,,,3.5,")
 
 
 def test_a_name_that_a_spreadsheet_takes_for_a_formula_is_text(folder):
@@ -160,6 +167,79 @@ def test_points_of_forms_go_to_their_students(tmp_path):
     strangers = add_forms([line], read_forms(tmp_path)[0])
     assert line.rubric == {"dots.ipynb": 4}
     assert [one.student for one in strangers] == ["eve"]
+
+
+def exercise(name, section, points, earned=None, field=""):
+    verdict = "graded by the instructor" if earned is None else "right."
+    about = {"key": name, "name": name, "wanted": name, "field": field or f"Question: {name}"}
+    return about | {"section": section, "points": points, "earned": earned, "verdict": verdict}
+
+
+STEP, ANALYSIS = "Cell 5: One GRPO step", "Cell 8: Analysis"
+ITEMS = [
+    exercise("kl", STEP, 2.0, 2.0),
+    exercise("loss", STEP, 5.0, 2.5),
+    exercise("proposal", STEP, 2.0, field="Exercise: proposal"),
+    exercise("Success", ANALYSIS, 3.0),
+    exercise("Next", ANALYSIS, 1.0),
+]
+FILLED = {"Exercise: proposal": 1.5, "Question: Success": 3.0, "Question: Next": None, "Evaluation": 4.0}
+
+
+def graded(scores=FILLED):
+    """A line with five exercises, of which checks earn two and a form two more."""
+    line = Line("ann", {"dots.ipynb": result(items=ITEMS, earned=4.5, possible=7.0)})
+    add_forms([line], [Form("ann", "dots.ipynb", scores, "", 0.0, Path("ann.grades.json"))])
+    return line
+
+
+def test_points_are_summed_by_section_and_in_all(folder):
+    """Catches points that somebody has to add up by hand, and a sum that leaves out what a person gave."""
+    text = tables.table([graded()], {})
+    (line,) = csv.DictReader(io.StringIO(text))
+    assert [line[name] for name in ("kl", "loss", "proposal", f"{STEP} (sum)")] == ["2", "2.5", "1.5", "6"]
+    assert [line[name] for name in ("Success", "Next", f"{ANALYSIS} (sum)")] == ["3", "", "3"]
+    assert [line[name] for name in ("checks", "by hand", "rubric", "total")] == ["4.5", "4.5", "4", "13"]
+    assert text.splitlines()[0].startswith(
+        f"student,kl,loss,proposal,{STEP} (sum),Success,Next,{ANALYSIS} (sum),checks"
+    )
+
+
+def test_table_feedback_and_gradescope_say_the_same_sums():
+    """Catches three programs that add up in three ways."""
+    line = graded()
+    page = feedback(line, "ann", "-1.5")
+    for said in ("6 of 9 points", "3 of 4 points, 1 of them still to be given", "9 of 13 points, 1 of them still"):
+        assert said in page
+    assert "11.5 points in all: 4.5 by checks, 4.5 by hand, 4 by the rubric, -1.5 by correction." in page
+    told = json.loads(results([line.results["dots.ipynb"]]))["output"]
+    assert f"{STEP}: 4.5 of 9 points, 2 of them still to be given" in told
+    assert f"{ANALYSIS}: 0 of 4 points, 4 of them still to be given" in told
+    assert "dots.ipynb: 4.5 of 13 points, 6 of them still to be given" in told
+
+
+def test_an_exercise_without_a_check_is_given_by_hand_and_stands_in_feedback():
+    """Catches an exercise that is worth points which nobody has a way to give."""
+    page = feedback(graded(), "ann")
+    row = page.split("<code>proposal</code>")[1].split("</tr>")[0]
+    assert "1.5 of 2" in row and "given by the instructor" in row
+    row = page.split("<code>Next</code>")[1].split("</tr>")[0]
+    assert "of 1, not given yet" in row
+
+
+@pytest.mark.parametrize("score", [2.5, -1.0])
+def test_more_points_than_an_exercise_is_worth_are_refused_and_said(score):
+    """Catches 25 for 2.5 in a form that was edited by hand, in a total that nobody looks at again."""
+    line = graded(FILLED | {"Exercise: proposal": score})
+    assert line.by_hand == 3.0
+    form = line.forms["dots.ipynb"]
+    assert refused(ITEMS, form) == [f"Exercise: proposal is worth 2 and has {score:g} points"]
+
+
+def test_a_question_that_the_key_does_not_have_is_not_lost(folder):
+    """Catches points of a form of an older edition that vanish in silence."""
+    line = graded({"Question: Of last year": 2.0, "Evaluation": 4.0})
+    assert (line.by_hand, line.rubric) == (0, {"dots.ipynb": 6.0})
 
 
 def test_forms_of_an_earlier_run_still_count(tmp_path):

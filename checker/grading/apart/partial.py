@@ -1,0 +1,51 @@
+"""What a function is worth that is right in some hidden cases and wrong in others, and the lines that say so.
+
+Of many exercises one answer, 0 for the most part, is right in many cases: a function that gives it always has learned
+nothing. So as many cases as it would get count for nobody, and the points go by the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+DIGITS = 4  # of a number that is compared with other cases' numbers
+NO_ANSWER = "no answer"
+IN_WORDS = {
+    "raised": "an error",
+    "result": "nothing that can be compared",
+    "shape": "another shape",
+    "value": "another value",
+    "gradient": "another gradient",
+    "harm": "changed arguments",
+    "type": "another type",
+    NO_ANSWER: NO_ANSWER,
+}
+
+
+def by_one_answer(values: Iterable) -> int:
+    """In how many cases the same answer is right; 0 where each has its own. A tensor of one number, whatever its shape,
+    is that number."""
+    often = Counter(map(_answer, values)).most_common(1)
+    return often[0][1] if often and often[0][1] > 1 else 0
+
+
+def share(right: int, total: int, free: int) -> float:
+    """The part of the points, from 0 to 1, for `right` of `total` cases, of which `free` count for nobody."""
+    return max(0, right - free) / (total - free) if total > free else 0.0
+
+
+def counted(ways: Iterable[str], total: int, free: int) -> str:
+    """How many cases are right, and what the others gave: a way of `IN_WORDS` for each wrong one."""
+    wrong = Counter(ways)
+    right = total - wrong.total()
+    gave = ", ".join(f"{IN_WORDS[way]} in {wrong[way]}" for way in IN_WORDS if wrong[way])
+    lines = [f"Right in {right} of {total} hidden cases; {gave}."]
+    if free and right:
+        lines.append(f"One answer alone would be right in {free} of them, so {free} count for nobody.")
+    return "\n".join(lines)
+
+
+def _answer(value) -> object:
+    if value is None or isinstance(value, str):
+        return value
+    numbers = [round(number, DIGITS) + 0.0 for number in value.double().flatten().tolist()]  # -0.0 becomes 0.0
+    return numbers[0] if numbers and len(set(numbers)) == 1 else (tuple(value.shape), tuple(numbers))

@@ -1,0 +1,75 @@
+"""What points come to, by section and in all: one place, so that table, feedback and Gradescope say the same numbers.
+
+An exercise is earned by checks, or given by a person on the form of the student's page; until then its points wait.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from checker.forms import Form
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What some exercises come to. possible: with those that wait; waiting: what a person has still to give points for."""
+
+    earned: float = 0.0
+    possible: float = 0.0
+    waiting: float = 0.0
+
+    def __str__(self) -> str:
+        """ "17 of 19 points", and what is still to be given."""
+        said = f"{shown(self.earned)} of {shown(self.possible)} points"
+        return f"{said}, {shown(self.waiting)} of them still to be given" if self.waiting else said
+
+
+def summed(items: Iterable[dict]) -> Sum:
+    """The sum of a result's exercises."""
+    items = list(items)
+    return Sum(
+        sum(item["earned"] for item in items if item["earned"] is not None),
+        sum(item["points"] for item in items),
+        sum(item["points"] for item in items if item["earned"] is None),
+    )
+
+
+def sections(items: Iterable[dict]) -> dict[str, list[dict]]:
+    """The exercises by the section they stand in, both in the notebook's order."""
+    found: dict[str, list[dict]] = {}
+    for item in items:
+        found.setdefault(item["section"], []).append(item)
+    return found
+
+
+def with_given(items: Iterable[dict], form: Form | None) -> list[dict]:
+    """The exercises with the points that a person gave on the form in the place of those that no check gives."""
+    return [item if form is None else _given(item, form) for item in items]
+
+
+def refused(items: Iterable[dict], form: Form) -> list[str]:
+    """The fields of a form that hold more than the exercise is worth, or less than nothing: they do not count."""
+    asked = {item["field"]: item["points"] for item in items if item["earned"] is None}
+    scores = {name: form.scores.get(name) for name in asked}
+    return [
+        f"{name} is worth {shown(asked[name])} and has {shown(score)} points"
+        for name, score in scores.items()
+        if score is not None and not 0 <= score <= asked[name]
+    ]
+
+
+def by_rubric(items: Iterable[dict], form: Form) -> dict[str, float]:
+    """The scores of a form that are no exercise's: the criteria, by their names."""
+    fields = {item["field"] for item in items}
+    return {name: score for name, score in form.scores.items() if score is not None and name not in fields}
+
+
+def shown(number: float) -> str:
+    """Points as people write them: 3, 2.5."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _given(item: dict, form: Form) -> dict:
+    score = form.scores.get(item["field"]) if item["earned"] is None else None
+    if score is None or not 0 <= score <= item["points"]:
+        return item
+    return item | {"earned": score, "by_hand": True, "verdict": "given by the instructor"}

@@ -1,0 +1,92 @@
+"""Points for a function that is right in some hidden cases: in proportion, and nothing for what anybody would get."""
+
+import pytest
+
+from checker.grading.apart.partial import by_one_answer, counted, share
+
+
+def test_all_right_is_all_and_what_one_answer_gets_is_nothing():
+    """Catches points for `return 0.0`, which of some exercises is right in three cases of four."""
+    assert (share(8, 8, 0), share(5, 8, 0), share(0, 8, 0)) == (1.0, 5 / 8, 0.0)
+    assert (share(173, 173, 136), share(136, 173, 136), share(20, 173, 136)) == (1.0, 0.0, 0.0)
+    assert share(8, 8, 8) == 0.0
+
+
+def test_the_answer_that_is_right_most_often_is_found():
+    """Catches zeros of two shapes taken for two answers, and one case each taken for a common answer."""
+    torch = pytest.importorskip("torch")
+    zeros = [torch.zeros(2, 3), torch.zeros(4), torch.tensor(-0.0)]
+    assert by_one_answer([*zeros, torch.ones(2), torch.arange(3.0)]) == 3
+    assert by_one_answer([torch.arange(2.0), torch.arange(3.0), torch.tensor(5.0)]) == 0
+    assert by_one_answer(["straight", "flush", "straight", ""]) == 2
+    assert by_one_answer([torch.tensor([1.0, 2.0]), torch.tensor([[1.0], [2.0]])]) == 0
+    assert by_one_answer([]) == 0
+
+
+def test_what_failed_is_said_by_kind():
+    """Catches "wrong" without a word on how often and how."""
+    ways = ["value", "raised", "value"]
+    assert counted(ways, 8, 0) == "Right in 5 of 8 hidden cases; an error in 1, another value in 2."
+    assert counted(ways, 8, 3).endswith("\nOne answer alone would be right in 3 of them, so 3 count for nobody.")
+    assert "nobody" not in counted(["value"] * 8, 8, 3)
+
+
+@pytest.fixture(scope="module")
+def key():
+    pytest.importorskip("torch")
+    pytest.importorskip("cloudpickle")
+    from checker.grading.apart import key
+
+    return key
+
+
+@pytest.fixture
+def judged(key):
+    """The verdict on a function in the hidden cases of a check."""
+    from shared.exercises.calling import call
+
+    def judge(check, function, seed=7):
+        of = key.exercise(check)
+        outcomes = [key.exchange.encoded(call(of, function, case)) for case in key.asked_cases(check, seed)]
+        return key.judged(check, outcomes, seed)
+
+    return judge
+
+
+def one_group(rewards, num_generations):
+    """Right where there is one group."""
+    return (rewards - rewards.mean()) / (rewards.std(unbiased=False) + 1e-4)
+
+
+def test_a_function_that_is_right_in_some_cases_earns_a_part(judged):
+    """Catches all or nothing: a formula that forgets the groups is right wherever there is one."""
+    found = judged("group_advantages", one_group)
+    assert not found["passed"] and 0 < found["share"] < 1
+    right, total = found["right"], found["cases"]
+    assert f"Right in {right} of {total} hidden cases; another value in" in found["text"]
+    assert found["share"] < right / total  # equal rewards, whose advantages are 0, count for nobody
+
+
+def test_a_function_without_a_thought_earns_nothing(judged, key):
+    """Catches points for a constant, for what is not filled in, and for what gave no answer; all for the reference."""
+
+    def unfilled(rewards, num_generations):
+        raise NotImplementedError
+
+    for function in (lambda rewards, num_generations: rewards * 0, unfilled):
+        found = judged("group_advantages", function)
+        assert (found["passed"], found["share"]) == (False, 0.0)
+    assert key.judged("group_advantages", [], 7)["share"] == 0.0
+    found = judged("group_advantages", key.exercise("group_advantages").reference())
+    assert (found["passed"], found["share"]) == (True, 1.0)
+
+
+def test_cases_without_an_answer_cost_their_part(judged, key):
+    """Catches a program that ended in the middle and earns as much as one that came to its end, or nothing."""
+    of = key.exercise("group_advantages")
+    from shared.exercises.calling import call
+
+    outcomes = [key.exchange.encoded(call(of, of.reference(), case)) for case in key.asked_cases("group_advantages", 7)]
+    found = key.judged("group_advantages", outcomes[: len(outcomes) // 2], 7)
+    assert not found["passed"] and 0.3 < found["share"] < 0.6
+    assert found["text"].startswith(f"it gave {found['right']} of {found['cases']} answers.")

@@ -1,0 +1,97 @@
+"""What no check can judge has a field on the form, with its worth and what the student put there."""
+
+import json
+
+import pytest
+
+from checker.by_hand import fields, without_a_check
+from checker.notebook import notebook_of
+from checker.pages.site import render
+from tests.checker.conftest import code, markdown
+
+EXERCISE = "def {name}():\n    # student code here\n    # TODO: do {name} ({points} points)\n    {solution}\n    # end student code"
+ANALYSIS = (
+    "# Cell 8: Analysis\n\n**Success.** Did it help?\n\n*Worth 3 points.*\n\nIt did, by 0.2.\n\n"
+    "**What next?** Say.\n\n*Worth 2.5 points.*\n\nMore seeds."
+)
+
+
+def notebook(*cells):
+    cells = [cell | {"id": f"cell-{number}"} for number, cell in enumerate(cells)]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+@pytest.fixture
+def handed_in():
+    return notebook(
+        code("# Cell 4: Reward function\nfrom shared import check"),
+        code(EXERCISE.format(name="checked", points=4, solution="return 1")),
+        code("check.checked(checked)"),
+        code(EXERCISE.format(name="proposal", points=2, solution="return 7")),
+        markdown(ANALYSIS),
+    )
+
+
+def own(content):
+    return fields(without_a_check(notebook_of(content), content), content)
+
+
+def test_answers_and_exercises_without_a_check_have_a_field(handed_in):
+    """Catches an exercise worth two points that nobody checks and nobody can give points for."""
+    proposal, success, following = own(handed_in)
+    assert (proposal.name, proposal.points, proposal.anchor) == ("Exercise: proposal", 2.0, "cell-3")
+    assert "return 7" in proposal.answer and not proposal.written
+    assert (success.name, success.points, success.section) == ("Question: Success", 3.0, "Cell 8: Analysis")
+    assert (success.answer, following.answer) == ("It did, by 0.2.", "More seeds.")
+    assert (following.name, following.points) == ("Question: What next?", 2.5)
+
+
+def test_two_questions_of_one_name_have_two_fields(handed_in):
+    """Catches the points of one answer put onto another that is headed alike."""
+    handed_in["cells"][4]["source"] = ANALYSIS.replace("What next?", "Success")
+    assert [field.name for field in own(handed_in)][1:] == ["Question: Success", "Question: Success (2)"]
+
+
+def test_the_key_says_what_is_worth_what_and_the_notebook_what_was_answered(handed_in):
+    """Catches points that a student wrote into the notebook, and an answer lost with the ids of the cells."""
+    asked = without_a_check(notebook_of(handed_in), handed_in)
+    handed_in["cells"][4]["source"] = ANALYSIS.replace("Worth 3", "Worth 90")
+    for cell in handed_in["cells"]:
+        del cell["id"]
+    handed_in["cells"].insert(0, markdown("Mine."))
+    found = fields(asked, handed_in)
+    assert [(field.points, field.anchor) for field in found] == [(2.0, "cell-4"), (3.0, "cell-5"), (2.5, "cell-5")]
+    assert "return 7" in found[0].answer and found[2].answer == "More seeds."
+
+
+def test_what_is_gone_keeps_its_field(handed_in):
+    """Catches a question that is not graded because its cell was deleted."""
+    asked = without_a_check(notebook_of(handed_in), handed_in)
+    del handed_in["cells"][4]
+    assert [(field.name, field.anchor) for field in fields(asked, handed_in)][1:] == [
+        ("Question: Success", ""),
+        ("Question: What next?", ""),
+    ]
+
+
+def test_a_joke_is_no_field(handed_in):
+    handed_in["cells"][4]["source"] = ANALYSIS.replace("Worth 3", "Worth 3000")
+    assert [field.name for field in own(handed_in)] == ["Exercise: proposal", "Question: What next?"]
+
+
+def test_the_form_has_the_fields_with_their_worth(handed_in, save, tmp_path):
+    """Catches half a point that cannot be given, and an answer that the grader has to look for."""
+    page = render(save(handed_in), tmp_path / "pages", "builtin").read_text(encoding="utf-8")
+    form = page.split('id="grades"')[1]
+    for name, worth in (("Exercise: proposal", "2"), ("Question: Success", "3"), ("Question: What next?", "2.5")):
+        assert f'max="{worth}" step="any" data-criterion="{name}"' in form
+    assert "Exercise: checked" not in form and "It did, by 0.2." in form and "return 7" in form
+
+
+def test_in_grading_the_key_decides_what_is_by_hand(handed_in, save, tmp_path):
+    """Catches a student's own check, or a worth of their own, that takes a field away from the instructor or adds one."""
+    asked = without_a_check(notebook_of(handed_in), handed_in)
+    cheat = json.loads(json.dumps(handed_in))
+    cheat["cells"].append(code("check.proposal(proposal)") | {"id": "own"})
+    page = render(save(cheat), tmp_path / "pages", "builtin", by_hand=asked).read_text(encoding="utf-8")
+    assert 'data-criterion="Exercise: proposal"' in page
