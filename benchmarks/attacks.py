@@ -35,7 +35,8 @@ class Attack:
     """One attack.
 
     ended: words of the reason with which the box or the child must have been ended; "" for any.
-    harmless: it only looks, so it may be tried without a box as well: one that gets nothing there shows nothing.
+    harmless: it only looks, and at this machine alone, so it may be tried without a box as well: one that gets nothing
+        there shows nothing.
     """
 
     name: str
@@ -106,14 +107,13 @@ ATTACKS = (
         _trying(f"[(path, lambda path=path: {SECRET!r}.encode() in open(path, 'rb').read()) for path in glob.glob('/proc/*/environ')]"),
         harmless=True,
     ),
+    Attack("a port of the grader", _trying("[('port', lambda: socket.create_connection(('127.0.0.1', PORT), 2))]"), harmless=True),
     Attack(
         "network",
         _trying(
-            "[('grader', lambda: socket.create_connection(('127.0.0.1', PORT), 2)),"
-            " ('outside', lambda: socket.create_connection(('192.0.2.1', 80), 2)),"
+            "[('outside', lambda: socket.create_connection(('192.0.2.1', 80), 2)),"
             " ('name', lambda: socket.getaddrinfo('example.org', 80))]"
         ),
-        harmless=True,
     ),
     Attack(
         "namespaces and mounts",

@@ -5,7 +5,13 @@ import pytest
 from benchmarks.attacks import ATTACKS, held
 from checker.grading.boxes import Isolation
 
-AT_EVERY_TEST = ("read the grader's environment", "network", "memory in three processes", "kill the parent")
+AT_EVERY_TEST = (
+    "read the grader's environment",
+    "a port of the grader",
+    "network",
+    "memory in three processes",
+    "kill the parent",
+)
 HARMLESS = [attack for attack in ATTACKS if attack.harmless]
 CASES = [attack if attack.name in AT_EVERY_TEST else pytest.param(attack, marks=pytest.mark.slow) for attack in ATTACKS]
 
