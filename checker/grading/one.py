@@ -19,7 +19,7 @@ from checker.grading.sheets import Check, Item, Sheet
 from checker.notebook import parse, read
 from checker.pages.site import render
 
-FORMAT = 1  # of a result; what is written in another one is graded again
+FORMAT = 2  # of a result; what is written in another one is graded again
 JUDGING = ("checker", "shared")  # folders of the project
 DIGITS = 20  # hexadecimal ones of a result's name
 
@@ -73,7 +73,11 @@ def _course() -> str:
 
 
 def grade(job: Job) -> dict:
-    """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page."""
+    """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page.
+
+    Raises:
+        BoxFailed: a box did, and not the submission.
+    """
     with tempfile.TemporaryDirectory() as folder:
         handed_in = Path(folder, "handed-in.ipynb")
         handed_in.write_text(job.text, encoding="utf-8")
@@ -97,12 +101,12 @@ def grade(job: Job) -> dict:
 
 
 def failed(job: Job, reason: str, passing: bool = False) -> dict:
-    """The result of a notebook that could not be graded: no points, and the reason, for the instructor to see.
+    """The result of a notebook that could not be graded: no number, and the reason, for the instructor to see.
 
     passing: the reason may be gone the next time, so the notebook is then graded again.
     """
-    items = [_item(item, None, reason) for item in job.sheet.items]
-    return _result(job, items, stopped=reason, passing=passing)
+    items = [_item(item, None, f"not graded: {reason}") for item in job.sheet.items]
+    return _result(job, items, stopped=reason, ungraded=reason, passing=passing)
 
 
 def forget_key() -> None:
@@ -111,7 +115,7 @@ def forget_key() -> None:
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
-    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "passing": False}
+    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "ungraded": "", "passing": False}
     about = {"format": FORMAT, "student": job.student, "notebook": job.sheet.name, "name": job.name, "items": items}
     points = {
         "earned": sum(item["earned"] or 0 for item in items),

@@ -11,8 +11,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from socket import gethostname
 from urllib.parse import urlsplit
 
+from checker.grading.isolation import BoxFailed
 from checker.grading.one import Job, failed, forget_key, grade
 from checker.notebook import Unreadable
 
@@ -20,6 +22,7 @@ TIMES = 2  # how often a notebook may kill its worker before it is reported
 AT_HOME = ("127.0.0.1", "localhost", "::1")
 MOMENT = 2  # seconds
 LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
+AGAIN = "The next run tries it again."
 KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand."
 
 
@@ -151,7 +154,10 @@ def _graded(job: Job) -> dict:
     """Grade a notebook; one that the grader itself stumbles over is reported, and takes none of the others with it."""
     try:
         return grade(job)
+    except BoxFailed as error:
+        reason = f"{error} That is a fault of the machine {gethostname()}, not of the notebook. {AGAIN}"
+        return failed(job, reason, passing=True)
     except Exception as error:
         forget_key()
         reason = f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
-        return failed(job, f"{reason} The next run tries it again.", passing=True)
+        return failed(job, f"{reason} {AGAIN}", passing=True)

@@ -17,6 +17,7 @@ from checker.rubric import for_a_cell
 
 TABLE = "grades.csv"
 KNOWN = "corrections.json"  # the corrections as they were when the table was last written
+UNGRADED = "not graded"  # in place of a number, where grading failed and not the notebook
 CORRECTION = ("correction", "corrected by", "corrected at")
 
 
@@ -58,13 +59,15 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
     for line in lines:
         correction = corrections.get(line.student, ("", "", ""))
         rubric = sum(line.rubric.values())
+        ungraded = any(result.get("ungraded") for result in line.results.values())
         total = line.earned + rubric + _number(correction[0])
         findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
         findings += sum(item.get("finding", False) for r in line.results.values() for item in r["items"])
         seconds = sum(result["seconds"] for result in line.results.values())
-        remarks = [*line.remarks, *(result["stopped"] for result in line.results.values() if result["stopped"])]
+        remarks = [*line.remarks, *(_remark(result) for result in line.results.values() if result["stopped"])]
         cells = [_points(line, notebook, key) for notebook, key, _ in columns]
-        cells += [_short(line.earned), _short(rubric) if line.rubric else "", _short(total), findings, round(seconds)]
+        checks, total = (UNGRADED if ungraded else _short(number) for number in (line.earned, total))
+        cells += [checks, _short(rubric) if line.rubric else "", total, findings, round(seconds)]
         points, who, when = correction
         texts = [
             for_a_cell(text) for text in (line.student, " ".join(remarks), who, when)
@@ -153,10 +156,17 @@ def _columns(lines: list[Line]) -> list[tuple[str, str, str]]:
     return [found[place] for place in sorted(found, key=lambda place: (place[0], order.index(place)))]
 
 
+def _remark(result: dict) -> str:
+    """What stopped a notebook, or why it was not graded."""
+    return f"{result['notebook']}: {UNGRADED}: {result['ungraded']}" if result.get("ungraded") else result["stopped"]
+
+
 def _points(line: Line, notebook: str, key: str) -> str:
     """What was earned, "" for what was not handed in or is the instructor's to grade."""
-    items = line.results.get(notebook, {"items": []})["items"]
-    earned = next((item["earned"] for item in items if item["key"] == key), None)
+    result = line.results.get(notebook, {"items": []})
+    if result.get("ungraded"):
+        return UNGRADED
+    earned = next((item["earned"] for item in result["items"] if item["key"] == key), None)
     return "" if earned is None else _short(earned)
 
 

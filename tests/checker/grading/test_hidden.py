@@ -16,8 +16,10 @@ import pytest
 
 from checker.grading import hidden
 from checker.grading.apart import exchange
+from checker.grading.boxes import Isolation, box
 from checker.grading.functions import definitions
 from checker.grading.hidden import Asked, Key, Verdict, verdicts
+from checker.grading.isolation import BoxFailed
 from checker.grading.limits import Limits
 from checker.grading.sheets import read_sheet, sheet_for
 from checker.notebook import Unreadable, parse, read
@@ -150,6 +152,28 @@ def test_an_exit_is_not_all_passed(judged):
     """Catches a dead process counted as one without complaints."""
     found = judged(SQUARE.format("import os; os._exit(0)"), CUBE.format("return x ** 3"))
     assert not found["square"].passed and "it ended the process it ran in" in found["square"].text
+    assert found["cube"].passed
+
+
+def test_a_box_that_is_killed_is_nobodys_0(judged):
+    """Catches a machine out of memory, which kills boxes, taken for an answer that is wrong."""
+    with pytest.raises(BoxFailed, match="ended before its work did"):
+        judged(SQUARE.format("import os; os.kill(os.getppid(), 9)"), CUBE.format("return x ** 3"))
+
+
+def test_a_box_that_is_refused_is_nobodys_0(judged, isolation, monkeypatch):
+    """Catches a box that worked when it was tried and is refused later: 0 points for all functions at once."""
+    monkeypatch.setattr(hidden, "box", lambda of, *rest: box(Isolation("bwrap", "/bin/false"), *rest))
+    with pytest.raises(BoxFailed, match="could not be started"):
+        judged(SQUARE.format("return x * x"))
+
+
+def test_who_comes_after_a_glutton_gets_a_box(judged):
+    """Catches points lost because another function, which stood before, had the box ended over a limit."""
+    glutton = "kept = [b'x' * 10**7 for _ in range(10**4)]\n    return x"
+    limits = Limits(wall=60, memory=200_000_000)
+    found = judged(SQUARE.format(glutton), CUBE.format("return x ** 3"), limits=limits)
+    assert not found["square"].passed and "memory" in found["square"].text
     assert found["cube"].passed
 
 
