@@ -10,6 +10,7 @@ from pathlib import Path
 
 from checker import __version__
 from checker.check import Report, check
+from checker.course import NEEDED
 from checker.grading.boxes import ROOT, Isolation
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, Verdict, verdicts
@@ -20,7 +21,7 @@ from checker.notebook import parse, read
 from checker.pages.site import render
 
 FORMAT = 2  # of a result; what is written in another one is graded again
-JUDGING = ("checker", "shared")  # folders of the project
+CACHE = "__pycache__"  # not a part of the course
 DIGITS = 20  # hexadecimal ones of a result's name
 
 
@@ -51,7 +52,7 @@ class Job:
         parts = [
             FORMAT,
             __version__,
-            _course(),
+            course(),
             self.student,
             self.name,
             self.text,
@@ -64,10 +65,12 @@ class Job:
 
 
 @cache
-def _course() -> str:
-    """A hash of the programs that notebooks import and are judged by."""
+def course() -> str:
+    """A hash of all by which notebooks run and are judged: programs, rubric, templates, model, recorded runs."""
     found = hashlib.sha256()
-    for path in sorted(path for name in JUDGING for path in (ROOT / name).rglob("*.py")):
+    files = (path for name in NEEDED for path in (ROOT / name).rglob("*") if path.is_file())
+    for path in sorted(path for path in files if CACHE not in path.parts):
+        found.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         found.update(path.read_bytes())
     return found.hexdigest()
 
@@ -116,7 +119,14 @@ def forget_key() -> None:
 
 def _result(job: Job, items: list[dict], **found) -> dict:
     nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "ungraded": "", "passing": False}
-    about = {"format": FORMAT, "student": job.student, "notebook": job.sheet.name, "name": job.name, "items": items}
+    about = {
+        "format": FORMAT,
+        "course": course(),
+        "student": job.student,
+        "notebook": job.sheet.name,
+        "name": job.name,
+        "items": items,
+    }
     points = {
         "earned": sum(item["earned"] or 0 for item in items),
         "possible": sum(item["points"] for item in items if item["earned"] is not None),

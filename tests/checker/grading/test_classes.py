@@ -120,13 +120,13 @@ def test_a_course_that_changed_grades_anew(changed, of, folder, submissions, tmp
         (tmp_path / "course" / name).parent.mkdir(parents=True)
         (tmp_path / "course" / name).write_text("before")
     monkeypatch.setattr(one, "ROOT", tmp_path / "course")
-    one._course.cache_clear()
+    one.course.cache_clear()
     run(of, folder, submissions("ann"), tmp_path, Grader())
     (tmp_path / "course" / changed).write_text("after")
-    one._course.cache_clear()
+    one.course.cache_clear()
     again = Grader()
     run(of, folder, submissions("ann"), tmp_path, again)
-    one._course.cache_clear()
+    one.course.cache_clear()
     assert again.graded == ["ann"]
 
 
