@@ -38,6 +38,14 @@ def exercises(cells: Iterable[dict]) -> list[Exercise]:
     return found
 
 
+def titles(cells: Iterable[dict]) -> frozenset[str]:
+    """The titles in bold of the questions in a notebook's Markdown, and whatever else begins a line in bold there."""
+    lines = (
+        line for cell in cells if cell.get("cell_type") == "markdown" for line in joined(cell.get("source")).split("\n")
+    )
+    return frozenset(filter(None, map(_title, lines)))
+
+
 def total(found: Iterable[Exercise]) -> float:
     """The points of these exercises together."""
     return sum(exercise.points for exercise in found)
@@ -55,9 +63,14 @@ def _in_words(name: str, lines: list[str]) -> Iterator[Exercise]:
     question = ""
     number = 0
     for line in lines:
-        bold = QUESTION.match(line.strip())
-        question = bold.group(1).rstrip(".") if bold else question
+        question = _title(line) or question
         worth = ANSWER_WITH_POINTS.fullmatch(line.strip()) or WORTH.fullmatch(line.strip())
         if worth:
             number += 1
             yield Exercise(f"{name}/answer {number}", question, float(worth.group(1)), 0, True)
+
+
+def _title(line: str) -> str:
+    """The title that a line begins with in bold, "" for none."""
+    bold = QUESTION.match(line.strip())
+    return bold.group(1).rstrip(".") if bold else ""

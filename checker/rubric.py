@@ -12,7 +12,7 @@ from checker.check import Report
 from checker.convert import plain
 from checker.layout import SPECS, sections
 from checker.notebook import Cell, Notebook, Unreadable
-from checker.points import exercises
+from checker.points import Exercise, exercises, titles
 from checker.results import VERDICT, cases, log_lines
 from checker.verdicts import Verdict, verdicts
 
@@ -78,20 +78,26 @@ def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterat
 
 
 def with_evidence(
-    criteria: list[Criterion], notebook: Notebook, report: Report
+    criteria: list[Criterion], notebook: Notebook, report: Report, asked: list[Exercise] | None = None
 ) -> list[tuple[Criterion, list[Evidence]]]:
-    """Each criterion with what was found for it, as the form shows them, and then the written questions."""
+    """Each criterion with what was found for it, as the form shows them, and then the written questions.
+
+    asked: the exercises of the notebook that was handed out; None takes the questions, and their worth, from this one.
+    """
     found = [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
-    return [*found, *((question, []) for question in _questions(notebook))]
+    return [*found, *_questions(notebook, asked)]
 
 
-def _questions(notebook: Notebook) -> Iterator[Criterion]:
-    """The questions that are answered in words and worth points, each from 0 to its points."""
+def _questions(notebook: Notebook, asked: list[Exercise] | None) -> Iterator[tuple[Criterion, list[Evidence]]]:
+    """The questions that are answered in words and worth points, each from 0 to its points, and which are missing."""
     cells = [{"cell_type": cell.kind, "source": cell.source} for cell in notebook.cells]
-    for exercise in exercises(cells):
+    there = titles(cells)
+    for exercise in exercises(cells) if asked is None else asked:
         if exercise.written and exercise.points <= MOST_POINTS:
             levels = dict.fromkeys(range(int(exercise.points) + 1), "")
-            yield Criterion(f"Question: {exercise.what}", (), (), levels)
+            missing = exercise.what and exercise.what not in there
+            found = [Evidence("The question is not in the notebook any more")] if missing else []
+            yield Criterion(f"Question: {exercise.what}", (), (), levels), found
 
 
 def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:

@@ -15,13 +15,17 @@ from checker.grading.boxes import ROOT, Isolation
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, Verdict, verdicts
 from checker.grading.limits import Limits
+from checker.grading.removed import removed
 from checker.grading.running import Executed, execute
 from checker.grading.sheets import Check, Item, Sheet
 from checker.notebook import parse, read
 from checker.pages.site import render
+from checker.points import exercises
 
 FORMAT = 2  # of a result; what is written in another one is graded again
 CACHE = "__pycache__"  # not a part of the course
+GONE_QUESTION = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
+GONE_EXERCISE = "missing: the exercise is not in the notebook any more."
 DIGITS = 20  # hexadecimal ones of a result's name
 
 
@@ -92,9 +96,10 @@ def grade(job: Job) -> dict:
             done = execute(notebook, content, settings.isolation, settings.limits)
         judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
         report, page = _page(job, done.content, Path(folder))
+    gone = removed(job.sheet, content)
     return _result(
         job,
-        [_earned(item, judged) for item in job.sheet.items],
+        [_earned(item, judged, item.key in gone) for item in job.sheet.items],
         stopped=done.stopped,
         seconds=round(done.seconds, 1),
         memory=done.memory,
@@ -153,14 +158,21 @@ def _key(seed: int) -> Key:
     return key
 
 
-def _earned(item: Item, judged: dict[Check, Verdict]) -> dict:
-    """What an exercise earns: its points, in equal parts for its checks. None where no check has hidden cases."""
+def _earned(item: Item, judged: dict[Check, Verdict], missing: bool) -> dict:
+    """What an exercise earns: its points, in equal parts for its checks. None where no check has hidden cases.
+
+    missing: whether the exercise is no longer in the notebook; what was removed stays worth what it is in the key.
+    """
     parts = [judged[check] for check in item.checks if check in judged]
+    if missing and item.written:
+        return _item(item, None, GONE_QUESTION) | {"missing": True}
+    if missing and not parts:
+        return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
     if not parts:
         return _item(item, None, "graded by the instructor")
     earned = round(item.points * sum(part.passed for part in parts) / len(parts), 2)
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
-    return _item(item, earned, text) | {"finding": any(part.finding for part in parts)}
+    return _item(item, earned, text) | {"finding": any(part.finding for part in parts), "missing": missing}
 
 
 def _item(item: Item, earned: float | None, verdict: str) -> dict:
@@ -180,5 +192,6 @@ def _page(job: Job, content: dict, folder: Path) -> tuple[Report, str]:
     target = folder / job.sheet.name
     target.write_text(json.dumps(content), encoding="utf-8")
     report = replace(check(target, beside=False), name=f"{job.student}/{job.sheet.name}")
-    page = render(target, folder / "page", "builtin", report=report)
+    asked = exercises(job.sheet.worked["cells"])
+    page = render(target, folder / "page", "builtin", report=report, asked=asked)
     return report, page.read_text(encoding="utf-8")

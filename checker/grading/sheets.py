@@ -39,7 +39,7 @@ class Item:
 
     key: as `checker.points` has it, "cell-05/2".       function: the one at top level that holds it, "" for none.
     wanted: what it asks.   points: what it is worth.   section: where it stands, "Cell 5: One GRPO step".
-    checks: those that earn it; none for one that the instructor grades.
+    checks: those that earn it; none for one that the instructor grades.    written: whether it is answered in words.
     """
 
     key: str
@@ -48,6 +48,7 @@ class Item:
     points: float
     section: str
     checks: tuple[Check, ...] = ()
+    written: bool = False
 
     @property
     def name(self) -> str:
@@ -153,7 +154,7 @@ def _items(notebook: Notebook, content: dict, known: Definitions) -> Iterator[It
         function = "" if exercise.written else _function_around(trees.get(number), int(position))
         earned_by = tuple(check for check, uses in checks if function in uses)
         section = headings.get(number, f"cell {number}")
-        yield Item(exercise.key, function, exercise.what, exercise.points, section, earned_by)
+        yield Item(exercise.key, function, exercise.what, exercise.points, section, earned_by, exercise.written)
 
 
 def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozenset[str]]]:

@@ -4,7 +4,7 @@ import csv
 import getpass
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -64,7 +64,7 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
         findings += sum(item.get("finding", False) for r in line.results.values() for item in r["items"])
         seconds = sum(result["seconds"] for result in line.results.values())
-        remarks = [*line.remarks, *(_remark(result) for result in line.results.values() if result["stopped"])]
+        remarks = [*line.remarks, *(remark for result in line.results.values() for remark in _remarks(result))]
         cells = [_points(line, notebook, key) for notebook, key, _ in columns]
         checks, total = (UNGRADED if ungraded else _short(number) for number in (line.earned, total))
         cells += [checks, _short(rubric) if line.rubric else "", total, findings, round(seconds)]
@@ -156,9 +156,15 @@ def _columns(lines: list[Line]) -> list[tuple[str, str, str]]:
     return [found[place] for place in sorted(found, key=lambda place: (place[0], order.index(place)))]
 
 
-def _remark(result: dict) -> str:
-    """What stopped a notebook, or why it was not graded."""
-    return f"{result['notebook']}: {UNGRADED}: {result['ungraded']}" if result.get("ungraded") else result["stopped"]
+def _remarks(result: dict) -> Iterator[str]:
+    """Why a notebook was not graded, or what stopped it and which exercises are not in it any more."""
+    if result.get("ungraded"):
+        yield f"{result['notebook']}: {UNGRADED}: {result['ungraded']}"
+        return
+    if result["stopped"]:
+        yield result["stopped"]
+    if missing := [item["name"] for item in result["items"] if item.get("missing")]:
+        yield f"{result['notebook']}: missing: {', '.join(missing)}."
 
 
 def _points(line: Line, notebook: str, key: str) -> str:

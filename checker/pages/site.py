@@ -18,6 +18,7 @@ from checker.pages import builtin, quarto
 from checker.pages.body import Body
 from checker.pages.pieces.cards import card
 from checker.pages.templates import rendered
+from checker.points import Exercise
 from checker.rubric import RUBRIC, Criterion, load, with_evidence
 
 INDEX = "index.html"
@@ -41,6 +42,7 @@ def render(
     *,
     report: Report | None = None,
     origin: Path | None = None,
+    asked: list[Exercise] | None = None,
     say: Say = _in_silence,
 ) -> Path:
     """Write the page of a notebook into `folder` and return where it is. The notebook itself is only read.
@@ -51,6 +53,7 @@ def render(
         rubric: the file that holds the criteria.
         report: of a check that was made already; None checks the notebook here.
         origin: the notebook of which `path` is the executed copy; None where it is none.
+        asked: the exercises of the notebook that was handed out, whose questions the form has; None takes those in it.
         say: is told why Quarto made no page where it was to make one.
 
     Raises:
@@ -58,7 +61,7 @@ def render(
     """
     target = folder / _page_name(Path(path.name))
     chosen = _engine(engine, origin or path)
-    text, note = _page(path, report or check(path), chosen, load(rubric))
+    text, note = _page(path, report or check(path), chosen, load(rubric), asked)
     write_beside(target, text)
     if note:
         say(note)
@@ -118,7 +121,9 @@ def _folded(path: Path) -> str:
     return unicodedata.normalize("NFC", str(path)).casefold()
 
 
-def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) -> tuple[str, str]:
+def _page(
+    path: Path, report: Report, engine: str, criteria: list[Criterion], asked: list[Exercise] | None = None
+) -> tuple[str, str]:
     """The page of a notebook, and what there is to say of how it was made. Raises Unreadable as `render` does."""
     notebook = read(path)
     body = _body(notebook, engine)
@@ -133,7 +138,7 @@ def _page(path: Path, report: Report, engine: str, criteria: list[Criterion]) ->
         body=body,
         report=report,
         specs=SPECS,
-        rubric=with_evidence(criteria, notebook, report),
+        rubric=with_evidence(criteria, notebook, report, asked),
     )
     return text, body.note
 
