@@ -66,7 +66,7 @@ class Key:
     def judge(self, check: str, outcomes: list) -> Verdict:
         """The verdict on one outcome for each case, None where there is none."""
         answer = self._ask({"judge": check, "outcomes": outcomes})
-        return Verdict(answer["passed"], answer["text"])
+        return Verdict(answer["passed"], answer["text"], answer.get("finding", False))
 
     def _ask(self, request: dict) -> dict:
         try:

@@ -61,10 +61,12 @@ def has_reference(check: str) -> bool:
 @cache
 def hidden(check: str, seed: int) -> list[tuple[dict, dict | None, dict | None]]:
     """The cases of a check, each with two near by where a gradient is compared: at a tie a gradient is anyone's."""
+    from checker.grading.apart.larger import larger_cases
     from shared.exercises.comparing import near_by
 
     of = exercise(check)
-    return [(case, *(near_by(case) if of.gradient else (None, None))) for case in of.cases(seed)]
+    drawn = [*of.cases(seed), *(larger_cases(of, seed) if has_reference(check) else ())]
+    return [(case, *(near_by(case) if of.gradient else (None, None))) for case in drawn]
 
 
 def asked_cases(check: str, seed: int) -> list[dict]:
@@ -113,7 +115,8 @@ def modules(pickled: bytes) -> set[str]:
 
 
 def judged(check: str, outcomes: list, seed: int) -> dict:
-    """{"passed", "text", "cases", "right"} of what a function gave."""
+    """{"passed", "text", "cases", "right", "finding"} of what a function gave."""
+    from checker.grading.apart.partly import Tried, told_of_part
     from shared.exercises.comparing import WAYS, difference
     from shared.exercises.recognition import recognised
     from shared.exercises.wording import told
@@ -137,8 +140,9 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
         ways = [
             difference(one, right, of.tolerance) if one is not None else "raised" for one, right in zip(given, expected)
         ]
-        seen.append((asked[0], given[0]))
-        if ways[0] and not (ways[0] == "gradient" and "" in ways[1:]):
+        wrong = bool(ways[0]) and not (ways[0] == "gradient" and "" in ways[1:])
+        seen.append(Tried(given[0], expected[0], not wrong))
+        if wrong:
             failures.append((WAYS.index(ways[0]), number, ways[0], asked[0], given[0], expected[0]))
     total = len(hidden(check, seed))
     right = len(seen) - len(failures)
@@ -152,8 +156,9 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
     slips = ()
     if way not in ("harm", "type"):
         slips = recognised(of, [c for c, _ in wrong], [o for _, o in wrong], lambda: time.monotonic() < end)
-    text = told(of, way, slips, case, one, expected_one)
-    return {"passed": False, "text": text, "cases": total, "right": right}
+    part, finding = told_of_part(seen, total)
+    text = f"{told(of, way, slips, case, one, expected_one)}\n{part}"
+    return {"passed": False, "text": text, "cases": total, "right": right, "finding": finding}
 
 
 def judged_without_reference(found: list) -> dict:
