@@ -34,10 +34,18 @@ def exercises(cells: Iterable[dict]) -> list[Exercise]:
     readers = {"code": _in_code, "markdown": _in_words}
     found: list[Exercise] = []
     for cell in cells:
-        read = readers.get(cell.get("cell_type", ""))
-        if read is not None:
-            found += read(cell.get("id", ""), joined(cell.get("source")).split("\n"))
+        kind = cell.get("cell_type")  # of a stranger's notebook it may be anything
+        if isinstance(kind, str) and kind in readers:
+            found += readers[kind](cell.get("id", ""), joined(cell.get("source")).split("\n"))
     return found
+
+
+def titles(cells: Iterable[dict]) -> frozenset[str]:
+    """The titles in bold of the questions in a notebook's Markdown, and whatever else begins a line in bold there."""
+    lines = (
+        line for cell in cells if cell.get("cell_type") == "markdown" for line in joined(cell.get("source")).split("\n")
+    )
+    return frozenset(filter(None, map(_title, lines)))
 
 
 def total(found: Iterable[Exercise]) -> float:
@@ -58,13 +66,18 @@ def _in_words(name: str, lines: list[str]) -> Iterator[Exercise]:
     question = ""
     number = 0
     for place, line in enumerate(lines):
-        bold = QUESTION.match(line.strip())
-        question = bold.group(1).rstrip(".") if bold else question
+        question = _title(line) or question
         worth = _worth(line)
         if worth:
             number += 1
             answer = _answer(lines[place + 1 :])
             yield Exercise(f"{name}/answer {number}", question, float(worth.group(1)), 0, True, answer)
+
+
+def _title(line: str) -> str:
+    """The title that a line begins with in bold, "" for none."""
+    bold = QUESTION.match(line.strip())
+    return bold.group(1).rstrip(".") if bold else ""
 
 
 def _worth(line: str) -> re.Match | None:
@@ -75,6 +88,6 @@ def _answer(below: list[str]) -> str:
     """What is written below the worth of a question: to the end of the answer, the next question or the end of the cell."""
     answer = list(takewhile(lambda line: line.strip() != ANSWER_END and not _worth(line), below))
     if len(answer) < len(below) and _worth(below[len(answer)]):  # what stands above the next worth is its question
-        last = max((place for place, line in enumerate(answer) if QUESTION.match(line.strip())), default=len(answer))
+        last = max((place for place, line in enumerate(answer) if _title(line)), default=len(answer))
         answer = answer[:last]
     return "\n".join(answer).strip()

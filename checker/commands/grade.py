@@ -163,21 +163,31 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[d
             results.append((handed, result))
             kept += was_there
             if not was_there:
-                stopped = f"  {result['stopped']}" if result["stopped"] else ""
-                points = f"{result['earned']:g} of {result['possible']:g}"
-                print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {points}{stopped}")
+                print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {_told(result)}")
         remarks = [*chosen, *damaged, *write_class(of, work, results, forms, folder)]
         alike = write_similar(of, work, folder)
     for remark in remarks:
         complain(remark)
     said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
     print(f"{said}; {_counted(len(work.missing), 'student')} handed in no notebook.")
+    if ungraded := [result["ungraded"] for _, result in results if result["ungraded"]]:
+        complain(
+            f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"
+            f" table. The first: {ungraded[0]}"
+        )
     if work.aside:
         print(f"Not graded: {_counted(len(work.aside), 'file')}. {folder.path / 'not-graded.csv'} says why.")
     if alike:
         print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
     print(folder.path / "grades.csv")
     return [result for _, result in results], work.aside
+
+
+def _told(result: dict) -> str:
+    """What came of a notebook, for the line of the run."""
+    if result["ungraded"]:
+        return f"not graded: {result['ungraded']}"
+    return f"{result['earned']:g} of {result['possible']:g}  {result['stopped']}".rstrip()
 
 
 def _counted(number: int, what: str) -> str:

@@ -147,7 +147,9 @@ def write_class(
     if of.anonymous:
         rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
         folder.write("names.csv", _csv(rows))
-    folder.write("not-graded.csv", _csv([["file", "reason"], *([aside.place, aside.reason] for aside in work.aside)]))
+    not_graded = [[aside.place, aside.reason] for aside in work.aside]
+    not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
+    folder.write("not-graded.csv", _csv([["file", "reason"], *not_graded]))
     write(folder, list(lines.values()))
     unknown = [
         f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers

@@ -24,6 +24,8 @@ def feedback(line: Line, name: str, correction: str = "") -> str:
 
 def _whole(line: Line, correction: str) -> str:
     """The total of the table, and what it is made of."""
+    if line.ungraded:
+        return "No total yet: what could not be graded, by no fault of yours, is tried again."
     parts = [f"{shown(line.earned)} by checks"]
     if line.forms:
         parts += [f"{shown(line.by_hand)} by hand", f"{shown(sum(line.rubric.values()))} by the rubric"]

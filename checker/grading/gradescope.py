@@ -42,6 +42,7 @@ cd /autograder/source/course
 .venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
   -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
 """
+OURS = "Nobody's mistake but the autograder's: {}"
 TAKEN = (*NEEDED, "notebooks")
 FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
@@ -68,19 +69,27 @@ def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "
                         "output": item["verdict"],
                     }
                 )
-    stopped = [result["stopped"] for result in found if result["stopped"]]
+    stopped = [_stopped(result) for result in found if result["stopped"]]
     sums = [line for result in found for line in _sums(result)]
     said = [*(stopped or ["Every notebook ran to its end."]), *sums]
     content = {"output": "\n".join([*said, *not_graded]), "visibility": "visible", "tests": tests}
     if not tests:
         content["score"] = 0
-        why = [f"Nobody's mistake but the autograder's: {refused}"] if refused else []
+        why = [OURS.format(refused)] if refused else []
         content["output"] = "\n".join([*stopped, "No notebook could be graded.", *why, *not_graded])
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
+def _stopped(result: dict) -> str:
+    """What stopped a notebook, or kept it from being graded."""
+    ungraded = result.get("ungraded")
+    return f"{result['notebook']} was not graded. {OURS.format(ungraded)}" if ungraded else result["stopped"]
+
+
 def _sums(result: dict) -> list[str]:
     """A notebook's points in all and by section; those that a person gives come later, on paper of their own."""
+    if result.get("ungraded"):
+        return []
     by_section = [f"  {section}: {summed(items)}" for section, items in sections(result["items"]).items()]
     return [f"{result['notebook']}: {summed(result['items'])}", *by_section]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from checker.grading import modules
 from checker.grading.boxes import ROOT, Isolation, box
 from checker.grading.functions import Definitions, Taken, take
-from checker.grading.isolation import run
+from checker.grading.isolation import Outcome, run_submission
 from checker.grading.items import Check
 from checker.grading.limits import Limits
 from checker.grading.sheets import Sheet
@@ -77,7 +77,7 @@ class Key:
     def judge(self, check: str, outcomes: list) -> Verdict:
         """The verdict on one outcome for each case, None where there is none."""
         answer = self._ask({"judge": check, "outcomes": outcomes})
-        return Verdict(answer["passed"], answer["text"], share=answer["share"])
+        return Verdict(answer["passed"], answer["text"], answer["finding"], answer["share"])
 
     def _ask(self, request: dict) -> dict:
         try:
@@ -103,6 +103,9 @@ def verdicts(
 
     A function that fails only because another one, which is an exercise itself, is wrong is right: it is tried again
     with the worked solution in that one's place, in a box of its own.
+
+    Raises:
+        BoxFailed: a box did, and not a function.
     """
     known = key.cases(check.name for check in sheet.checks).known
     checks = [check for check in sheet.checks if check.name in known]
@@ -175,14 +178,28 @@ def _in_one_box(
         ],
     }
     wall = min(limits.wall, STARTING + SECONDS * len(programs))
-    outcome = run(box(isolation, shown, Limits(**(vars(limits) | {"wall": wall}))), job)
-    return {
-        check: _verdict(check, [r for r in outcome.records if r.get("key") == f"{number}"], outcome, key)
-        for number, check in enumerate(programs)
-    }
+    outcome = run_submission(box(isolation, shown, Limits(**(vars(limits) | {"wall": wall}))), job)
+    records = {check: [r for r in outcome.records if r.get("key") == f"{n}"] for n, check in enumerate(programs)}
+    rest = _cut_short(list(programs), records, outcome)
+    found = {check: _verdict(check, records[check], outcome, key) for check in programs if check not in rest}
+    if rest:
+        found |= _in_one_box({check: programs[check] for check in rest}, allowed, key, isolation, limits)
+    return found
 
 
-def _verdict(check: Check, records: list[dict], outcome, key: Key) -> Verdict:
+def _cut_short(checks: list[Check], records: dict[Check, list[dict]], outcome: Outcome) -> list[Check]:
+    """The checks that get another box, since this one was ended over a limit before they were through.
+
+    Which function it was is known of the first in a box alone: it is judged as it is.
+    """
+    if outcome.finished:
+        return []
+    through = [check for check in checks if records[check]][:-1]
+    rest = [check for check in checks if check not in through]
+    return rest[1:] if rest == checks else rest
+
+
+def _verdict(check: Check, records: list[dict], outcome: Outcome, key: Key) -> Verdict:
     """What the records of one function come to."""
     answers = {
         r["case"]: r["outcome"]
@@ -190,11 +207,6 @@ def _verdict(check: Check, records: list[dict], outcome, key: Key) -> Verdict:
         if isinstance(r.get("outcome"), dict) and r.get("case") in range(MOST_CASES)
     }
     ended = next((str(record["ended"]) for record in records if "ended" in record), "")
-    failed = next((str(record["failed"]) for record in outcome.records if "failed" in record), "")
-    if not answers and (failed or outcome.last_words) and not ended:
-        return Verdict(
-            False, f"the box failed: {(failed or outcome.last_words).strip().splitlines()[-1]}", finding=True
-        )
     judged = key.judge(check.name, [answers.get(number) for number in range(max(answers, default=-1) + 1)])
     reason = ended or outcome.stopped
     if judged.passed or not reason or not judged.text.startswith("it gave "):

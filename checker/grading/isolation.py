@@ -12,13 +12,20 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from checker.grading import containers, seccomp
+from checker.grading.apart import BEGUN, FINISHED
 from checker.grading.boxes import Box
+from checker.grading.cgroups import NoCgroup
 from checker.grading.limits import MEGABYTE
 from checker.grading.starting import Running, started
 
 BETWEEN_LOOKS = 0.05  # seconds from one look at the tree to the next
 LAST_WORDS = 4_000  # bytes of what a program says before it fails
+LONGEST_REASON = 300  # characters
 CHUNK = 1 << 16
+
+
+class BoxFailed(Exception):
+    """The box failed, by no fault of the submission as far as can be told; the message is a sentence on it."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,7 @@ class Outcome:
     records: what it sent, in order.       stopped: why it was ended, as the end of "stopped because ..."; "" if not.
     seconds: on the clock.                 memory, cpu: bytes at the most, and seconds, as far as was seen.
     last_words: what the box's own program said on stderr.
+    begun: whether the box came to its work.        finished: whether it came to the end of it.
     """
 
     records: tuple[dict, ...]
@@ -36,6 +44,39 @@ class Outcome:
     memory: int = 0
     cpu: float = 0.0
     last_words: str = field(default="", compare=False)
+    begun: bool = False
+    finished: bool = False
+
+    @property
+    def failure(self) -> str:
+        """A sentence on what failed that was not the submission, "" for nothing.
+
+        A limit that is kept once the work has begun is the submission's; before, nothing of it has run.
+        """
+        said = next((str(record["failed"]) for record in self.records if "failed" in record), "") or self.last_words
+        reason = said.strip().splitlines()[-1][:LONGEST_REASON] if said.strip() else self.stopped or "it said nothing"
+        if not self.begun:
+            return f"The box could not be started ({reason})."
+        if any("failed" in record for record in self.records):
+            return f"The program in the box failed ({reason})."
+        if not self.finished and not self.stopped:
+            return f"The box ended before its work did ({reason}): the machine's memory was full, or it was killed."
+        return ""
+
+
+def run_submission(box: Box, job: dict) -> Outcome:
+    """As `run`, for a job that is to be judged.
+
+    Raises:
+        BoxFailed: what came of it says nothing of the submission.
+    """
+    try:
+        outcome = run(box, job)
+    except (OSError, NoCgroup, containers.NoImage) as error:
+        raise BoxFailed(f"The box could not be started ({error}).") from error
+    if outcome.failure:
+        raise BoxFailed(outcome.failure)
+    return outcome
 
 
 def run(box: Box, job: dict) -> Outcome:
@@ -85,7 +126,11 @@ def _followed(running: Running) -> Outcome:
     process.stdout.close()
     process.stderr.close()
     seconds = time.monotonic() - begun
-    return Outcome(tuple(_records(sent)), stopped, seconds, most, cpu, said.decode(errors="replace").strip())
+    records = tuple(_records(sent))
+    marks = {mark for mark in (BEGUN, FINISHED) if {mark: True} in records}
+    kept = tuple(record for record in records if record not in ({BEGUN: True}, {FINISHED: True}))
+    words = said.decode(errors="replace").strip()
+    return Outcome(kept, stopped, seconds, most, cpu, words, BEGUN in marks, FINISHED in marks)
 
 
 def _records(sent: bytes) -> Iterator[dict]:

@@ -11,18 +11,22 @@ from pathlib import Path
 
 from checker import __version__
 from checker.check import Report, check
+from checker.course import NEEDED
 from checker.grading.boxes import ROOT, Isolation
 from checker.grading.functions import definitions
 from checker.grading.hidden import Key, Verdict, verdicts
 from checker.grading.items import Check, Item
 from checker.grading.limits import Limits
+from checker.grading.removed import removed
 from checker.grading.running import Executed, execute
 from checker.grading.sheets import Sheet
 from checker.notebook import parse, read
 from checker.pages.site import render
 
 FORMAT = 2  # of a result; what is written in another one is graded again
-JUDGING = ("checker", "shared")  # folders of the project
+CACHE = "__pycache__"  # not a part of the course
+GONE_QUESTION = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
+GONE_EXERCISE = "missing: the exercise is not in the notebook any more."
 DIGITS = 20  # hexadecimal ones of a result's name
 
 
@@ -53,7 +57,7 @@ class Job:
         parts = [
             FORMAT,
             __version__,
-            _course(),
+            course(),
             self.student,
             self.name,
             self.text,
@@ -66,16 +70,22 @@ class Job:
 
 
 @cache
-def _course() -> str:
-    """A hash of the programs that notebooks import and are judged by."""
+def course() -> str:
+    """A hash of all by which notebooks run and are judged: programs, rubric, templates, model, recorded runs."""
     found = hashlib.sha256()
-    for path in sorted(path for name in JUDGING for path in (ROOT / name).rglob("*.py")):
+    files = (path for name in NEEDED for path in (ROOT / name).rglob("*") if path.is_file())
+    for path in sorted(path for path in files if CACHE not in path.parts):
+        found.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         found.update(path.read_bytes())
     return found.hexdigest()
 
 
 def grade(job: Job) -> dict:
-    """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page."""
+    """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page.
+
+    Raises:
+        BoxFailed: a box did, and not the submission.
+    """
     with tempfile.TemporaryDirectory() as folder:
         handed_in = Path(folder, "handed-in.ipynb")
         handed_in.write_text(job.text, encoding="utf-8")
@@ -86,7 +96,8 @@ def grade(job: Job) -> dict:
         if settings.whole:
             done = execute(notebook, content, settings.isolation, settings.limits)
         judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        items = [_earned(item, judged) for item in job.sheet.items]
+        gone = removed(job.sheet, content)
+        items = [_earned(item, judged, item.key in gone) for item in job.sheet.items]
         by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
         report, page = _page(job, done.content, by_hand, Path(folder))
     return _result(
@@ -101,12 +112,12 @@ def grade(job: Job) -> dict:
 
 
 def failed(job: Job, reason: str, passing: bool = False) -> dict:
-    """The result of a notebook that could not be graded: no points, and the reason, for the instructor to see.
+    """The result of a notebook that could not be graded: no number, and the reason, for the instructor to see.
 
     passing: the reason may be gone the next time, so the notebook is then graded again.
     """
-    items = [_item(item, None, reason) for item in job.sheet.items]
-    return _result(job, items, stopped=reason, passing=passing)
+    items = [_item(item, None, f"not graded: {reason}") for item in job.sheet.items]
+    return _result(job, items, stopped=reason, ungraded=reason, passing=passing)
 
 
 def forget_key() -> None:
@@ -115,8 +126,15 @@ def forget_key() -> None:
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
-    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "passing": False}
-    about = {"format": FORMAT, "student": job.student, "notebook": job.sheet.name, "name": job.name, "items": items}
+    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "ungraded": "", "passing": False}
+    about = {
+        "format": FORMAT,
+        "course": course(),
+        "student": job.student,
+        "notebook": job.sheet.name,
+        "name": job.name,
+        "items": items,
+    }
     points = {
         "earned": sum(item["earned"] or 0 for item in items),
         "possible": sum(item["points"] for item in items if item["earned"] is not None),
@@ -143,18 +161,23 @@ def _key(seed: int) -> Key:
     return key
 
 
-def _earned(item: Item, judged: dict[Check, Verdict]) -> dict:
+def _earned(item: Item, judged: dict[Check, Verdict], missing: bool) -> dict:
     """What an exercise earns: its points, in equal parts for its checks, of each as much as its cases are right.
 
-    None where no check has hidden cases.
+    None where no check has hidden cases. missing: whether the exercise is no longer in the notebook; what was removed
+    stays worth what it is in the key.
     """
     parts = [judged[check] for check in item.checks if check in judged]
+    if missing and item.written:
+        return _item(item, None, GONE_QUESTION) | {"missing": True}
+    if missing and not parts:
+        return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
     if not parts:
         return _item(item, None, "graded by the instructor")
     share = sum(part.earned for part in parts) / len(parts)
     earned = item.points if share == 1 else math.floor(100 * item.points * share) / 100  # never all for a part
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
-    return _item(item, earned, text) | {"finding": any(part.finding for part in parts)}
+    return _item(item, earned, text) | {"finding": any(part.finding for part in parts), "missing": missing}
 
 
 def _item(item: Item, earned: float | None, verdict: str) -> dict:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from checker.course import NEEDED
 from checker.grading.boxes import ROOT, Isolation, box
-from checker.grading.isolation import Outcome, run
+from checker.grading.isolation import Outcome, run_submission
 from checker.grading.limits import Limits
 from checker.layout import place_in
 from checker.notebook import Notebook
@@ -34,8 +34,8 @@ class Executed:
 
 
 def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Limits) -> Executed:
-    """Run a notebook in a box."""
-    outcome = run(box(isolation, SHOWN, limits), {"do": "notebook", "notebook": _plain(content)})
+    """Run a notebook in a box. Raises BoxFailed where the box did, and not the notebook."""
+    outcome = run_submission(box(isolation, SHOWN, limits), {"do": "notebook", "notebook": _plain(content)})
     cells = [dict(cell) for cell in content["cells"]]
     for cell in cells:
         if cell.get("cell_type") == "code":
@@ -76,10 +76,5 @@ def _stopped(outcome: Outcome, notebook: Notebook) -> str:
     where = place_in(notebook, begun[-1]) if begun else "The notebook"
     if outcome.stopped:
         return f"{where} was running when the box was ended: {outcome.stopped}."
-    ends = [record["ended"] for record in outcome.records if "ended" in record]
-    if not ends:
-        words = next((str(record["failed"]).strip() for record in outcome.records if "failed" in record), "")
-        said = words.splitlines()[-1] if words else outcome.last_words or "it said nothing"
-        return f"{where} was running when the box ended by itself: {said[:300]}."
-    reason = REASONS.get(str(ends[-1]), "") if ends[-1] else ""
-    return f"{where} {reason or 'did not come to its end'}." if ends[-1] else ""
+    ended = next((record["ended"] for record in reversed(outcome.records) if "ended" in record), "an end of its own")
+    return f"{where} {REASONS.get(str(ended), 'did not come to its end')}." if ended else ""

@@ -12,15 +12,19 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from socket import gethostname
 from urllib.parse import urlsplit
 
+from checker.grading.isolation import BoxFailed
 from checker.grading.one import Job, failed, forget_key, grade
+from checker.grading.workers import graded_here, refuse_another_version, refuse_unfit
 from checker.notebook import Unreadable
 
 TIMES = 2  # how often a notebook may kill its worker before it is reported
 AT_HOME = ("127.0.0.1", "localhost", "::1")
 MOMENT = 2  # seconds
 LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
+AGAIN = "The next run tries it again."
 KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand."
 
 
@@ -40,7 +44,8 @@ def on_workers(
         tls: files for it: ca, cert and key.
 
     Raises:
-        Unreadable: dask is missing, the address is open to others, or the scheduler was lost.
+        Unreadable: dask is missing, the address is open to others, the scheduler was lost, or one of its workers has
+            another version of the course, or no box.
     """
     if find_spec("distributed") is None:
         raise Unreadable(
@@ -52,27 +57,44 @@ def on_workers(
     waiting = {job.digest: job for job in jobs}
     with _client(workers, scheduler, tls or {}) as client:
         running = {}
+        asked: set[str] = set()
         while waiting or running:
-            for _ in range(_room(client) - len(running)):
+            threads = _threads(client)
+            if scheduler and waiting:
+                refuse_unfit(client, threads.keys() - asked, next(iter(waiting.values())).settings.isolation.kind)
+                asked |= threads.keys()
+            # One a thread: a notebook that waits behind another is blamed along with it.
+            for _ in range(max(1, sum(threads.values())) - len(running)):
                 if waiting:
                     job = waiting.pop(next(iter(waiting)))
-                    running[client.submit(_graded, job, key=f"grade-{job.digest}", pure=False)] = job
+                    work = (graded_here, _graded, job) if scheduler else (_graded, job)
+                    running[client.submit(*work, key=f"grade-{job.digest}", pure=False)] = job
             for future in _finished(list(running)):
                 job = running.pop(future)
-                yield job, _result(job, future)
+                result = _result(job, future)
+                refuse_another_version(result, _who_has(client, future))
+                yield job, result
                 future.release()
 
 
-def _room(client) -> int:
-    """How many notebooks the workers hold now, one a thread: one that waits behind another is blamed along with it.
+def _threads(client) -> dict[str, int]:
+    """The workers that there are now, with their threads.
 
     Raises:
         Unreadable: the scheduler was lost.
     """
     try:
-        return max(1, sum(client.nthreads().values()))
+        return client.nthreads()
     except OSError as error:
         raise Unreadable(LOST.format(error)) from error
+
+
+def _who_has(client, future) -> tuple[str, ...]:
+    """The addresses of the workers that hold a result."""
+    try:
+        return tuple(client.who_has([future]).get(future.key, ()))
+    except OSError:
+        return ()
 
 
 def _finished(futures: list) -> list:
@@ -152,7 +174,10 @@ def _graded(job: Job) -> dict:
     """Grade a notebook; one that the grader itself stumbles over is reported, and takes none of the others with it."""
     try:
         return grade(job)
+    except BoxFailed as error:
+        reason = f"{error} That is a fault of the machine {gethostname()}, not of the notebook. {AGAIN}"
+        return failed(job, reason, passing=True)
     except Exception as error:
         forget_key()
         reason = f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
-        return failed(job, f"{reason} The next run tries it again.", passing=True)
+        return failed(job, f"{reason} {AGAIN}", passing=True)

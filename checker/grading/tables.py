@@ -4,7 +4,7 @@ import csv
 import getpass
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from checker.rubric import for_a_cell
 TABLE = "grades.csv"
 KNOWN = "corrections.json"  # the corrections as they were when the table was last written
 SUMS = ("checks", "by hand", "rubric", "total")
+UNGRADED = "not graded"  # in place of a number, where grading failed and not the notebook
 CORRECTION = ("correction", "corrected by", "corrected at")
 
 
@@ -44,6 +45,11 @@ class Line:
     def earned(self) -> float:
         """By checks."""
         return sum(result["earned"] for result in self.results.values())
+
+    @property
+    def ungraded(self) -> bool:
+        """Whether grading failed for one of the notebooks, so that no sum is known."""
+        return any(result.get("ungraded") for result in self.results.values())
 
     @property
     def by_hand(self) -> float:
@@ -90,11 +96,12 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
         findings += sum(item.get("finding", False) for r in line.results.values() for item in r["items"])
         seconds = sum(result["seconds"] for result in line.results.values())
-        remarks = [*line.remarks, *(result["stopped"] for result in line.results.values() if result["stopped"])]
-        cells = [_points(line, column) for column in columns]
+        remarks = [*line.remarks, *(remark for result in line.results.values() for remark in _remarks(result))]
         by_hand = shown(line.by_hand) if line.forms else ""
         rubric = shown(sum(line.rubric.values())) if line.forms else ""
-        cells += [shown(line.earned), by_hand, rubric, shown(line.total(points)), findings, round(seconds)]
+        checks, total = (UNGRADED if line.ungraded else shown(sum) for sum in (line.earned, line.total(points)))
+        cells = [_points(line, column) for column in columns]
+        cells += [checks, by_hand, rubric, total, findings, round(seconds)]
         # Points are numbers and may begin with "-"; texts may not.
         student, said, who, when = (for_a_cell(text) for text in (line.student, " ".join(remarks), who, when))
         writer.writerow([student, *cells, said, points, who, when])
@@ -198,8 +205,21 @@ def _columns(lines: list[Line]) -> list[_Column]:
     return columns
 
 
+def _remarks(result: dict) -> Iterator[str]:
+    """Why a notebook was not graded, or what stopped it and which exercises are not in it any more."""
+    if result.get("ungraded"):
+        yield f"{result['notebook']}: {UNGRADED}: {result['ungraded']}"
+        return
+    if result["stopped"]:
+        yield result["stopped"]
+    if missing := [item["name"] for item in result["items"] if item.get("missing")]:
+        yield f"{result['notebook']}: missing: {', '.join(missing)}."
+
+
 def _points(line: Line, column: _Column) -> str:
     """What was earned, "" for what was not handed in or is still the instructor's to give."""
+    if line.results.get(column.notebook, {}).get("ungraded"):
+        return UNGRADED
     items = sections(line.items(column.notebook)).get(column.section, [])
     given = [item for item in items if column.key in ("", item["key"]) and item["earned"] is not None]
     return shown(summed(given).earned) if given else ""

@@ -14,6 +14,8 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from checker.grading.apart import FINISHED
+
 JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
 SET_DUMPABLE, SET_SECCOMP, FILTERED = 4, 22, 2  # prctl(2)
 STEP = 8  # bytes of a step of the filter
@@ -28,6 +30,7 @@ def main() -> None:
         _bound(job["limits"], job["uid"], job["counted"])
         _refuse(bytes.fromhex(job["filter"]))
         importlib.import_module(f"checker.grading.apart.{JOBS[job['do']]}").run(job, send)
+        send({FINISHED: True})
     except Exception:  # a fault of the box or of this program; what a submission does wrong is part of a job's result
         send({"failed": traceback.format_exc()[-LAST_WORDS:]})
 

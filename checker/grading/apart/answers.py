@@ -14,7 +14,7 @@ import time
 import types
 from collections.abc import Callable
 
-from checker.grading.apart import exchange
+from checker.grading.apart import BEGUN, exchange
 
 STUDENT = "notebook"  # the name of the module in which the functions live, and of its file in tracebacks
 
@@ -29,6 +29,7 @@ def run(job: dict, send: Callable[[dict], None]) -> None:
     for name in job["imports"]:
         importlib.import_module(name)
     cases = pickle.loads(base64.b64decode(job["cases"]))
+    send({BEGUN: True})
     for function in job["functions"]:
         ended = _in_a_child(lambda function=function: _answer(function, cases[function["cases"]], send), function)
         if ended:

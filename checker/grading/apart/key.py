@@ -62,10 +62,12 @@ def has_reference(check: str) -> bool:
 @cache
 def hidden(check: str, seed: int) -> list[tuple[dict, dict | None, dict | None]]:
     """The cases of a check, each with two near by where a gradient is compared: at a tie a gradient is anyone's."""
+    from checker.grading.apart.larger import larger_cases
     from shared.exercises.comparing import near_by
 
     of = exercise(check)
-    return [(case, *(near_by(case) if of.gradient else (None, None))) for case in of.cases(seed)]
+    drawn = [*of.cases(seed), *(larger_cases(of, seed) if has_reference(check) else ())]
+    return [(case, *(near_by(case) if of.gradient else (None, None))) for case in drawn]
 
 
 def asked_cases(check: str, seed: int) -> list[dict]:
@@ -114,7 +116,8 @@ def modules(pickled: bytes) -> set[str]:
 
 
 def judged(check: str, outcomes: list, seed: int) -> dict:
-    """{"passed", "text", "cases", "right", "share"} of what a function gave. share: of the points, from 0 to 1."""
+    """{"passed", "text", "cases", "right", "share", "finding"} of what a function gave. share: of the points, 0 to 1."""
+    from checker.grading.apart.regardless import Tried, regardless
     from shared.exercises.comparing import WAYS, difference
     from shared.exercises.recognition import recognised
     from shared.exercises.wording import told
@@ -138,8 +141,9 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
         ways = [
             difference(one, right, of.tolerance) if one is not None else "raised" for one, right in zip(given, expected)
         ]
-        seen.append((asked[0], given[0]))
-        if ways[0] and not (ways[0] == "gradient" and "" in ways[1:]):
+        wrong = bool(ways[0]) and not (ways[0] == "gradient" and "" in ways[1:])
+        seen.append(Tried(given[0], expected[0], not wrong))
+        if wrong:
             failures.append((WAYS.index(ways[0]), number, ways[0], asked[0], given[0], expected[0]))
     total = len(hidden(check, seed))
     right = len(seen) - len(failures)
@@ -157,8 +161,9 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
     slips = ()
     if way not in ("harm", "type"):
         slips = recognised(of, [c for c, _ in wrong], [o for _, o in wrong], lambda: time.monotonic() < end)
-    text = told(of, way, slips, case, one, expected_one)
-    return _verdict(False, f"{text}\n{count}", total, right, part)
+    said = regardless(seen)
+    text = "\n".join(filter(None, (told(of, way, slips, case, one, expected_one), count, said)))
+    return _verdict(False, text, total, right, part, bool(said))
 
 
 def judged_without_reference(found: list) -> dict:
@@ -171,8 +176,8 @@ def judged_without_reference(found: list) -> dict:
     return _verdict(not said, text, 1, int(not said), float(not said))
 
 
-def _verdict(passed: bool, text: str, cases: int, right: int, share: float) -> dict:
-    return {"passed": passed, "text": text, "cases": cases, "right": right, "share": share}
+def _verdict(passed: bool, text: str, cases: int, right: int, share: float, finding: bool = False) -> dict:
+    return {"passed": passed, "text": text, "cases": cases, "right": right, "share": share, "finding": finding}
 
 
 @cache

@@ -15,6 +15,7 @@ import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from checker.execution import ShowingClient
+from checker.grading.apart import BEGUN
 from checker.kernel import fresh_kernel
 
 LAST_SECONDS = 5  # kept back from the box's time, to end the kernel and to send what there is
@@ -58,6 +59,7 @@ def run(job: dict, send: Callable[[dict], None]) -> None:
 def _executed(client: CountingClient, send: Callable[[dict], None]) -> str:
     """Execute the cells in order; what ended it early, "" when nothing did."""
     with client.setup_kernel():
+        send({BEGUN: True})
         for index, cell in enumerate(client.nb.cells):
             ended = ""
             try:

@@ -24,7 +24,7 @@ IN_WORDS = {
 def by_one_answer(values: Iterable) -> int:
     """In how many cases the same answer is right; 0 where each has its own. A tensor of one number, whatever its shape,
     is that number."""
-    often = Counter(map(_answer, values)).most_common(1)
+    often = Counter(map(plain, values)).most_common(1)
     return often[0][1] if often and often[0][1] > 1 else 0
 
 
@@ -44,7 +44,8 @@ def counted(ways: Iterable[str], total: int, free: int) -> str:
     return "\n".join(lines)
 
 
-def _answer(value) -> object:
+def plain(value) -> object:
+    """A result as it is compared with others: a text, the one number that a tensor is full of, or its shape and numbers."""
     if value is None or isinstance(value, str):
         return value
     numbers = [round(number, DIGITS) + 0.0 for number in value.double().flatten().tolist()]  # -0.0 becomes 0.0

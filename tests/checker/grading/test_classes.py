@@ -120,13 +120,13 @@ def test_a_course_that_changed_grades_anew(changed, of, folder, submissions, tmp
         (tmp_path / "course" / name).parent.mkdir(parents=True)
         (tmp_path / "course" / name).write_text("before")
     monkeypatch.setattr(one, "ROOT", tmp_path / "course")
-    one._course.cache_clear()
+    one.course.cache_clear()
     run(of, folder, submissions("ann"), tmp_path, Grader())
     (tmp_path / "course" / changed).write_text("after")
-    one._course.cache_clear()
+    one.course.cache_clear()
     again = Grader()
     run(of, folder, submissions("ann"), tmp_path, again)
-    one._course.cache_clear()
+    one.course.cache_clear()
     assert again.graded == ["ann"]
 
 
@@ -296,12 +296,17 @@ def test_points_of_a_form_and_a_correction_reach_feedback(of, folder, submission
     assert "5.5 points in all: 2 by checks, 0 by hand, 4 by the rubric, -0.5 by correction." in page
 
 
+def unjudged(job):
+    """The result of a notebook that a person has to grade."""
+    return one._result(job, [one._item(item, None, "graded by the instructor") for item in job.sheet.items])
+
+
 def test_too_many_points_on_a_form_are_said(of, folder, submissions, tmp_path):
     """Catches 25 for 2.5, counted or left out without a word."""
 
     class Unjudged(Grader):
         def __call__(self, jobs):
-            yield from ((job, failed(job, "graded by the instructor")) for job in jobs)
+            yield from ((job, unjudged(job)) for job in jobs)
 
     form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
     _, said = run(of, folder, submissions("ann"), tmp_path, Unjudged(), [form])

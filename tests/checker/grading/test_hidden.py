@@ -16,8 +16,10 @@ import pytest
 
 from checker.grading import hidden
 from checker.grading.apart import exchange
+from checker.grading.boxes import Isolation, box
 from checker.grading.functions import definitions
 from checker.grading.hidden import Asked, Key, Verdict, verdicts
+from checker.grading.isolation import BoxFailed
 from checker.grading.limits import Limits
 from checker.grading.one import _earned
 from checker.grading.sheets import read_sheet, sheet_for
@@ -156,6 +158,28 @@ def test_an_exit_is_not_all_passed(judged):
     assert found["cube"].passed
 
 
+def test_a_box_that_is_killed_is_nobodys_0(judged):
+    """Catches a machine out of memory, which kills boxes, taken for an answer that is wrong."""
+    with pytest.raises(BoxFailed, match="ended before its work did"):
+        judged(SQUARE.format("import os; os.kill(os.getppid(), 9)"), CUBE.format("return x ** 3"))
+
+
+def test_a_box_that_is_refused_is_nobodys_0(judged, isolation, monkeypatch):
+    """Catches a box that worked when it was tried and is refused later: 0 points for all functions at once."""
+    monkeypatch.setattr(hidden, "box", lambda of, *rest: box(Isolation("bwrap", "/bin/false"), *rest))
+    with pytest.raises(BoxFailed, match="could not be started"):
+        judged(SQUARE.format("return x * x"))
+
+
+def test_who_comes_after_a_glutton_gets_a_box(judged):
+    """Catches points lost because another function, which stood before, had the box ended over a limit."""
+    glutton = "kept = [b'x' * 10**7 for _ in range(10**4)]\n    return x"
+    limits = Limits(wall=60, memory=200_000_000)
+    found = judged(SQUARE.format(glutton), CUBE.format("return x ** 3"), limits=limits)
+    assert not found["square"].passed and "memory" in found["square"].text
+    assert found["cube"].passed
+
+
 def test_one_wrong_function_costs_its_own_points_alone(judged):
     """Catches a student who loses five points for one slip in a helper of two."""
     found = judged(SQUARE.format("return x + x"), CUBE.format("return x * square(x)"))
@@ -180,9 +204,9 @@ def test_a_part_counts_as_it_is_once_what_it_calls_is_right(judged):
 def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
     """Catches points for a part that nobody gets, and all points for a part."""
     (check,) = sheet.items[0].checks
-    given = _earned(sheet.items[0], {check: Verdict(False, "wrong in some", share=share)})
+    given = _earned(sheet.items[0], {check: Verdict(False, "wrong in some", share=share)}, missing=False)
     assert given["earned"] == points and given["verdict"] == "wrong in some"
-    assert _earned(sheet.items[0], {check: Verdict(True, "right")})["earned"] == 2.0
+    assert _earned(sheet.items[0], {check: Verdict(True, "right")}, missing=False)["earned"] == 2.0
 
 
 def test_an_imported_reference_earns_nothing_and_is_a_finding(judged):
@@ -268,7 +292,7 @@ def test_two_threads_of_a_worker_each_read_their_own_verdict():
             time.sleep(0.02)
 
         def readline(self):
-            return json.dumps({"passed": True, "text": self.request["judge"], "share": 1.0})
+            return json.dumps({"passed": True, "text": self.request["judge"], "finding": False, "share": 1.0})
 
     key = object.__new__(Key)
     key.process = Process()

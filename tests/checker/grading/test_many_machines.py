@@ -13,6 +13,8 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -80,12 +82,12 @@ def free_port():
 
 
 @contextmanager
-def process(*arguments):
-    """A program of dask that finds this project; ended with its children in the end."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+def process(*arguments, root=ROOT, path=os.environ["PATH"]):
+    """A program of dask that finds the project; ended with its children in the end."""
+    environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "PATH": path}
     program = subprocess.Popen(
         [sys.executable, "-m", *arguments],
-        cwd=ROOT,
+        cwd=root,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -99,6 +101,25 @@ def process(*arguments):
         program.wait()
 
 
+@pytest.fixture
+def elsewhere(tmp_path):
+    """The course on another machine, of another version: with these texts at the ends of files; None deletes one."""
+
+    def make(**changed):
+        root = tmp_path / "elsewhere"
+        for name in ("checker", "shared"):
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("models", "benchmarks", "tests"):
+            (root / name).symlink_to(ROOT / name)
+        for name, text in changed.items():
+            place = root / name.replace("__", "/")
+            place = place.with_suffix(".py")
+            place.unlink() if text is None else place.write_text(place.read_text() + text)
+        return root
+
+    return make
+
+
 def scheduler(address, *options):
     host = address.split("://")[1]
     name, port = host.rsplit(":", 1)
@@ -106,9 +127,10 @@ def scheduler(address, *options):
     return process("distributed.cli.dask_scheduler", *where, *options)
 
 
-def worker(address, tmp_path, *options):
+def worker(address, tmp_path, *options, root=ROOT, path=os.environ["PATH"]):
     place = ["--local-directory", str(tmp_path / f"dask{free_port()}"), "--no-dashboard"]
-    return process("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", *place, *options)
+    program = "distributed.cli.dask_worker"
+    return process(program, address, "--nthreads", "1", "--no-nanny", *place, *options, root=root, path=path)
 
 
 def of_tls(files):
@@ -150,6 +172,65 @@ def test_a_port_that_somebody_else_has_is_no_matter(jobs, monkeypatch):
             taken.listen()
         assert len(list(on_workers(work, 1))) == 1
     assert not [str(warning.message) for warning in said if "8787" in str(warning.message)]
+
+
+OTHERS = {
+    "a mended reference": {"shared__kl": "# mended\n"},
+    "a version that knows no such question": {"checker__grading__workers": None, "checker__grading__scheduling": None},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_a_worker_of_another_version_is_refused_by_name(other, elsewhere, jobs, address, tmp_path, monkeypatch):
+    """Catches points given by last month's references on one of three machines; nobody sees which those are."""
+    marks = tmp_path / "ran"
+    monkeypatch.setattr(scheduling, "_graded", partial(leaves_a_mark, marks))
+    work = [job for _, job in jobs.jobs.values()]
+    root = elsewhere(**OTHERS[other])
+    name = f"tcp://127.0.0.1:{free_port()}"
+    told = f"The worker {name} has another version of the course"
+    with scheduler(address), worker(address, tmp_path, "--worker-port", name.rsplit(":", 1)[1], root=root):
+        with pytest.raises(Unreadable, match=told):
+            list(on_workers(work, 1, address))
+    assert not marks.exists()
+
+
+def test_a_result_of_another_version_does_not_count(elsewhere, jobs, address, tmp_path, monkeypatch):
+    """Catches a worker that comes when the others were asked already: what it gives would be kept like any result."""
+    monkeypatch.setattr(scheduling, "_graded", at_once)
+    monkeypatch.setattr(scheduling, "refuse_unfit", lambda *arguments: None)
+    folder = Folder(tmp_path / "graded")
+    folder.prepare()
+    with scheduler(address), worker(address, tmp_path, root=elsewhere(shared__kl="# mended\n")):
+        with pytest.raises(Unreadable, match="worker tcp://127.0.0.1:[0-9]+ has another version.*Nothing of it counts"):
+            list(graded(jobs, folder, lambda work: on_workers(work, 1, address)))
+    assert not (folder.path / "results").exists()
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, monkeypatch):
+    """Catches strangers' programs on a machine whose walls nobody tried, and six zeros for six students."""
+    marks = tmp_path / "ran"
+    monkeypatch.setattr(scheduling, "_graded", partial(leaves_a_mark, marks))
+    if not asked:
+        monkeypatch.setattr(scheduling, "refuse_unfit", lambda *arguments: None)
+    boxed = Isolation("bwrap", "/usr/bin/bwrap")
+    work = [replace(job, settings=replace(job.settings, isolation=boxed)) for _, job in jobs.jobs.values()]
+    with scheduler(address), worker(address, tmp_path, path=str(tmp_path)):
+        if asked:
+            with pytest.raises(Unreadable, match="worker tcp://.* was given nothing to run: bwrap is not installed"):
+                list(on_workers(work, 1, address))
+        else:
+            results = [result for _, result in on_workers(work, 1, address)]
+            assert all("has no box for it: bwrap is not installed" in result["ungraded"] for result in results)
+            assert all(result["passing"] for result in results)
+    assert not marks.exists()
+
+
+def leaves_a_mark(marks, job):
+    """Stands for grading: what ran can be seen."""
+    marks.touch()
+    return at_once(job)
 
 
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):

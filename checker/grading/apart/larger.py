@@ -1,0 +1,37 @@
+"""Hidden cases that are larger than those of a check: a function that is right up to a size that it saw is not right."""
+
+from shared.exercises.calling import call
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+
+COUNT = 10  # cases
+FACTOR = 4  # how much longer an axis may be than a check draws it
+TRIES = 20  # for each case: some of an exercise's draws are not valid
+
+
+class LargeDraw(Draw):
+    """Chance by which axes are as long as a check draws them at the most, or several times that."""
+
+    def size(self, most: int = 4, least: int = 1) -> int:
+        return self.randint(max(least, most), FACTOR * max(least, most))
+
+    def sample(self, population, k, **options) -> list:
+        return super().sample(population, min(k, len(population)), **options)
+
+
+def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
+    """Large cases that an exercise takes for valid and its reference bears; fewer, or none, where it bears few."""
+    chance = LargeDraw(f"{exercise.function} {seed} larger")
+    found = []
+    for _ in range(COUNT * TRIES):
+        case = exercise.draw(chance)
+        if exercise.valid(case) and _bears(exercise, case):
+            found.append(case)
+        if len(found) == COUNT:
+            break
+    return found
+
+
+def _bears(exercise: Exercise, case: Case) -> bool:
+    outcome = call(exercise, exercise.reference(), case)
+    return not (outcome.raised or outcome.complaint or outcome.harm)

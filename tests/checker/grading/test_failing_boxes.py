@@ -1,0 +1,104 @@
+"""A box that fails is the grader's failure: no number, the reason, and another try at the next run.
+
+The judge is the stand-in of `test_hidden.py`; boxes are real, and refused by a program in bwrap's place.
+"""
+
+import csv
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from checker.grading import one, scheduling
+from checker.grading.classes import Class, graded, plan, write_class
+from checker.grading.gradescope import results as for_gradescope
+from checker.grading.isolation import BoxFailed, Outcome
+from checker.grading.limits import Limits
+from checker.grading.one import Settings
+from tests.checker.grading.test_classes import folder as folder
+from tests.checker.grading.test_classes import of as of
+from tests.checker.grading.test_classes import sheet as sheet
+from tests.checker.grading.test_classes import submissions as submissions
+
+REFUSAL = "bwrap: Can't mkdir /tmp/work: No space left on device"
+
+
+@pytest.fixture
+def failing(isolation, tmp_path):
+    """An isolation that works until its file `full` is there, and that file."""
+    if isolation.kind != "bwrap":
+        pytest.skip("the box is refused in bwrap's place")
+    full = tmp_path / "full"
+    program = tmp_path / "bwrap"
+    refuse = f"if test -e {shlex.quote(str(full))}; then echo {shlex.quote(REFUSAL)} >&2; exit 1; fi"
+    program.write_text(f'#!/bin/sh\n{refuse}\nexec {isolation.program} "$@"\n')
+    program.chmod(0o755)
+    return replace(isolation, program=str(program)), full
+
+
+@pytest.fixture
+def run(of, folder, tmp_path, monkeypatch, failing):
+    """Grade a class in boxes that may fail: each student's result, and who was graded before."""
+    monkeypatch.setattr(one, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(one, "_key", lambda seed: None)
+    monkeypatch.setattr(scheduling, "forget_key", lambda: None)
+    boxed = Class(of.sheets, Settings(7, failing[0], Limits(wall=120)), of.roster)
+
+    def grade_class(submitted):
+        work = plan([submitted], Path(mkdtemp(dir=tmp_path)), boxed)
+        found = list(graded(work, folder, scheduling.in_this_process))
+        write_class(boxed, work, [(handed, result) for handed, result, _ in found], [], folder)
+        return {handed.student: (result, was_there) for handed, result, was_there in found}
+
+    return grade_class
+
+
+def test_a_full_disk_is_nobodys_0_and_is_tried_again(run, failing, submissions, folder):
+    """Catches a night's full disk that is a 0 in the table, kept for ever, and looks like the student's."""
+    failing[1].touch()
+    ((result, _),) = run(submissions("ann")).values()
+    assert "No space left on device" in result["ungraded"] and "not of the notebook" in result["ungraded"]
+    (line,) = [line for line in csv.DictReader((folder.path / "grades.csv").open()) if line["student"] == "ann"]
+    assert {line["square"], line["checks"], line["total"]} == {"not graded"}
+    assert line["remarks"].startswith("maths.ipynb: not graded: The box could not be started (bwrap: Can't mkdir")
+    assert "No space left on device" in (folder.path / "not-graded.csv").read_text()
+    assert "0 of" not in (folder.path / "feedback" / "ann.html").read_text()
+    assert "Nobody's mistake but the autograder's: The box" in for_gradescope([result])
+    failing[1].unlink()
+    ((result, was_there),) = run(submissions("ann")).values()
+    assert not was_there and result["ungraded"] == ""
+
+
+def test_a_program_that_is_not_there_is_no_verdict(failing):
+    """Catches a machine without bwrap on which everybody's notebook "was running when the box ended by itself"."""
+    nowhere = replace(failing[0], program="/nowhere/bwrap", controllers=())
+    with pytest.raises(BoxFailed, match="could not be started .*nowhere"):
+        one.execute(None, {"cells": []}, nowhere, Limits(wall=10))
+
+
+OUTCOMES = {
+    "a limit before anything ran": (Outcome((), "it took more than 10 s", 10.0), "could not be started .it took more"),
+    "words of the box itself": (Outcome((), "", 0.1, last_words="bwrap: no"), "could not be started .bwrap: no"),
+    "a package that is missing inside": (
+        Outcome(({"failed": "Traceback\nModuleNotFoundError: No module named 'torch'"},), "", 0.1),
+        "could not be started .ModuleNotFoundError",
+    ),
+    "a program that stumbles": (Outcome(({"failed": "x\nOSError: y"},), "", 0.1, begun=True), "failed .OSError: y"),
+    "a box that was killed": (Outcome((), "", 0.1, begun=True), "ended before its work did"),
+}
+
+
+@pytest.mark.parametrize("what", OUTCOMES, ids=str)
+def test_what_is_the_machines(what):
+    """Catches a fault of the machine taken for the submission's: each of these was 0 points, kept."""
+    outcome, words = OUTCOMES[what]
+    assert re.search(words, outcome.failure)
+
+
+def test_what_is_the_submissions():
+    """Catches a notebook that takes too much and is never graded for it."""
+    assert Outcome((), "it took more than 10 s", 10.0, begun=True).failure == ""
+    assert Outcome((), "", 1.0, begun=True, finished=True).failure == ""

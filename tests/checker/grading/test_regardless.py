@@ -1,0 +1,161 @@
+"""Functions that are right in a part of the hidden cases: none earns its points, and the verdict says what they do.
+
+The judge is the real one, in this process: what these functions are is no matter of the box.
+"""
+
+import copy
+import hashlib
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("cloudpickle")
+
+import torch
+
+from checker.grading.apart import exchange, key
+from checker.grading.apart.larger import COUNT, larger_cases
+from checker.grading.hidden import Key
+from shared.check import EXERCISES
+from shared.exercises.calling import call
+from shared.exercises.comparing import judged
+from tests.conftest import few_of
+from tests.exercises import test_catalogue as of_catalogue
+
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
+SEED = 7
+QUICK = ("kl", "group_advantages", "gae", "own_tokens", "first_word", "expected_visits")
+# Whose cases have one size (five cards), a size without a bound (the longest of hostile texts), or a model that speaks.
+OF_ANY_SIZE = {"reward", "first_word", "hand_type", "calculator", "pass_at_k", "evaluate"}
+
+
+def amount(arguments):
+    """How long the arguments are, together."""
+    sizes = (value.numel() if isinstance(value, torch.Tensor) else getattr(value, "size", None) for value in arguments)
+    lengths = (len(value) for value in arguments if isinstance(value, (list, str)))
+    return sum(size for size in sizes if isinstance(size, int)) + sum(lengths)
+
+
+def nothing(result):
+    """A constant of the same kind: the shape, and no more, depends on the arguments."""
+    if isinstance(result, dict):
+        return {name: nothing(value) for name, value in result.items()}
+    if isinstance(result, (list, tuple)):
+        return type(result)(map(nothing, result))
+    return "x" if isinstance(result, str) else 0.0 * result
+
+
+def in_every_second_case(right, exercise):
+    def function(*arguments, **named):
+        result = right(*arguments, **named)
+        digest = hashlib.sha256(repr((arguments, sorted(named.items()))).encode()).digest()
+        return result if digest[0] % 2 else nothing(result)
+
+    return function
+
+
+def up_to_the_size_that_the_check_shows(right, exercise):
+    most = max(amount(case.values()) for case in exercise.cases())
+
+    def function(*arguments, **named):
+        result = right(*arguments, **named)
+        return result if amount((*arguments, *named.values())) <= most else nothing(result)
+
+    return function
+
+
+def by_remembering_one_result_for_each_shape(right, exercise):
+    kept = {}
+
+    def function(*arguments, **named):
+        result = right(*arguments, **named)
+        shape = getattr(result, "shape", type(result))
+        return copy.copy(kept.setdefault(shape, result))
+
+    return function
+
+
+HALVES = (in_every_second_case, up_to_the_size_that_the_check_shows, by_remembering_one_result_for_each_shape)
+
+
+def verdict(name, half=None):
+    exercise = EXERCISES[name]
+    function = half(exercise.reference(), exercise) if half else exercise.reference()
+    outcomes = [exchange.encoded(call(exercise, function, case)) for case in key.asked_cases(name, SEED)]
+    return key.judged(name, outcomes, SEED)
+
+
+@pytest.fixture(autouse=True)
+def no_search(monkeypatch):
+    """The known slips are not looked for."""
+    monkeypatch.setattr(key, "TIME_TO_RECOGNISE", 0.0)
+
+
+@pytest.mark.parametrize("name", few_of(EXERCISES, QUICK))
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: half.__name__)
+def test_half_a_function_earns_a_part_at_the_most(half, name):
+    """Catches full points for a function that returns a constant, or what it remembers, wherever the check does not look.
+
+    Of 58 exercises 53 gave them to one that is right up to the largest case of the check.
+    """
+    found = verdict(name, half)
+    if half is up_to_the_size_that_the_check_shows and name in OF_ANY_SIZE:
+        return
+    assert not found["passed"] and found["right"] < found["cases"]
+    assert found["share"] < 1
+    assert f"Right in {found['right']} of {found['cases']} hidden cases" in found["text"]
+
+
+@pytest.mark.parametrize("name", few_of(EXERCISES, QUICK))
+def test_the_reference_is_right_in_every_case(name):
+    """Catches a large case, or a sentence, that costs a right function its points."""
+    found = verdict(name)
+    assert found["passed"] and found["text"] == f"right in all {found['cases']} hidden cases."
+
+
+@pytest.mark.parametrize(
+    ("half", "words"),
+    [
+        (in_every_second_case, "In the others it gives 0, whatever its arguments are."),
+        (up_to_the_size_that_the_check_shows, "In the others it gives 0, whatever its arguments are."),
+        (by_remembering_one_result_for_each_shape, "In the others it gives again what it gave for other arguments."),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_that_it_does_not_look_at_its_arguments_is_a_finding(half, words):
+    """Catches "expected 0.56" as all that an instructor reads of a function that does not compute."""
+    found = verdict("kl", half)
+    assert found["text"].endswith(words) and found["finding"]
+
+
+def test_an_honest_mistake_is_no_finding():
+    """Catches a suspicion for who only forgot a term, and for who gives 0 where everything expected is 1."""
+    honest = verdict("kl", lambda right, exercise: lambda logps, ref_logps: right(logps, ref_logps) + logps)
+    assert not honest["passed"] and not honest["finding"] and "In the others" not in honest["text"]
+    strict = verdict("first_word", lambda right, exercise: lambda *given: [0.0 for _ in right(*given)])
+    assert not strict["passed"] and strict["finding"] == ("whatever its arguments are" in strict["text"])
+
+
+@pytest.mark.slow
+def test_the_finding_comes_through_the_key():
+    """Catches a finding that the judge sends and the grader leaves behind."""
+    asked = Key(SEED)
+    try:
+        asked.cases(["kl"])
+        exercise = EXERCISES["kl"]
+        half = in_every_second_case(exercise.reference(), exercise)
+        outcomes = [exchange.encoded(call(exercise, half, case)) for case in key.asked_cases("kl", SEED)]
+        assert asked.judge("kl", outcomes).finding
+    finally:
+        asked.close()
+
+
+@pytest.mark.parametrize(("name", "function"), of_catalogue.first_of_quick(of_catalogue.RIGHT))
+def test_what_is_right_in_another_way_bears_larger_cases(name, function):
+    """Catches a large case that only the reference bears: a tie, a sum in another order, a loop that never ends."""
+    exercise = of_catalogue.EXERCISES[name]
+    cases = larger_cases(exercise, SEED)
+    assert len(cases) == COUNT
+    for case in cases:
+        way, found, expected = judged(exercise, function, case)
+        assert not way, (way, case, found, expected)
