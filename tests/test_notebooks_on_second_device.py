@@ -48,7 +48,7 @@ class Worked:
 
 
 CUTS = {
-    "analogies": Worked([]),
+    "analogies": Worked([Cut("range(14)", "range(5)")]),
     "countdown": Worked(
         [
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 10, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
