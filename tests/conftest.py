@@ -97,6 +97,19 @@ def model(request):
 
 
 @pytest.fixture
+def one_case(monkeypatch):
+    """Checks that try one case, in this process as beside a GPU: for tests of what stands around the checks.
+
+    That a notebook's functions are right in every case is asked by `tests/exercises/test_notebooks.py`.
+    """
+    from shared.exercises.exercise import Exercise
+
+    cases = Exercise.cases
+    monkeypatch.setattr(Exercise, "cases", lambda exercise, seed=0: cases(exercise, seed)[:1])
+    monkeypatch.setattr("shared.exercises.process.can_fork", lambda: False)
+
+
+@pytest.fixture
 def patient_judge(monkeypatch):
     """A judge that waits, on a machine that is busy: for tests that are not about time."""
     monkeypatch.setattr("shared.exercises.judging.TIME_TO_RECOGNISE", 60.0)

@@ -11,8 +11,6 @@ import matplotlib
 import pytest
 
 from checker.assign import BEGIN, END, blank_code
-from shared.exercises.exercise import Exercise
-from shared.exercises.judging import judge
 from tests.conftest import few_of
 
 matplotlib.use("agg")
@@ -58,14 +56,6 @@ def run(source: str, names: dict) -> str:
         except NotImplementedError as error:
             return printed.getvalue() + str(error)
     return printed.getvalue()
-
-
-@pytest.fixture
-def one_case(monkeypatch):
-    """Checks that try one case, in this process: enough to meet a blank exercise, which is what these tests look for."""
-    cases = Exercise.cases
-    monkeypatch.setattr(Exercise, "cases", lambda exercise, seed=0: cases(exercise, seed)[:1])
-    monkeypatch.setattr("shared.check.verdict_on", judge)
 
 
 @pytest.mark.usefixtures("shapes_unchecked", "one_case")

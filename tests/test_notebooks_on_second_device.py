@@ -1,7 +1,8 @@
 """Every worked notebook with a model runs on a second device, and prints there what it prints on the CPU.
 
-The notebooks are cut to a step or two and a handful of rows: what they learn is not looked at here. The runs are slow
-(`make test-all`); that the cuts still fit the notebooks is tested always.
+The notebooks are cut to a step or two and a handful of rows, their checks to a case: what they learn and whether their
+functions are right is not looked at here. The runs are slow (`make test-all`); that the cuts still fit the notebooks is
+tested always.
 """
 
 import contextlib
@@ -47,7 +48,7 @@ class Worked:
 
 
 CUTS = {
-    "analogies": Worked([]),
+    "analogies": Worked([Cut("range(14)", "range(5)")]),
     "countdown": Worked(
         [
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 10, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
@@ -155,7 +156,7 @@ def test_the_cuts_fit_the_notebook(name):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("patient_judge")
+@pytest.mark.usefixtures("patient_judge", "one_case", "shapes_unchecked")
 @pytest.mark.parametrize("name", CUTS)
 def test_a_notebook_prints_on_the_second_device_what_it_prints_on_the_cpu(name, monkeypatch, request):
     """Catches a generator, a mask or an index of the CPU among tensors of the device, and numbers that depend on it."""

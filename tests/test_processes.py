@@ -6,6 +6,7 @@ test of its own, in float64.
 """
 
 from dataclasses import replace
+from itertools import combinations, product
 
 import pytest
 import torch
@@ -31,16 +32,34 @@ PENALTIES = {
     "KL in the reward": {"kl_in": "reward", "beta": 0.1},
     "no KL": {"beta": 0.0},
 }
-MATRIX = {
-    f"grpo {loss_type} {scale} {penalty} {parts}": (
-        grpo(loss_type=loss_type, scale_rewards=scale, num_iterations=parts, minibatches=parts, **kl),
-        {},
-    )
-    for loss_type in ("grpo", "dapo", "dr_grpo")
-    for scale in ("group", "batch", "none")
-    for penalty, kl in PENALTIES.items()
-    for parts in (1, 2)
-} | {
+CHOICES = (("grpo", "dapo", "dr_grpo"), ("group", "batch", "none"), tuple(PENALTIES), (1, 2))
+# Nine of their 54 combinations, in which each two choices meet: a penalty is another in each row and column of losses
+# and scales, and there are two parts on the diagonal.
+MEETING = [
+    (loss_type, scale, CHOICES[2][(row + column) % 3], 2 if row == column else 1)
+    for row, loss_type in enumerate(CHOICES[0])
+    for column, scale in enumerate(CHOICES[1])
+]
+
+
+def of_grpo(combinations) -> dict:
+    """GRPO with each combination of a loss, a scale, a penalty and a number of parts, by its name."""
+    return {
+        f"grpo {loss_type} {scale} {penalty} {parts}": (
+            grpo(
+                loss_type=loss_type,
+                scale_rewards=scale,
+                num_iterations=parts,
+                minibatches=parts,
+                **PENALTIES[penalty],
+            ),
+            {},
+        )
+        for loss_type, scale, penalty, parts in combinations
+    }
+
+
+OTHERS = {
     "grpo entropy": (grpo(entropy_coef=0.01, minibatches=3), {}),
     "grpo constraint": (grpo(minibatches=2, beta=0.1), {"constrained": True}),
     "grpo lora": (grpo(minibatches=2, beta=0.1), {"lora": True}),
@@ -55,6 +74,7 @@ MATRIX = {
         {},
     ),
 }
+MATRIX = of_grpo(product(*CHOICES)) | OTHERS
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -70,10 +90,20 @@ def test_a_process_without_a_row_takes_part():
     compare(kind, config, 4, torch.float32)
 
 
+def test_each_two_choices_meet():
+    """Catches a choice of a setting that `make test-all` no longer tries beside each one of another setting."""
+    for one, other in combinations(range(len(CHOICES)), 2):
+        together = {(combination[one], combination[other]) for combination in MEETING}
+        assert together == set(product(CHOICES[one], CHOICES[other]))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MATRIX)
+@pytest.mark.parametrize("name", of_grpo(MEETING) | OTHERS)
 def test_every_setting_in_three_processes(name):
-    """Shares of three, two and two prompts: none is a power of two, and one is larger."""
+    """Shares of three, two and two prompts: none is a power of two, and one is larger.
+
+    The combinations that are left out here are among those of the exhaustive test below.
+    """
     (kind, config), build = MATRIX[name]
     compare(kind, config, 3, torch.float64, **build)
 

@@ -97,6 +97,7 @@ def assert_as_recorded(now: dict, then: dict, *measures: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients))
 def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
     """Catches figures that today's code no longer gives."""
@@ -110,6 +111,7 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
     """As above, for the KL and the direction of k3 as a loss."""
     now = gradients_on_dots.run("RLOO", seed=0)["curve"]
@@ -119,6 +121,7 @@ def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(poker))
 def test_one_seed_of_poker_comes_out_as_recorded(condition):
     """As above, for class weights, an entropy bonus, penalties and group sizes."""
@@ -128,6 +131,7 @@ def test_one_seed_of_poker_comes_out_as_recorded(condition):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(transfer))
 def test_one_seed_of_transfer_comes_out_as_recorded(condition):
     """As above, for rows of dots by length and for sums with a calculator."""
@@ -140,6 +144,7 @@ def test_one_seed_of_transfer_comes_out_as_recorded(condition):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(analogies))
 def test_one_seed_of_analogies_comes_out_as_recorded(condition):
     """As above, for greedy answers; at the highest rate a run amplifies rounding, and its KL is not compared."""
@@ -181,6 +186,7 @@ def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo))
 def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
     """As above, for full stops; without a penalty a run amplifies rounding most."""
@@ -208,6 +214,7 @@ def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeyp
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(reward_model))
 def test_one_seed_of_each_reward_learnt_from_choices_comes_out_as_recorded(condition):
     """As above. Runs against a reward model amplify rounding: of them only the beginning is compared."""
@@ -235,6 +242,7 @@ def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_run_measures_what_its_settings_say(monkeypatch):
     """One step of one condition on a few hands: the settings, and that the reference is the untrained model."""
     monkeypatch.setattr(gradients, "MEASURED_AT", (1,))
@@ -247,6 +255,7 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(what_rl_adds, "rejection sampling"))
 def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
     """As above; greedy shares of 200 problems, which forty updates on another machine may move by a tenth."""
@@ -295,6 +304,7 @@ def test_rows_are_taken_in_their_order(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(off_policy))
 def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
     """As above. The fast runs are rough and amplify rounding: of them only the beginning is compared."""
@@ -368,6 +378,7 @@ def test_of_runs_that_are_equal_the_quickest_is_recorded():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_dynamic_sampling_comes_out_as_recorded(monkeypatch):
     """As above; seconds are those of the machine, and not compared."""
     monkeypatch.setattr(off_policy_time, "REPEATS", 1)

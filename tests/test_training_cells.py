@@ -15,7 +15,7 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("patient_judge")
+@pytest.mark.usefixtures("patient_judge", "one_case", "shapes_unchecked")
 @pytest.mark.parametrize("name", CUTS)
 def test_a_training_cell_can_be_stopped_and_run_again(name, monkeypatch):
     """A page of traceback for the stop button; a second run that goes on with a half-trained model and says nothing."""

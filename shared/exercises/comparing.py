@@ -7,6 +7,7 @@ from torch import Tensor
 
 from shared.exercises.calling import Outcome, call
 from shared.exercises.exercise import Case, Exercise
+from shared.exercises.steps import Slip
 
 # In this order: of a function that fails in several ways the first is told, for the others may follow from it.
 WAYS = ("raised", "result", "shape", "value", "gradient", "harm", "type")
@@ -41,17 +42,19 @@ def judged(exercise: Exercise, function, case: Case) -> tuple[str, Outcome, Outc
     twice, and differs only if both of them do.
     """
     found = call(exercise, function, case)
-    expected = call(exercise, exercise.reference(), case)
+    expected = expected_in(exercise, case)
     way = difference(found, expected, exercise.tolerance)
     if way != "gradient":
         return way, found, expected
     for moved in near_by(case):
-        other = difference(
-            call(exercise, function, moved), call(exercise, exercise.reference(), moved), exercise.tolerance
-        )
-        if not other:
+        if not difference(call(exercise, function, moved), expected_in(exercise, moved), exercise.tolerance):
             return "", found, expected
     return way, found, expected
+
+
+def expected_in(exercise: Exercise, case: Case, slips: tuple[Slip, ...] = (), with_gradient: bool = True) -> Outcome:
+    """What the reference comes to in a case, with some slips made."""
+    return call(exercise, exercise.reference(slips), case, with_gradient)
 
 
 def same(one: Outcome, other: Outcome, tolerance: float) -> bool:

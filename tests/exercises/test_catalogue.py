@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from shared.exercises import catalogue
+from shared.exercises import catalogue, comparing, recognition
 from shared.exercises.calling import call
 from shared.exercises.comparing import judged, near
+from shared.exercises.exercise import Exercise
 from shared.exercises.judging import judge
 from tests.conftest import few_of
 from tests.exercises.mutants import accepted, mutants_of
@@ -22,6 +23,41 @@ SLIPS = [(name, slip) for name in NAMES for slip in EXERCISES[name].steps.slips]
 RIGHT = [(name, function) for name in NAMES for function in ABOUT[name].RIGHT]
 SHARE_REJECTED = 0.98
 QUICK = ("first_word", "kl", "irl.starts")  # exercises without a model and with few mutants: a tensor, texts, an array
+
+
+@pytest.fixture(autouse=True, scope="module")
+def worked_out_once():
+    """What hundreds of tests ask for again: the cases of an exercise, what is right in them, the values of its slips.
+
+    A test that changed a case would fail others. What a function under test gives is never kept.
+    """
+    known = {id(exercise) for exercise in EXERCISES.values()}
+    drawn = {}
+    outcomes = {}
+    draw, work_out = Exercise.cases, comparing.expected_in
+
+    def cases(exercise: Exercise, seed: int = 0) -> list:
+        if id(exercise) not in known:
+            return draw(exercise, seed)
+        if (id(exercise), seed) not in drawn:
+            drawn[id(exercise), seed] = draw(exercise, seed)
+            outcomes.update({(id(exercise), id(case)): {} for case in drawn[id(exercise), seed]})
+        return list(drawn[id(exercise), seed])
+
+    def expected_in(exercise: Exercise, case: dict, slips: tuple = (), with_gradient: bool = True):
+        kept = outcomes.get((id(exercise), id(case)))
+        if kept is None or (slips and with_gradient):  # a smaller case, or more than there is room for
+            return work_out(exercise, case, slips, with_gradient)
+        asked = (*(slip.name for slip in slips), with_gradient)
+        if asked not in kept:
+            kept[asked] = work_out(exercise, case, slips, with_gradient)
+        return kept[asked]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Exercise, "cases", cases)
+        for module in (comparing, recognition):
+            patched.setattr(module, "expected_in", expected_in)
+        yield
 
 
 def named(value) -> str | None:
