@@ -34,7 +34,8 @@ def exercises(cells: Iterable[dict]) -> list[Exercise]:
     readers = {"code": _in_code, "markdown": _in_words}
     found: list[Exercise] = []
     for cell in cells:
-        read = readers.get(cell.get("cell_type", ""))
+        kind = cell.get("cell_type")
+        read = readers.get(kind) if isinstance(kind, str) else None
         if read is not None:
             found += read(cell.get("id", ""), joined(cell.get("source")).split("\n"))
     return found

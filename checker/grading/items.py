@@ -38,6 +38,7 @@ class Item:
     key: as `checker.points` has it, "cell-05/2".       function: the one at top level that holds it, "" for none.
     wanted: what it asks.   points: what it is worth.   section: where it stands, "Cell 5: One GRPO step".
     checks: those that earn it; none for one that the instructor grades.   field: what the form calls it then.
+    written: whether it is answered in words.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Item:
     section: str
     checks: tuple[Check, ...] = ()
     field: str = ""
+    written: bool = False
 
     @property
     def name(self) -> str:
@@ -64,7 +66,16 @@ def items_of(notebook: Notebook, content: dict) -> tuple[Item, ...]:
         for position, exercise in enumerate(points.exercises([cell]), 1):
             function = "" if exercise.written else _function_around(trees.get(number), position)
             earned_by = tuple(check for check, uses in checks if function in uses)
-            item = Item(exercise.key, function, exercise.what, exercise.points, headings[number], earned_by)
+            item = Item(
+                exercise.key,
+                function,
+                exercise.what,
+                exercise.points,
+                headings[number],
+                earned_by,
+                "",
+                exercise.written,
+            )
             kind = "Question" if exercise.written else "Exercise"
             found.append(replace(item, field=_another(f"{kind}: {item.name}", {one.field for one in found})))
     return tuple(found)
