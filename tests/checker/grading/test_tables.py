@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import os
+import shutil
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from checker.environment import ROOT
 from checker.forms import Form, read_forms
 from checker.grading import tables
 from checker.grading.feedback import feedback
@@ -102,6 +105,41 @@ def test_only_the_owner_opens_a_class(folder):
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert stat.S_IMODE(table.stat().st_mode) == 0o600
     assert (folder.path / ".gitignore").read_text() == "*\n"
+
+
+WRITTEN = [  # names that the instructors' page and the README use for what belongs to a class
+    "graded/grades.csv",
+    "graded-2027/pages/ann/dots.html",
+    "class.csv",
+    "roster.csv",
+    "submissions.zip",
+    "submissions/ann/dots.ipynb",
+    "ann dots.grades.json",
+    "forms/ann dots.grades (1).json",
+    "grades.csv",
+    "course-student/README.md",
+    "autograder.zip",
+    "results.json",
+    "ca.pem",
+    "me.key",
+]
+OURS = [
+    "checker/grading/tables.py",
+    "benchmarks/grading.md",
+    "tests/checker/grading/test_tables.py",
+    "checker/forms.py",
+]
+
+
+def test_git_takes_nothing_of_a_class_along(tmp_path):
+    """Catches a roster, a zip of submissions or a table of grades that `git add .` puts into a public course."""
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    asked = "\n".join([*WRITTEN, *OURS])
+    done = subprocess.run(
+        ["git", "-C", tmp_path, "check-ignore", "--stdin"], input=asked, capture_output=True, text=True
+    )
+    assert [line.strip('"') for line in done.stdout.splitlines()] == WRITTEN
 
 
 def test_forgetting_deletes_a_class_and_nothing_else(folder, tmp_path):
