@@ -18,6 +18,7 @@ from checker.verdicts import Verdict, verdicts
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
+PICTURE = "<Figure size"  # what is printed in a picture's place; pictures are counted
 WIDTH = 120  # characters of such a line
 
 
@@ -97,7 +98,7 @@ def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evide
         said = "\n\n".join([_below_the_label(cells[0], texts[0]), *texts[1:]]) if texts else ""
         return Evidence(f"Cell {number}: {words} words", anchor, quoted(said), written=True)
     text = plain("\n".join(cell.text_output for cell in cells))
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(PICTURE)]
     pictures = sum(output.image for cell in cells for output in cell.outputs)
     telling = {4: cases, 5: _of_step, 6: log_lines}.get(number, lambda _: lines)(text)
     named = {4: "case", 6: "log line"}.get(number, "line")

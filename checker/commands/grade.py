@@ -30,7 +30,7 @@ HELP = (
     "Grade what a class handed in: run each notebook in isolation, check it with cases that nobody has seen, give points."
     "\n\nSubmissions are folders or zips as Canvas, Moodle and Gradescope export them. A second call grades only what is"
     " new or changed; corrections that you wrote into grades.csv stay.\n\nIn the output folder you find grades.csv,"
-    " pages/ with the form for the rubric, feedback/ for the students, similar.html and not-graded.csv."
+    " pages/ with the form for the rubric and for points by hand, feedback/ for the students, similar.html and not-graded.csv."
 )
 
 
@@ -50,7 +50,9 @@ def grade_command(
     due: Annotated[
         datetime | None, typer.Option(help="When it was due; what is dated later is marked as late.")
     ] = None,
-    forms: Annotated[Path | None, typer.Option(help="The folder of saved rubric forms.")] = None,
+    forms: Annotated[
+        Path | None, typer.Option(help="The folder of forms that were saved on the pages: their points are added.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of the hidden cases; default: that of the last run, else new.")
     ] = None,

@@ -16,7 +16,7 @@ def grades_command(
         Path | None, typer.Option("-o", "--output", help="Where to write the CSV; default: print.")
     ] = None,
 ) -> None:
-    """Collect the rubric forms that were filled in on the pages into one CSV."""
+    """Collect the forms that were filled in on the pages, rubric and points by hand, into one CSV."""
     from checker.files import write_beside
     from checker.forms import read_forms, table
 

@@ -187,6 +187,7 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
         "section": item.section,
         "wanted": item.wanted,
         "field": item.field,
+        "written": item.written,
         "points": item.points,
         "earned": earned,
         "verdict": verdict,

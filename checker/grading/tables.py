@@ -201,7 +201,7 @@ def _columns(lines: list[Line]) -> list[_Column]:
         for section in dict.fromkeys(section for section, _ in of_notebook):
             columns += [column for (where, _), column in of_notebook.items() if where == section]
             if section:
-                columns.append(_Column(columns[-1].notebook, section, "", f"{section} (sum)"))
+                columns.append(_Column(columns[-1].notebook, section, "", f"{section.partition(':')[0]} (sum)"))
     return columns
 
 

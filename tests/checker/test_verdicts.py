@@ -140,6 +140,17 @@ def test_cases_are_counted_as_cases(good, save):
     assert found.text == "Cell 4: 2 cases, checks 1 of 1"
 
 
+def test_evidence_quotes_lines_and_no_place_of_a_picture(good, save):
+    """Catches "<Figure size 640x480 with 1 Axes>" told as a line of an evaluation, beside "1 picture"."""
+    picture = {"image/png": "AAAA", "text/plain": "<Figure size 640x480 with 1 Axes>"}
+    output = {"output_type": "display_data", "metadata": {}, "data": picture}
+    good["cells"][7]["outputs"].append(output)
+    path = save(good)
+    evaluation = next(criterion for criterion in load() if 7 in criterion.sections)
+    (found,) = [e for e in evidence(evaluation, read(path), check(path)) if e.text.startswith("Cell 7")]
+    assert found.text == "Cell 7: 7 lines, 1 picture" and "Figure" not in found.quote
+
+
 REDEFINED = [
     "check.loss = lambda function: print('✓ GRPO loss: right.')",
     "class check:\n    def loss(function):\n        print('✓')",

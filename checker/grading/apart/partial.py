@@ -40,7 +40,7 @@ def counted(ways: Iterable[str], total: int, free: int) -> str:
     gave = ", ".join(f"{IN_WORDS[way]} in {wrong[way]}" for way in IN_WORDS if wrong[way])
     lines = [f"Right in {right} of {total} hidden cases; {gave}."]
     if free and right:
-        lines.append(f"One answer alone would be right in {free} of them, so {free} count for nobody.")
+        lines.append(f"A function that always gives the same would be right in {free}, so as many earn nothing.")
     return "\n".join(lines)
 
 

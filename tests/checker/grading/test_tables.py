@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import os
+import shutil
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from checker.environment import ROOT
 from checker.forms import Form, read_forms
 from checker.grading import tables
 from checker.grading.feedback import feedback
@@ -102,6 +105,41 @@ def test_only_the_owner_opens_a_class(folder):
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert stat.S_IMODE(table.stat().st_mode) == 0o600
     assert (folder.path / ".gitignore").read_text() == "*\n"
+
+
+WRITTEN = [  # names that the instructors' page and the README use for what belongs to a class
+    "graded/grades.csv",
+    "graded-2027/pages/ann/dots.html",
+    "class.csv",
+    "roster.csv",
+    "submissions.zip",
+    "submissions/ann/dots.ipynb",
+    "ann dots.grades.json",
+    "forms/ann dots.grades (1).json",
+    "grades.csv",
+    "course-student/README.md",
+    "autograder.zip",
+    "results.json",
+    "ca.pem",
+    "me.key",
+]
+OURS = [
+    "checker/grading/tables.py",
+    "benchmarks/grading.md",
+    "tests/checker/grading/test_tables.py",
+    "checker/forms.py",
+]
+
+
+def test_git_takes_nothing_of_a_class_along(tmp_path):
+    """Catches a roster, a zip of submissions or a table of grades that `git add .` puts into a public course."""
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    asked = "\n".join([*WRITTEN, *OURS])
+    done = subprocess.run(
+        ["git", "-C", tmp_path, "check-ignore", "--stdin"], input=asked, capture_output=True, text=True
+    )
+    assert [line.strip('"') for line in done.stdout.splitlines()] == WRITTEN
 
 
 def test_forgetting_deletes_a_class_and_nothing_else(folder, tmp_path):
@@ -197,11 +235,11 @@ def test_points_are_summed_by_section_and_in_all(folder):
     """Catches points that somebody has to add up by hand, and a sum that leaves out what a person gave."""
     text = tables.table([graded()], {})
     (line,) = csv.DictReader(io.StringIO(text))
-    assert [line[name] for name in ("kl", "loss", "proposal", f"{STEP} (sum)")] == ["2", "2.5", "1.5", "6"]
-    assert [line[name] for name in ("Success", "Next", f"{ANALYSIS} (sum)")] == ["3", "", "3"]
+    assert [line[name] for name in ("kl", "loss", "proposal", "Cell 5 (sum)")] == ["2", "2.5", "1.5", "6"]
+    assert [line[name] for name in ("Success", "Next", "Cell 8 (sum)")] == ["3", "", "3"]
     assert [line[name] for name in ("checks", "by hand", "rubric", "total")] == ["4.5", "4.5", "4", "13"]
-    assert text.splitlines()[0].startswith(
-        f"student,kl,loss,proposal,{STEP} (sum),Success,Next,{ANALYSIS} (sum),checks"
+    assert text.startswith(
+        "student,kl,loss,proposal,Cell 5 (sum),Success,Next,Cell 8 (sum),checks,by hand,rubric,total"
     )
 
 
@@ -224,7 +262,7 @@ def test_an_exercise_without_a_check_is_given_by_hand_and_stands_in_feedback():
     row = page.split("<code>proposal</code>")[1].split("</tr>")[0]
     assert "1.5 of 2" in row and "given by the instructor" in row
     row = page.split("<code>Next</code>")[1].split("</tr>")[0]
-    assert "of 1, not given yet" in row
+    assert "of 1<" in row and "not given yet: graded by the instructor" in row
 
 
 @pytest.mark.parametrize("score", [2.5, -1.0])
