@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from socket import gethostname
 from urllib.parse import urlsplit
 
+from checker.grading import certificates
 from checker.grading.isolation import BoxFailed
 from checker.grading.one import Job, failed, forget_key, grade
 from checker.grading.workers import graded_here, refuse_another_version, refuse_unfit
@@ -138,36 +140,51 @@ def refuse_open(scheduler: str) -> None:
 @contextmanager
 def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
     import dask
-    from distributed import Client, LocalCluster
-    from distributed.security import Security
+    import distributed  # noqa: F401  # its settings must be there, or what is set below takes them along when it goes
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with dask.config.set({"distributed.scheduler.allowed-failures": TIMES - 1}):
-        if scheduler:
-            security = None
-            if tls:
-                security = Security(
-                    tls_ca_file=tls["ca"],
-                    tls_client_cert=tls["cert"],
-                    tls_client_key=tls["key"],
-                    require_encryption=True,
-                )
-            try:
-                client = Client(scheduler, security=security, timeout=30)
-            except (OSError, TimeoutError) as error:
-                raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
-            with client:
-                # A scheduler of one's own was started with its own settings. (A lambda travels whole: the project need
-                # not be installed beside the scheduler.)
-                client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", TIMES - 1))
-                yield client
-            return
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-            options = dict(threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0)
-            options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
-            with LocalCluster(n_workers=workers, host="127.0.0.1", local_directory=scratch, **options) as cluster:
-                with Client(cluster) as client:
-                    yield client
+    # No pages: they would tell everybody on this machine what is graded.
+    no_pages = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+    with dask.config.set({"distributed.scheduler.allowed-failures": TIMES - 1} | no_pages):
+        with _client_of(scheduler, tls) if scheduler else _client_here(workers) as client:
+            yield client
+
+
+@contextmanager
+def _client_of(scheduler: str, tls: dict) -> Iterator:
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, security=_security(tls) if tls else None, timeout=30)
+    except (OSError, TimeoutError) as error:
+        raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
+    with client:
+        # A scheduler of one's own was started with its own settings. (A lambda travels whole: the project need
+        # not be installed beside the scheduler.)
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", TIMES - 1))
+        yield client
+
+
+@contextmanager
+def _client_here(workers: int) -> Iterator:
+    from distributed import Client, LocalCluster
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        security = _security(certificates.made_in(Path(scratch)))
+        options = dict(threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0)
+        options |= dict(host="127.0.0.1", protocol="tls://", security=security, local_directory=scratch)
+        options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
+        with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster, security=security) as client:
+            yield client
+
+
+def _security(files: dict[str, str]):
+    """What shows these files, and talks to nobody who shows none."""
+    from distributed.security import Security
+
+    key = dict(tls_client_key=files["key"], tls_scheduler_key=files["key"], tls_worker_key=files["key"])
+    shown = dict(tls_client_cert=files["cert"], tls_scheduler_cert=files["cert"], tls_worker_cert=files["cert"])
+    return Security(tls_ca_file=files["ca"], require_encryption=True, **key, **shown)
 
 
 def _graded(job: Job) -> dict:

@@ -11,6 +11,7 @@ import os
 import resource
 import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable
 
@@ -23,8 +24,9 @@ LAST_WORDS = 4_000  # characters of a traceback
 
 
 def main() -> None:
+    begun = time.monotonic()
     with os.fdopen(0, "rb", closefd=False) as given:
-        job = json.loads(given.read())
+        job = json.loads(given.read()) | {"begun": begun}
     send = take_over_stdout()
     try:
         _bound(job["limits"], job["uid"], job["counted"])

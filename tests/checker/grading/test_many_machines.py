@@ -21,6 +21,7 @@ import pytest
 
 from checker.grading import scheduling
 from checker.grading.boxes import Isolation
+from checker.grading.certificates import made_in as certificates_of_this_run
 from checker.grading.classes import Class, graded, plan
 from checker.grading.limits import Limits
 from checker.grading.one import Settings, failed
@@ -161,6 +162,25 @@ def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
             list(on_workers(work, 1, address))
 
 
+def test_nobody_else_on_this_machine_sends_programs_to_its_workers(tmp_path):
+    """Catches a port on 127.0.0.1 at which every user of a shared server runs programs as the one who grades."""
+    from distributed import Client
+
+    with scheduling._client(1, "", {}) as client:
+        address = client.scheduler.address
+        assert client.submit(os.getpid).result() != os.getpid()
+        for stranger in (address, address.replace("tls:", "tcp:")):
+            with pytest.raises((OSError, TypeError)):
+                Client(stranger, timeout=3)
+
+
+def test_a_machine_without_openssl_grades_with_one_worker(monkeypatch, tmp_path):
+    """Catches a class graded in the open because a program is missing."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(Unreadable, match="With --workers 1 it needs none"):
+        certificates_of_this_run(tmp_path)
+
+
 def test_a_port_that_somebody_else_has_is_no_matter(jobs, monkeypatch):
     """Catches "Perhaps you already have a cluster running?" over the grades, from a page that nobody asked for."""
     monkeypatch.setattr(scheduling, "_graded", at_once)
@@ -281,6 +301,7 @@ import sys
 from pathlib import Path
 from checker.grading import scheduling
 from checker.grading.boxes import Isolation
+from checker.grading.certificates import made_in as certificates_of_this_run
 from checker.grading.classes import Class, graded, plan
 from checker.grading.limits import Limits
 from checker.grading.one import Settings
