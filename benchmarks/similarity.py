@@ -5,7 +5,8 @@
 Independent solutions are the right functions in other styles that the checks are tested with, one style a student, put
 into the blank notebook on dots. Copies are made of them by the changes with which somebody hides one, three to six of them at
 once: names, comments, order, steps in between, swapped operands, functions for methods, statements that do nothing.
-Every pair gets the share that `checker grade` shows pairs by. Prints Markdown.
+Every pair gets the share that `checker grade` shows pairs by. Then whole classes are compared: the independent
+solutions, and several copies of one of them, renamed or disguised. Prints Markdown.
 """
 
 import ast
@@ -28,6 +29,7 @@ EXERCISES = ("reward", "advantages", "logps", "kl", "loss", "grpo_step", "traini
 COPIES = 30
 SEED = 0
 METHODS = {"sum", "mean", "exp", "clamp", "std", "gather", "log_softmax", "min"}
+COPIERS = (1, 3, 5, 8)  # who copied one student, in a class with the others
 BINS = [share / 10 for share in range(10)]
 
 
@@ -148,6 +150,19 @@ def shares(first: list[Text], second: list[Text] | None, known: list[Text]) -> l
     return found
 
 
+def renamed(sources: list[str]) -> list[str]:
+    """A copy with other names, and nothing else."""
+    trees = map(ast.parse, sources)
+    return [ast.unparse(ast.fix_missing_locations(Renamed(tree).visit(tree))) for tree in trees]
+
+
+def in_a_class(copies: list[Text], original: str, others: list[Text], known: list[Text]) -> tuple[int, int]:
+    """Of a class, how many of the pairs that copied are shown, and how many that did not."""
+    copied = {original, *(text.student for text in copies)}
+    shown = [{pair.first.student, pair.second.student} for pair in pairs([*others, *copies], known)]
+    return sum(pair <= copied for pair in shown), sum(not pair <= copied for pair in shown)
+
+
 def report() -> str:
     chance = random.Random(SEED)
     known = [
@@ -178,6 +193,19 @@ def report() -> str:
     for low in BINS:
         counts = [sum(low <= min(share, 0.999) < low + 0.1 for share in found) for found in (apart, alike)]
         lines.append(f"| {low:.1f} to {low + 0.1:.1f} | {counts[0]} | {counts[1]} |")
+    others = [originals[place] for place in enough]
+    source = written[enough[0]]
+    lines += [
+        f"\nClasses: the {len(others)} independent solutions and copies of one of them. Pairs shown of those who share it:\n",
+        "| copies | pairs | renamed, shown | disguised, shown | of others, shown |",
+        "|---|---|---|---|---|",
+    ]
+    for count in COPIERS:
+        plain = [filled(renamed(source), f"copy {n}", blank) for n in range(count)]
+        hidden = [filled(disguised(source, chance), f"copy {n}", blank) for n in range(count)]
+        seen, wrong = in_a_class(plain, others[0].student, others, handed_out)
+        seen_hidden, wrong_hidden = in_a_class(hidden, others[0].student, others, handed_out)
+        lines.append(f"| {count} | {count * (count + 1) // 2} | {seen} | {seen_hidden} | {wrong + wrong_hidden} |")
     return "\n".join(lines)
 
 

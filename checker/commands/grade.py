@@ -77,7 +77,6 @@ def grade_command(
     from checker.grading.boxes import Isolation
     from checker.grading.choosing import NoIsolation, choose
     from checker.grading.classes import Class
-    from checker.grading.collecting import BadPattern
     from checker.grading.gradescope import results as gradescope_results
     from checker.grading.limits import MEGABYTE, Limits
     from checker.grading.one import Settings
@@ -86,6 +85,7 @@ def grade_command(
     from checker.grading.scratch import scratch_in
     from checker.grading.sheets import read_sheets
     from checker.grading.storing import Folder
+    from checker.grading.whose import BadPattern
     from checker.markers import MarkerError
 
     in_a_clone()

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from checker.editions import recorded
 from checker.forms import Form
-from checker.grading.collecting import Aside, Collected, Handed, collect, latest, undecided
+from checker.grading.collecting import Aside, Collected, Handed, apart, collect, latest, undecided, unlike
 from checker.grading.feedback import feedback
 from checker.grading.one import Job, Settings
 from checker.grading.roster import Roster
@@ -76,13 +77,16 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     for handed, sheet, text in _with_sheets(found, of.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
     for (student, notebook), uploads in several.items():
-        chosen = latest([handed for handed, _, _ in uploads])
+        by_name = [handed.name for handed, _, text in uploads if not recorded(json.loads(text))]
+        unlike_each_other = apart(by_name)
+        chosen = None if unlike_each_other else latest([handed for handed, _, _ in uploads])
         for handed, sheet, text in uploads:
             if handed is chosen:
                 job = Job(of.shown(student), handed.name, text, sheet, of.settings)
                 work.jobs[job.digest] = (handed, job)
             elif chosen is None:
-                work.aside.append(undecided(handed, notebook, [other for other, _, _ in uploads]))
+                why = unlike if unlike_each_other else undecided
+                work.aside.append(why(handed, notebook, [other for other, _, _ in uploads]))
             else:
                 reason = f"{student} handed in {notebook} under another name too: {chosen.place} is graded."
                 work.aside.append(Aside(handed.place, reason))
@@ -171,8 +175,13 @@ def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRE
     """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
     groups = []
     for sheet in of.sheets:
-        jobs = [job for _, job in work.jobs.values() if job.sheet is sheet]
-        texts = [text_of(job.student, json.loads(job.text)) for job in jobs]
+        together: dict[str, list[Job]] = {}  # a group hands in once
+        for handed, job in work.jobs.values():
+            if job.sheet is sheet:
+                together.setdefault(handed.place, []).append(job)
+        texts = [
+            text_of(", ".join(job.student for job in jobs), json.loads(jobs[0].text)) for jobs in together.values()
+        ]
         known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
         if texts:
             groups.append((sheet.name, pairs(texts, known, threshold)))

@@ -10,13 +10,16 @@ from datetime import datetime
 from pathlib import Path, PurePath
 
 from checker.check import RENAMED
+from checker.editions import recorded
 from checker.findings import one_line
-from checker.grading.layouts import METADATA, Sender, metadata, sender
+from checker.grading.layouts import METADATA, metadata, senders, without_number
 from checker.grading.roster import Roster
+from checker.grading.whose import DOUBLE, compiled, whose_it_is
 from checker.inventory import take
-from checker.notebook import Unreadable
+from checker.notebook import Unreadable, parse
 
 NOTEBOOK = ".ipynb"
+NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,6 @@ class Collected:
     aside: list[Aside] = field(default_factory=list)
 
 
-class BadPattern(ValueError):
-    """The pattern cannot be used; the message says why."""
-
-
 def collect(
     paths: Iterable[Path],
     scratch: Path,
@@ -78,7 +77,7 @@ def collect(
     Raises:
         BadPattern: it is no such expression.
     """
-    asks = _compiled(pattern)
+    asks = compiled(pattern)
     paths = list(paths)
     submissions = metadata(paths)
     found = Collected()
@@ -95,17 +94,41 @@ def collect(
         if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
             found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
             continue
-        says = sender(entry.inside, submissions)
-        student = whose or _student(entry.inside, says, roster, asks)
-        if isinstance(student, Unreadable):
-            found.aside.append(Aside(place, str(student)))
-            continue
-        late = says.late or (due is not None and says.handed_in is not None and _after(says.handed_in, due))
-        handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload)
-        uploads.setdefault((student, says.file), []).append(handed)
-    for several in uploads.values():
+        members = set()
+        for says in senders(entry.inside, submissions):
+            student = whose or whose_it_is(entry.inside, says, roster, asks)
+            if isinstance(student, Unreadable):
+                found.aside.append(Aside(place, str(student)))
+            elif student not in members:
+                members.add(student)
+                late = says.late or (due is not None and says.handed_in is not None and _after(says.handed_in, due))
+                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload)
+                uploads.setdefault((student, says.file), []).append(handed)
+    for several in _with_numbered(uploads):
         _choose(several, found)
     return found
+
+
+def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Handed]]:
+    """The uploads of each file, `dots-1.ipynb` among those of `dots.ipynb`, as Canvas names what is handed in again.
+
+    Without a `lab.ipynb`, or of another edition, `lab-1.ipynb` is a notebook of its own.
+    """
+    together = dict(uploads)
+    for (student, file), several in uploads.items():
+        first = (student, without_number(file))
+        again = several[0].upload and first in uploads
+        if again and _edition(uploads[first][0]) == _edition(several[0]):
+            together[first] = [*together[first], *together.pop((student, file))]
+    return list(together.values())
+
+
+def _edition(handed: Handed) -> dict:
+    """The exercises that a notebook's metadata names; none where it is no notebook."""
+    try:
+        return recorded(parse(handed.file))
+    except Unreadable:
+        return {}
 
 
 def latest(several: list[Handed]) -> Handed | None:
@@ -115,6 +138,21 @@ def latest(several: list[Handed]) -> Handed | None:
     if len({handed.file.read_bytes() for handed in undecided_between}) > 1:
         return None
     return ordered[-1]
+
+
+def apart(names: Iterable[str]) -> bool:
+    """Whether files may be different notebooks though nothing but a number tells them apart: lab-1.ipynb, lab-2.ipynb."""
+    numbered = [NUMBERED.fullmatch(DOUBLE.sub("", PurePath(name).stem)) for name in names]
+    found = {(match["name"].lower(), int(match["number"])) for match in numbered if match}
+    return len({name for name, _ in found}) < len(found)
+
+
+def unlike(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+    """What is said of one of several uploads that may be one notebook or different ones, see `apart`."""
+    others = ", ".join(other.place for other in several if other is not handed)
+    lost = "do not say which notebook they are: their metadata was lost"
+    reason = f"This and {others} {lost}. Leave the one that is {notebook}, and name others as theirs are called."
+    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: several files {lost}.")
 
 
 def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
@@ -137,49 +175,6 @@ def _choose(several: list[Handed], found: Collected) -> None:
             found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
 
 
-def _student(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | None) -> str | Unreadable:
-    """Whose a file is, or why that is not known."""
-    names = says.names
-    label = says.label
-    if asks is not None:
-        match = asks.search(place.as_posix())
-        if match is None:
-            return Unreadable(f"The pattern {asks.pattern!r} is not found in its place {place.as_posix()!r}.")
-        names = (match["student"],)
-        label = match["student"]
-    if not roster.students:
-        if names:
-            return one_line(label)
-        return Unreadable(
-            "Whose it is, its place does not say. Put it into a folder with the student's name, or say with --pattern"
-            r" which part of the place is the student, such as --pattern '(?P<student>\w+)_dots'."
-        )
-    ids = roster.find(*names) if names else roster.find(*_parts(place))
-    if len(ids) == 1:
-        return next(iter(ids))
-    known_as = " or ".join(map(repr, names)) or repr(place.as_posix())
-    if ids:
-        return Unreadable(f"{known_as} may be {' or '.join(sorted(ids))} on the roster. Say who with --pattern.")
-    return Unreadable(f"{known_as} is not on the roster. Add the name to the student's line, or use --pattern.")
-
-
-def _parts(place: PurePath) -> list[str]:
-    """The parts of a file's name that may be a name on the roster: "jane_dots.ipynb" as "jane_dots", "jane", "dots"."""
-    return [place.stem, *re.split(r"[_\s-]+", place.stem)]
-
-
 def _after(moment: datetime, due: datetime) -> bool:
     """Whether a moment is after another; without a time zone, both are taken to be in the grader's."""
     return moment.astimezone() > due.astimezone()
-
-
-def _compiled(pattern: str) -> re.Pattern | None:
-    if not pattern:
-        return None
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise BadPattern(f"The pattern {pattern!r} is not a regular expression: {error}.") from error
-    if "student" not in compiled.groupindex:
-        raise BadPattern(f"The pattern {pattern!r} has no group named student: (?P<student>...).")
-    return compiled

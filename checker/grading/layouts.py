@@ -43,8 +43,10 @@ class Sender:
     handed_in: datetime | None = None
 
 
-def sender(place: PurePath, submissions: dict) -> Sender:
-    """What a file's place below the export says. `submissions` is what Gradescope's metadata says of each folder.
+def senders(place: PurePath, submissions: dict) -> list[Sender]:
+    """What a file's place below the export says: one sender, or the members of a group.
+
+    `submissions` is what Gradescope's metadata says of each folder.
 
     A folder's name comes from the platform or the instructor, and goes before that of the file in it, which is the
     student's to choose.
@@ -54,29 +56,36 @@ def sender(place: PurePath, submissions: dict) -> Sender:
         folders = folders[1:]
     for folder in folders:
         if match := MOODLE.fullmatch(folder):
-            return Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)
+            return [Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)]
         if GRADESCOPE.fullmatch(folder):
             return _gradescope(submissions.get(folder), place.name)
     if folders:
-        return Sender(folders[:1], folders[0], place.name)
+        return [Sender(folders[:1], folders[0], place.name)]
     if match := CANVAS.fullmatch(place.name):
         again = AGAIN.search(match["file"])
         upload = (int(match["upload"]), int(again[1]) if again else 0)
         names = (match["user"], match["name"])
-        return Sender(
-            names, f"{match['name']} {match['user']}", AGAIN.sub("", match["file"]), bool(match["late"]), upload
-        )
-    return Sender((), "", place.name)
+        return [Sender(names, f"{match['name']} {match['user']}", match["file"], bool(match["late"]), upload)]
+    return [Sender((), "", place.name)]
 
 
-def _gradescope(entry: object, file: str) -> Sender:
-    """What Gradescope's metadata says: a dict with symbols of Ruby as keys, ":submitters" a list of people."""
+def without_number(file: str) -> str:
+    """A file's name without what Canvas adds to one that was handed in again; "" where there is nothing to leave out."""
+    return AGAIN.sub("", file) if AGAIN.search(file) else ""
+
+
+def _gradescope(entry: object, file: str) -> list[Sender]:
+    """What Gradescope's metadata says: a dict with symbols of Ruby as keys, ":submitters" a list of people.
+
+    A group hands in once, for each of its members.
+    """
     entry = entry if isinstance(entry, dict) else {}
     people = entry.get(":submitters")
-    person = people[0] if isinstance(people, list) and people and isinstance(people[0], dict) else {}
-    names = tuple(str(person[key]) for key in (":sid", ":email", ":name") if person.get(key))
+    people = [person for person in people if isinstance(person, dict)] if isinstance(people, list) else []
     created = entry.get(":created_at")
-    return Sender(names, names[0] if names else "", file, handed_in=created if isinstance(created, datetime) else None)
+    handed_in = created if isinstance(created, datetime) else None
+    named = [tuple(str(person[key]) for key in (":sid", ":email", ":name") if person.get(key)) for person in people]
+    return [Sender(names, names[0], file, handed_in=handed_in) for names in named if names] or [Sender((), "", file)]
 
 
 def metadata(paths: Iterable[Path]) -> dict:

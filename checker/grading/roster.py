@@ -8,6 +8,8 @@ from pathlib import Path
 
 from checker.notebook import Unreadable, read_bytes
 
+FIRST_NAME = r"(first|given) ?name"
+LAST_NAME = r"(last|family|sur) ?name"
 DELIMITERS = (",", ";", "\t")  # a spreadsheet saves semicolons where the comma is for decimals
 FIRST_COLUMN = (
     "student",
@@ -23,7 +25,7 @@ FIRST_COLUMN = (
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the roster. id: its first column. names: all of its columns, under which the student may hand in."""
+    """One line of the roster. id: its first column. names: those under which the student may hand in, as a whole."""
 
     id: str
     names: tuple[str, ...]
@@ -44,13 +46,23 @@ class Roster:
                     by_name.setdefault(key, set()).add(student.id)
         object.__setattr__(self, "_by_name", by_name)
 
+    def known(self, *names: str) -> frozenset[str]:
+        """The ids of the students who bear these names, each a whole one; several where two bear it, or names disagree."""
+        found = [ids for name in names if (ids := self._bearing(name))]
+        agreed = frozenset.intersection(*found) if found else frozenset()
+        return agreed or frozenset().union(*found)
+
     def find(self, *names: str) -> frozenset[str]:
-        """The ids of the students who are known by one of the names, the first name by which anybody is."""
-        for name in names:
-            for key in _keys(name):
-                if found := self._by_name.get(key):
-                    return frozenset(found)
-        return frozenset()
+        """As `known`; where nobody is, those who may be meant, since a name is a part of theirs: a first name alone."""
+        return self.known(*names) or frozenset().union(*map(self._resembling, names))
+
+    def _bearing(self, name: str) -> frozenset[str]:
+        return next((frozenset(self._by_name[key]) for key in _keys(name) if key in self._by_name), frozenset())
+
+    def _resembling(self, name: str) -> frozenset[str]:
+        words = set(_words(name))
+        alike = (one for one in self.students if any(words <= set(_words(other)) for other in one.names))
+        return frozenset(student.id for student in alike if words)
 
 
 def read_roster(path: Path) -> Roster:
@@ -71,9 +83,10 @@ def read_roster(path: Path) -> Roster:
             f" {', '.join(FIRST_COLUMN[:-1])} or {FIRST_COLUMN[-1]}; the first column is the id."
         )
     whole_name = _whole_name(lines[0])
+    parts = {*_columns(lines[0], FIRST_NAME), *_columns(lines[0], LAST_NAME)} - {0}  # nobody is known by one of these
     students = []
     for number, line in enumerate(lines[1:], 2):
-        names = tuple(cell.strip() for cell in line if cell.strip())
+        names = tuple(cell.strip() for place, cell in enumerate(line) if cell.strip() and place not in parts)
         if not names:
             continue
         if whole_name and len(line) > max(whole_name):
@@ -87,8 +100,8 @@ def read_roster(path: Path) -> Roster:
 
 def _whole_name(headings: list[str]) -> tuple[int, ...]:
     """The columns of first and last name, where a list has them apart, as Moodle's has; else none."""
-    first = _columns(headings, r"(first|given) ?name")
-    last = _columns(headings, r"(last|family|sur) ?name")
+    first = _columns(headings, FIRST_NAME)
+    last = _columns(headings, LAST_NAME)
     return (first[0], last[0]) if first and last else ()
 
 
@@ -98,8 +111,11 @@ def _columns(headings: list[str], pattern: str) -> list[int]:
 
 def _keys(name: str) -> list[str]:
     """A name as it is compared: "Doe, Jané" as "doejane" and, whatever the order of its words, as "doe jane"."""
+    words = _words(name)
+    return ["".join(words), " ".join(sorted(words))] if words else []
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, without capitals and accents."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    words = re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))
-    if not words:
-        return []
-    return ["".join(words), " ".join(sorted(words))]
+    return re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))

@@ -26,8 +26,10 @@ TIMES = 2  # how often a notebook may kill its worker before it is reported
 AT_HOME = ("127.0.0.1", "localhost", "::1")
 MOMENT = 2  # seconds
 LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
+COMING = 60  # seconds that the first worker of a scheduler is waited for
+NO_WORKER = "The scheduler at {0} has no workers. Start some, where the course is installed: dask worker {0}"
 AGAIN = "The next run tries it again."
-KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand."
+KILLED = f"Grading this notebook ended its worker {TIMES} times, so it was not tried again: look at it by hand, or say --again."
 
 
 def in_this_process(jobs: Iterable[Job]) -> Iterator[tuple[Job, dict]]:
@@ -162,6 +164,10 @@ def _client_of(scheduler: str, tls: dict) -> Iterator:
         # A scheduler of one's own was started with its own settings. (A lambda travels whole: the project need
         # not be installed beside the scheduler.)
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", TIMES - 1))
+        try:
+            client.wait_for_workers(1, timeout=COMING)
+        except TimeoutError:
+            raise Unreadable(NO_WORKER.format(scheduler)) from None
         yield client
 
 

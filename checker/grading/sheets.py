@@ -90,11 +90,17 @@ def sheet_for(content: dict, file_name: str, sheets: list[Sheet]) -> Sheet:
             f"It was handed out by version {version} of the course, and none of the worked notebooks is of that"
             " edition. Give the folder of that version as well: --against notebooks --against OLDER/notebooks."
         )
-    stem = re.sub(r"[^a-z0-9]", "", Path(file_name).stem.lower())
-    named = [sheet for sheet in sheets if re.sub(r"[^a-z0-9]", "", Path(sheet.name).stem.lower()) in stem]
+    named = [sheet for sheet in sheets if _is_named(sheet.name, Path(file_name).stem.lower())]
     if len(named) == 1:
         return named[0]
     raise Unreadable(
         "It does not say which notebook it is: its metadata was lost, and its name is not like that of one worked"
         f" notebook ({', '.join(sheet.name for sheet in sheets)}). Rename it, for instance to {sheets[0].name}."
     )
+
+
+def _is_named(notebook: str, stem: str) -> bool:
+    """Whether a file's name holds a notebook's, however that is spaced; "lab-12" does not hold "lab-1"."""
+    parts = re.findall(r"[a-z]+|\d+", Path(notebook).stem.lower())
+    pattern = r"[^a-z0-9]*".join(rf"(?<!\d){part}(?!\d)" if part.isdigit() else part for part in parts)
+    return bool(parts) and re.search(pattern, stem) is not None

@@ -1,15 +1,14 @@
 """Notebooks that are like each other: pairs are shown, with both texts side by side, and nobody is accused.
 
 Compared are runs of six tokens, the names of variables hidden, as in "Winnowing" (Schleimer, Wilkerson and Aiken, 2003)
-without its sampling: a class is small. What was handed out, what the worked solution says and what many have in common
-is left out, for right answers are alike.
+without its sampling: a class is small. What was handed out and what the worked solution says is left out, for right
+answers are alike; what many have in common is not, for many may have copied it.
 """
 
 import io
 import keyword
 import re
 import tokenize
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,8 +19,6 @@ from checker.notebook import joined
 RUN = 6  # tokens
 FEWEST = 20  # runs of one's own, below which two notebooks cannot be compared
 THRESHOLD = 0.5  # of the smaller one's runs that both have
-COMMON = 4  # notebooks in which a run is common property, where that is a quarter of the class as well
-SHARE_IN_COMMON = 0.25
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
 LONGEST_TEXT = 200_000  # characters of one cell that are looked at
 
@@ -70,9 +67,7 @@ def pairs(texts: list[Text], known: Iterable[Text], threshold: float = THRESHOLD
         known: what was handed out, and the worked solution.
     """
     left_out = {run for text in known for run in text.runs}
-    often = Counter(run for text in texts for run in text.runs)
-    most = max(COMMON, SHARE_IN_COMMON * len(texts))
-    own = [{run for run in text.runs if run not in left_out and often[run] < most} for text in texts]
+    own = [text.runs.keys() - left_out for text in texts]
     found = []
     for first, second in combinations(range(len(texts)), 2):
         smaller = min(len(own[first]), len(own[second]))

@@ -19,7 +19,7 @@ from checker.grading.limits import Limits
 from checker.grading.one import Settings, failed, grade
 from checker.grading.roster import Roster, Student
 from checker.grading.scheduling import KILLED, on_workers, refuse_open
-from checker.grading.sheets import read_sheet
+from checker.grading.sheets import read_sheet, sheet_for
 from checker.grading.similar import pairs, text_of
 from checker.grading.storing import Folder
 from checker.grading.tables import Line
@@ -159,6 +159,69 @@ def test_of_two_versions_under_two_names_the_later_counts(places, chosen, of, sh
     graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
+
+
+def lab(number):
+    """A worked notebook that differs from others of its name by a number, as a student hands it in."""
+    return notebook(EXERCISE.format(f"return x * x + {number} - {number}"))
+
+
+@pytest.mark.parametrize(
+    ("worked", "graded_as"),
+    [(("lab-1", "lab-2"), {"lab-1.ipynb": "lab-1.ipynb", "lab-2.ipynb": "lab-2.ipynb"}), (("lab",), {})],
+    ids=["each is known", "which is it"],
+)
+def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, of, tmp_path):
+    """Catches the first lab dropped as the older version of the second, where metadata do not say what they are."""
+    sheets = []
+    for name in worked:
+        path = tmp_path / "notebooks" / f"{name}.ipynb"
+        path.write_text(json.dumps(lab(0)))
+        sheets.append(read_sheet(path))
+    handed_in = tmp_path / "submissions"
+    handed_in.mkdir()
+    for number in (1, 2):
+        (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
+    known = Roster((Student("ann", ("ann", "Ann Lee")),))
+    work = plan([handed_in], tmp_path / "scratch", Class(sheets, of.settings, known))
+    assert {handed.name: job.sheet.name for handed, job in work.jobs.values()} == graded_as
+    assert len(work.aside) == (0 if graded_as else 2)
+    assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
+
+
+def test_of_one_edition_the_later_counts_whatever_the_names(of, sheet, tmp_path):
+    """Catches two versions that say which notebook they are, and neither is graded."""
+    handed_in = tmp_path / "submissions"
+    handed_in.mkdir()
+    for number in (1, 2):
+        content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": sheet.edition}}}
+        (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
+    work = plan([handed_in], tmp_path / "scratch", Class([sheet], of.settings, Roster()))
+    assert [handed.name for handed, _ in work.jobs.values()] == ["lab-2.ipynb"]
+
+
+def test_a_longer_number_is_another_notebook(sheet, tmp_path):
+    """Catches lab-12 graded by the key of lab-1."""
+    path = tmp_path / "notebooks" / "lab-1.ipynb"
+    path.write_text(json.dumps(lab(0)))
+    first = read_sheet(path)
+    assert sheet_for({"metadata": {}, "cells": []}, "jane_Lab 1-1.ipynb", [first]) is first
+    for name in ("lab-12.ipynb", "lab 10.ipynb"):
+        with pytest.raises(Unreadable, match="Rename it"):
+            sheet_for({"metadata": {}, "cells": []}, name, [first])
+
+
+def test_a_group_is_not_like_itself(of, folder, tmp_path):
+    """Catches the members of a group shown as a pair of copies: they handed in one file."""
+    place = tmp_path / "export" / "submission_1"
+    place.mkdir(parents=True)
+    own = textwrap.indent(inspect.getsource(similar.pairs), "    ").lstrip()
+    (place / "maths.ipynb").write_text(json.dumps(notebook(EXERCISE.format(f"{own}\n    return x * x"))))
+    people = "  - :sid: ann\n  - :sid: bob\n"
+    (place.parent / "submission_metadata.yml").write_text(f"submission_1:\n  :submitters:\n{people}")
+    work, _ = run(of, folder, place.parent, tmp_path, Grader())
+    assert {handed.student for handed, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
+    assert write_similar(of, work, folder) == 0
 
 
 def test_what_is_no_notebook_is_set_aside_before_grading(of, submissions, tmp_path):

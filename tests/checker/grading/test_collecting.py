@@ -10,9 +10,10 @@ from datetime import datetime
 
 import pytest
 
-from checker.grading.collecting import BadPattern, collect
+from checker.grading.collecting import collect
 from checker.grading.layouts import METADATA, metadata
 from checker.grading.roster import read_roster
+from checker.grading.whose import BadPattern
 from checker.notebook import Unreadable
 
 ROSTER = (
@@ -196,3 +197,84 @@ def test_a_roster_that_is_none_is_refused(text, tmp_path):
     path.write_text(text)
     with pytest.raises(Unreadable):
         read_roster(path)
+
+
+TWO_JANES = "id,First name,Last name\njd1,Jane,Doe\njs2,Jane,Stone\nax3,Ann,Xu\n"
+
+
+@pytest.fixture
+def janes(tmp_path):
+    path = tmp_path / "janes.csv"
+    path.write_text(TWO_JANES)
+    return read_roster(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "may_be"),
+    [
+        ("jane/dots.ipynb", "jd1 or js2"),
+        ("Ann/dots.ipynb", "ax3"),
+        ("ann_smith_dots.ipynb", "ax3"),
+        ("Stone/dots.ipynb", "js2"),
+    ],
+)
+def test_a_part_of_a_name_is_nobody(place, may_be, export, taken, janes):
+    """Catches Ann Smith, who is not on the list, graded as the only Ann who is, and one of two Janes chosen."""
+    found = taken(export(place), janes)
+    assert found.handed == []
+    assert f"a part of a name only: it may be {may_be} on the roster" in found.aside[0].reason
+
+
+@pytest.mark.parametrize("place", ["jane_doe_dots.ipynb", "dots-Doe Jane.ipynb", "Jane Doe/dots.ipynb"])
+def test_a_whole_name_is_known(place, export, taken, janes):
+    """Catches a first and a last name that find nobody when they stand together."""
+    assert [student for student, _, _ in who(taken(export(place), janes))] == ["jd1"]
+
+
+def test_a_number_and_a_name_of_two_people_are_nobody(export, taken, tmp_path):
+    """Catches a platform's own number taken for the id of somebody else: Moodle counts its participants."""
+    path = tmp_path / "numbers.csv"
+    path.write_text("id,name\n5,Ann Xu\n6,Jane Doe\n")
+    found = taken(export("Jane Doe_5_assignsubmission_file_/dots.ipynb"), read_roster(path))
+    assert found.handed == [] and "may be 5 or 6 on the roster" in found.aside[0].reason
+
+
+@pytest.mark.parametrize("place", ["dots (1).ipynb", "dots__1_.ipynb", "lab-1.ipynb"])
+def test_a_number_that_counts_something_is_nobody(place, export, taken, tmp_path):
+    """Catches a second download, or the first lab, graded as the work of number 1 on the list."""
+    path = tmp_path / "numbers.csv"
+    path.write_text("id,name\n1,Ann Xu\n2,Jane Doe\n")
+    assert taken(export(place), read_roster(path)).handed == []
+
+
+def of_gradescope(tmp_path, good, people):
+    root = tmp_path / "export"
+    folder = root / "submission_1"
+    folder.mkdir(parents=True)
+    (folder / "dots.ipynb").write_text(json.dumps(good))
+    (root / METADATA).write_text(f"submission_1:\n  :submitters:\n{people}")
+    return root
+
+
+def test_a_group_hands_in_for_each_of_its_members(tmp_path, good, taken, roster):
+    """Catches a group's notebook that counts for its first member: "no notebook was handed in" for the others."""
+    people = "  - :name: Jane Doe\n    :sid: jd1\n  - :name: Ann Xu\n    :email: x\n  - :name: Jane Doe\n"
+    found = taken(of_gradescope(tmp_path, good, people), roster)
+    assert who(found) == [("ax3", "dots.ipynb", False), ("jd1", "dots.ipynb", False)]
+    assert found.aside == []
+
+
+def test_a_member_whom_nobody_knows_is_listed_and_the_others_are_graded(tmp_path, good, taken, roster):
+    """Catches a whole group set aside, or a stranger graded, for one who is not on the list."""
+    found = taken(of_gradescope(tmp_path, good, "  - :name: Jane Doe\n  - :name: Zed Nobody\n"), roster)
+    assert [student for student, _, _ in who(found)] == ["jd1"]
+    assert "'Zed Nobody' is not on the roster" in found.aside[0].reason
+
+
+@pytest.mark.parametrize("first", ["lab.ipynb", "lab-1.ipynb"])
+def test_a_number_that_is_a_part_of_the_name_makes_no_version(first, export, taken, roster, good):
+    """Catches the first lab set aside as the older version of the second one."""
+    places = [f"doejane_1001_77_{first}", "doejane_1001_78_lab-2.ipynb"]
+    other = json.dumps(good | {"metadata": {"course": {"version": "1", "exercises": {"cell-1/1": "other"}}}})
+    found = taken(export(places[0], **{places[1]: other}), roster)
+    assert [handed.name for handed in found.handed] == [first, "lab-2.ipynb"] and found.aside == []

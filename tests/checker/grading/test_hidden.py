@@ -10,6 +10,7 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -94,11 +95,10 @@ def sheet(notebook):
 def judged(notebook, sheet, isolation):
     """What the checks say of a student's notebook, by their names."""
 
-    def judge(*sources, seed=1, limits=Limits(wall=60)):
+    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey):
         student = definitions(read(notebook(*sources, folder="student")))
-        return {
-            check.name: found for check, found in verdicts(student, sheet, PlainKey(seed), isolation, limits).items()
-        }
+        found = verdicts(student, sheet, key(seed), isolation, limits)
+        return {check.name: verdict for check, verdict in found.items()}
 
     return judge
 
@@ -207,6 +207,21 @@ def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
     given = _earned(sheet.items[0], {check: Verdict(False, "wrong in some", share=share)}, missing=False)
     assert given["earned"] == points and given["verdict"] == "wrong in some"
     assert _earned(sheet.items[0], {check: Verdict(True, "right")}, missing=False)["earned"] == 2.0
+
+
+class SuspiciousKey(PlainKey):
+    """Makes a finding of all that is wrong."""
+
+    def judge(self, check, outcomes):
+        verdict = super().judge(check, outcomes)
+        return replace(verdict, finding=not verdict.passed)
+
+
+def test_what_is_found_of_another_function_costs_nothing(judged):
+    """Catches a right function that keeps the finding, and the loss, of the constant that it calls."""
+    found = judged(SQUARE.format("return 4"), CUBE.format("return x * square(x)"), key=SuspiciousKey)
+    assert found["square"].finding and not found["square"].passed
+    assert found["cube"].passed and not found["cube"].finding
 
 
 def test_an_imported_reference_earns_nothing_and_is_a_finding(judged):

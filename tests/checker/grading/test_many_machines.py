@@ -253,6 +253,15 @@ def leaves_a_mark(marks, job):
     return at_once(job)
 
 
+def test_a_scheduler_without_workers_is_told(jobs, address, monkeypatch):
+    """Catches a grader that waits for ever, without a word, for workers that nobody has started."""
+    monkeypatch.setattr(scheduling, "COMING", 1)
+    work = [job for _, job in jobs.jobs.values()]
+    with scheduler(address):
+        with pytest.raises(Unreadable, match=f"has no workers. Start some, .*: dask worker {address}"):
+            list(on_workers(work, 1, address))
+
+
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
     """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
     monkeypatch.setattr(scheduling, "_graded", slowly)

@@ -1,0 +1,52 @@
+"""Copies in a class: what was handed out is no copying, what many students share is."""
+
+import inspect
+import textwrap
+
+import pytest
+
+from checker.grading import boxes, similar
+from checker.grading.similar import pairs, text_of
+from tests.checker.conftest import code
+
+HANDED_OUT = inspect.getsource(boxes)
+COPIED = inspect.getsource(similar.pairs)
+
+
+def notebook(*sources):
+    return {"cells": [code(source) for source in sources]}
+
+
+def renamed(source, number):
+    """A copy with names of its own."""
+    for name in ("texts", "left_out", "smaller", "first", "found"):
+        source = source.replace(name, f"{name}_{number}")
+    return source
+
+
+def own(student):
+    """What nobody else has: a function of another file for each."""
+    functions = [boxes.visible, boxes.bubblewrap, similar.text_of, similar._code, boxes.environment]
+    return textwrap.dedent(inspect.getsource(functions[student % len(functions)]))
+
+
+@pytest.mark.parametrize("copiers", [2, 4, 5, 8])
+@pytest.mark.parametrize("others", [0, 3])
+def test_copies_by_many_are_seen(copiers, others):
+    """Catches four of six who copied: what many had was left out, so the more copied, the less was shown."""
+    texts = [text_of(f"copier{number}", notebook(renamed(COPIED, number))) for number in range(copiers)]
+    texts += [text_of(f"other{number}", notebook(own(number))) for number in range(others)]
+    shown = {(pair.first.student, pair.second.student) for pair in pairs(texts, [])}
+    assert len(shown) == copiers * (copiers - 1) // 2
+    assert all(student.startswith("copier") for pair in shown for student in pair)
+
+
+def test_what_was_handed_out_is_in_no_share():
+    """Catches a class of copiers made by the blank notebook, which everybody has, and marks on lines of it."""
+    known = [text_of("", notebook(HANDED_OUT))]
+    texts = [text_of(f"student{number}", notebook(HANDED_OUT, own(2 + number))) for number in range(2)]
+    copied = [text_of(f"copier{number}", notebook(HANDED_OUT, renamed(COPIED, number))) for number in range(4)]
+    shown = pairs([*texts, *copied], known)
+    assert len(shown) == 6
+    lines = len(HANDED_OUT.split("\n"))
+    assert all(min(marked) >= lines for pair in shown for marked in pair.lines)
