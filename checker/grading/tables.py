@@ -172,16 +172,22 @@ def _read(place: Path) -> list[dict]:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of points: of one exercise, or of a whole section where `key` is ""."""
+    """A column of points: of one exercise, of a whole section where `key` is None, of all where `section` is too."""
 
     notebook: str
-    section: str
-    key: str
+    section: str | None
+    key: str | None
     name: str
+
+    def holds(self, item: dict) -> bool:
+        """Whether the points of an exercise belong in it."""
+        return self.section in (None, item["section"]) and self.key in (None, item["key"])
 
 
 def _columns(lines: list[Line]) -> list[_Column]:
-    """A column for each exercise that anybody handed in, and behind those of a section one for its sum."""
+    """A column for each exercise that anybody handed in, behind those of a section one for its sum, and behind those of
+    a notebook, where there are several, one for all of it.
+    """
     found: dict[str, dict[tuple[str, str], _Column]] = {}
     for line in lines:
         for notebook, result in line.results.items():
@@ -190,18 +196,19 @@ def _columns(lines: list[Line]) -> list[_Column]:
                 for item in items:
                     of_notebook[section, item["key"]] = _Column(notebook, section, item["key"], item["name"])
     columns = []
-    for _, of_notebook in sorted(found.items()):
+    for notebook, of_notebook in sorted(found.items()):
         for section in dict.fromkeys(section for section, _ in of_notebook):
             columns += [column for (where, _), column in of_notebook.items() if where == section]
             if section:
-                columns.append(_Column(columns[-1].notebook, section, "", f"{section.partition(':')[0]} (sum)"))
+                columns.append(_Column(notebook, section, None, f"{section.partition(':')[0]} (sum)"))
+        if len(found) > 1:
+            columns.append(_Column(notebook, None, None, "sum"))
     return columns
 
 
 def _points(line: Line, column: _Column) -> str:
     """What was earned, "" for what was not handed in or is still the instructor's to give."""
-    items = sections(line.items(column.notebook)).get(column.section, [])
-    given = [item for item in items if column.key in ("", item["key"]) and item["earned"] is not None]
+    given = [item for item in line.items(column.notebook) if column.holds(item) and item["earned"] is not None]
     return shown(summed(given).earned) if given else ""
 
 
