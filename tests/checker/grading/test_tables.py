@@ -17,9 +17,9 @@ from checker.forms import Form, read_forms
 from checker.grading import tables
 from checker.grading.feedback import feedback
 from checker.grading.gradescope import results
+from checker.grading.lines import Line, add_forms
 from checker.grading.storing import Folder, file_name, forget
 from checker.grading.sums import refused
-from checker.grading.tables import Line, add_forms
 from checker.notebook import Unreadable
 
 
