@@ -13,13 +13,14 @@ from checker.editions import recorded
 from checker.forms import Form
 from checker.grading.collecting import Aside, Collected, Handed, apart, collect, latest, undecided, unlike
 from checker.grading.feedback import feedback
+from checker.grading.lines import Line, add_forms
 from checker.grading.one import Job, Settings
 from checker.grading.roster import Roster
 from checker.grading.sheets import Sheet, sheet_for
 from checker.grading.similar import THRESHOLD, pairs, text_of
 from checker.grading.storing import Folder, file_name
 from checker.grading.sums import refused
-from checker.grading.tables import Line, add_forms, corrections, write
+from checker.grading.tables import corrections, write
 from checker.notebook import Unreadable, parse
 from checker.pages.templates import template
 from checker.rubric import for_a_cell

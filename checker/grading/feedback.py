@@ -1,8 +1,8 @@
 """The page that a student gets: points, verdicts, what to mend. It holds nothing of anybody else."""
 
 from checker.findings import sentence
+from checker.grading.lines import Line, number
 from checker.grading.sums import sections, shown, summed
-from checker.grading.tables import Line, number
 from checker.pages.templates import css, template
 
 

@@ -4,15 +4,15 @@ import csv
 import getpass
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from checker.findings import COUNTED
-from checker.forms import Form
+from checker.grading.lines import Line, number
 from checker.grading.storing import Folder
-from checker.grading.sums import by_rubric, sections, shown, summed, with_given
+from checker.grading.sums import sections, shown, summed
 from checker.notebook import Unreadable
 from checker.rubric import for_a_cell
 
@@ -21,66 +21,6 @@ KNOWN = "corrections.json"  # the corrections as they were when the table was la
 SUMS = ("checks", "by hand", "rubric", "total")
 UNGRADED = "not graded"  # in place of a number, where grading failed and not the notebook
 CORRECTION = ("correction", "corrected by", "corrected at")
-
-
-@dataclass
-class Line:
-    """What is known of one student: results and filled forms, each by notebook; remarks such as "missing"."""
-
-    student: str
-    results: dict[str, dict] = field(default_factory=dict)
-    forms: dict[str, Form] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
-
-    def items(self, notebook: str) -> list[dict]:
-        """A notebook's exercises, with the points that a person gave."""
-        return with_given(self._of_checks(notebook), self.forms.get(notebook))
-
-    def criteria(self, notebook: str) -> dict[str, float]:
-        """The rubric's scores of a notebook by their criteria."""
-        form = self.forms.get(notebook)
-        return by_rubric(self._of_checks(notebook), form) if form else {}
-
-    @property
-    def earned(self) -> float:
-        """By checks."""
-        return sum(result["earned"] for result in self.results.values())
-
-    @property
-    def ungraded(self) -> bool:
-        """Whether grading failed for one of the notebooks, so that no sum is known."""
-        return any(result.get("ungraded") for result in self.results.values())
-
-    @property
-    def by_hand(self) -> float:
-        """By a person, for exercises that no check earns."""
-        given = [item for notebook in self.results for item in self.items(notebook) if item.get("by_hand")]
-        return summed(given).earned
-
-    @property
-    def rubric(self) -> dict[str, float]:
-        """By the rubric's criteria, of each notebook with a form."""
-        return {notebook: sum(self.criteria(notebook).values()) for notebook in self.forms}
-
-    def total(self, correction: str) -> float:
-        """All of it, with the instructor's correction."""
-        return self.earned + self.by_hand + sum(self.rubric.values()) + number(correction)
-
-    def _of_checks(self, notebook: str) -> list[dict]:
-        return self.results.get(notebook, {"items": []})["items"]
-
-
-def add_forms(lines: Iterable[Line], forms: Iterable[Form]) -> list[Form]:
-    """Put the rubric's points to the students; the forms that belong to nobody here come back."""
-    by_student = {line.student: line for line in lines}
-    strangers = []
-    for form in forms:
-        line = by_student.get(form.student)
-        if line is None:
-            strangers.append(form)
-        else:
-            line.forms[form.notebook] = form
-    return strangers
 
 
 def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> str:
@@ -179,16 +119,22 @@ def _read(place: Path) -> list[dict]:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of points: of one exercise, or of a whole section where `key` is ""."""
+    """A column of points: of one exercise, of a whole section where `key` is None, of all where `section` is too."""
 
     notebook: str
-    section: str
-    key: str
+    section: str | None
+    key: str | None
     name: str
+
+    def holds(self, item: dict) -> bool:
+        """Whether the points of an exercise belong in it."""
+        return self.section in (None, item["section"]) and self.key in (None, item["key"])
 
 
 def _columns(lines: list[Line]) -> list[_Column]:
-    """A column for each exercise that anybody handed in, and behind those of a section one for its sum."""
+    """A column for each exercise that anybody handed in, behind those of a section one for its sum, and behind those of
+    a notebook, where there are several, one for all of it.
+    """
     found: dict[str, dict[tuple[str, str], _Column]] = {}
     for line in lines:
         for notebook, result in line.results.items():
@@ -197,11 +143,13 @@ def _columns(lines: list[Line]) -> list[_Column]:
                 for item in items:
                     of_notebook[section, item["key"]] = _Column(notebook, section, item["key"], item["name"])
     columns = []
-    for _, of_notebook in sorted(found.items()):
+    for notebook, of_notebook in sorted(found.items()):
         for section in dict.fromkeys(section for section, _ in of_notebook):
             columns += [column for (where, _), column in of_notebook.items() if where == section]
             if section:
-                columns.append(_Column(columns[-1].notebook, section, "", f"{section.partition(':')[0]} (sum)"))
+                columns.append(_Column(notebook, section, None, f"{section.partition(':')[0]} (sum)"))
+        if len(found) > 1:
+            columns.append(_Column(notebook, None, None, "sum"))
     return columns
 
 
@@ -220,11 +168,5 @@ def _points(line: Line, column: _Column) -> str:
     """What was earned, "" for what was not handed in or is still the instructor's to give."""
     if line.results.get(column.notebook, {}).get("ungraded"):
         return UNGRADED
-    items = sections(line.items(column.notebook)).get(column.section, [])
-    given = [item for item in items if column.key in ("", item["key"]) and item["earned"] is not None]
+    given = [item for item in line.items(column.notebook) if column.holds(item) and item["earned"] is not None]
     return shown(summed(given).earned) if given else ""
-
-
-def number(text: str) -> float:
-    """The points of a correction, with a comma or a point; 0 for none."""
-    return float(text.replace(",", ".").removeprefix("'")) if text else 0.0

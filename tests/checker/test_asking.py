@@ -8,8 +8,8 @@ import pytest
 from checker.check import check
 from checker.grading import tables
 from checker.grading.feedback import feedback
+from checker.grading.lines import Line
 from checker.grading.storing import Folder
-from checker.grading.tables import Line
 from checker.notebook import Cell, Notebook, read
 from checker.pages.site import render
 from checker.rubric import evidence, load

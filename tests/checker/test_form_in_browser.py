@@ -6,7 +6,7 @@ import pytest
 
 from checker.forms import read_forms
 from checker.grading.feedback import feedback
-from checker.grading.tables import Line
+from checker.grading.lines import Line
 from checker.pages.site import render
 from tests.checker.browser import NEEDED, browser
 

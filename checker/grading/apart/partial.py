@@ -1,6 +1,6 @@
 """What a function is worth that is right in some hidden cases and wrong in others, and the lines that say so.
 
-Of many exercises one answer, 0 for the most part, is right in many cases: a function that gives it always has learned
+Of some exercises one answer, 0 for the most part, is right in many cases: a function that gives it always has learned
 nothing. So as many cases as it would get count for nobody, and the points go by the others.
 """
 
@@ -22,10 +22,9 @@ IN_WORDS = {
 
 
 def by_one_answer(values: Iterable) -> int:
-    """In how many cases the same answer is right; 0 where each has its own. A tensor of one number, whatever its shape,
-    is that number."""
+    """In how many cases the same answer is right. A tensor of one number is that number, whatever its shape."""
     often = Counter(map(plain, values)).most_common(1)
-    return often[0][1] if often and often[0][1] > 1 else 0
+    return often[0][1] if often else 0
 
 
 def share(right: int, total: int, free: int) -> float:

@@ -16,13 +16,13 @@ from checker.grading.boxes import Isolation
 from checker.grading.classes import Class, graded, plan, write_class, write_similar
 from checker.grading.feedback import feedback
 from checker.grading.limits import Limits
+from checker.grading.lines import Line
 from checker.grading.one import Settings, failed, grade
 from checker.grading.roster import Roster, Student
 from checker.grading.scheduling import KILLED, on_workers, refuse_open
 from checker.grading.sheets import read_sheet, sheet_for
 from checker.grading.similar import pairs, text_of
 from checker.grading.storing import Folder
-from checker.grading.tables import Line
 from checker.notebook import Unreadable
 from tests.checker.conftest import code
 

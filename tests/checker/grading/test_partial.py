@@ -2,7 +2,7 @@
 
 import pytest
 
-from checker.grading.apart.partial import by_one_answer, counted, share
+from checker.grading.apart.partial import _answer, by_one_answer, counted, share
 
 
 def test_all_right_is_all_and_what_one_answer_gets_is_nothing():
@@ -17,9 +17,9 @@ def test_the_answer_that_is_right_most_often_is_found():
     torch = pytest.importorskip("torch")
     zeros = [torch.zeros(2, 3), torch.zeros(4), torch.tensor(-0.0)]
     assert by_one_answer([*zeros, torch.ones(2), torch.arange(3.0)]) == 3
-    assert by_one_answer([torch.arange(2.0), torch.arange(3.0), torch.tensor(5.0)]) == 0
+    assert by_one_answer([torch.arange(2.0), torch.arange(3.0), torch.tensor(5.0)]) == 1
     assert by_one_answer(["straight", "flush", "straight", ""]) == 2
-    assert by_one_answer([torch.tensor([1.0, 2.0]), torch.tensor([[1.0], [2.0]])]) == 0
+    assert by_one_answer([torch.tensor([1.0, 2.0]), torch.tensor([[1.0], [2.0]])]) == 1
     assert by_one_answer([]) == 0
 
 
@@ -92,3 +92,11 @@ def test_cases_without_an_answer_cost_their_part(judged, key):
     found = key.judged("group_advantages", outcomes[: len(outcomes) // 2], 7)
     assert not found["passed"] and 0.3 < found["share"] < 0.6
     assert found["text"].startswith(f"it gave {found['right']} of {found['cases']} answers.")
+
+
+@pytest.mark.parametrize("check", ["group_advantages", "surrogate", "own_loss", "format_reward", "hand_type"])
+def test_a_constant_earns_nothing_in_any_exercise(key, check):
+    """Catches a hundredth of a point for `return 1.0`, where one case of many has that answer."""
+    expected = [key.expected_outcome(check, 7, number, 0).value for number in range(len(key.hidden(check, 7)))]
+    right = max(sum(_answer(value) == constant for value in expected) for constant in (0.0, 1.0, "high card", "pair"))
+    assert share(right, len(expected), key.free_cases(check, 7)) == 0

@@ -17,9 +17,9 @@ from checker.forms import Form, read_forms
 from checker.grading import tables
 from checker.grading.feedback import feedback
 from checker.grading.gradescope import results
+from checker.grading.lines import Line, add_forms
 from checker.grading.storing import Folder, file_name, forget
 from checker.grading.sums import refused
-from checker.grading.tables import Line, add_forms
 from checker.notebook import Unreadable
 
 
@@ -241,6 +241,16 @@ def test_points_are_summed_by_section_and_in_all(folder):
     assert text.startswith(
         "student,kl,loss,proposal,Cell 5 (sum),Success,Next,Cell 8 (sum),checks,by hand,rubric,total"
     )
+
+
+def test_with_several_notebooks_each_has_its_sum():
+    """Catches a class of two notebooks whose table says what both come to, and of neither what it does."""
+    line = graded()
+    line.results["poker.ipynb"] = result(notebook="poker.ipynb", items=[exercise("reward", "Cell 4: Reward", 3.0, 1.0)])
+    (row,) = csv.DictReader(io.StringIO(tables.table([line], {})))
+    assert (row["dots: sum"], row["poker: sum"]) == ("9", "1")
+    assert (row["dots: Cell 8 (sum)"], row["poker: Cell 4 (sum)"]) == ("3", "1")
+    assert list(row).index("poker: sum") < list(row).index("checks")
 
 
 def test_table_feedback_and_gradescope_say_the_same_sums():
