@@ -2,7 +2,7 @@
 
 import pytest
 
-from checker.grading.apart.partial import _answer, by_one_answer, counted, share
+from checker.grading.apart.partial import by_one_answer, counted, plain, share
 
 
 def test_all_right_is_all_and_what_one_answer_gets_is_nothing():
@@ -98,5 +98,5 @@ def test_cases_without_an_answer_cost_their_part(judged, key):
 def test_a_constant_earns_nothing_in_any_exercise(key, check):
     """Catches a hundredth of a point for `return 1.0`, where one case of many has that answer."""
     expected = [key.expected_outcome(check, 7, number, 0).value for number in range(len(key.hidden(check, 7)))]
-    right = max(sum(_answer(value) == constant for value in expected) for constant in (0.0, 1.0, "high card", "pair"))
+    right = max(sum(plain(value) == constant for value in expected) for constant in (0.0, 1.0, "high card", "pair"))
     assert share(right, len(expected), key.free_cases(check, 7)) == 0
