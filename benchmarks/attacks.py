@@ -193,7 +193,7 @@ def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS, seconds:
     if _left_behind(outcome):
         outside = "a process is left"
     ended = outcome.stopped or _last_words(outcome)
-    got = ended.partition("got: ")[2]
+    got = ended.partition("got: ")[2].replace(f"{canary.parent}/", "")
     return Seen(got, ended, outside, outcome.seconds, outcome.memory)
 
 

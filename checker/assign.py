@@ -15,7 +15,7 @@ from checker.editions import filled, identity
 from checker.files import write_beside
 from checker.layout import place_in
 from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
-from checker.notebook import Unreadable, joined, notebook_of, parse, read
+from checker.notebook import Unreadable, joined, notebook_of, parse
 
 EXPECTED_LINES = 12
 # In the header of a notebook whose task is the student's to choose.
@@ -147,7 +147,8 @@ def _refuse_filled(target: Path, fresh: dict) -> None:
     """Raises FilledError where something in the target would be lost."""
     advice = "Move it to work/ to keep it, or overwrite it with --force. Nothing was written."
     try:
-        places = filled(read(target), parse(target), fresh)
+        there = parse(target)
+        places = filled(notebook_of(there, target), there, fresh)
     except Unreadable as error:
         raise FilledError(f"{target} cannot be read, and may hold somebody's work: {error} {advice}") from error
     if places:

@@ -20,7 +20,7 @@ from checker.convert import to_markdown
 from checker.drift import drifted
 from checker.files import write_beside
 from checker.kernel import fresh_kernel
-from checker.notebook import Unreadable, parse, read
+from checker.notebook import Unreadable, notebook_of, parse, read
 from checker.pages.site import render
 from checker.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, show
 
@@ -61,7 +61,7 @@ def run(path: Path, folder: Path, console: Console, *, in_place: bool = False, e
     started = time.perf_counter()
     console.print(f"[bold]{escape(str(path))}[/bold]")
     content = parse(path)
-    saved = read(path)
+    saved = notebook_of(content, path)
     bar = LiveLine(console)
 
     def before_cell(number: int, count: int, title: str) -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from checker.editions import recorded
 from checker.forms import Form
-from checker.grading.collecting import Aside, Collected, Handed, apart, collect, latest, undecided, unlike
+from checker.grading.collecting import Aside, Collected, Handed, apart, collect, edition, latest, undecided, unlike
 from checker.grading.feedback import feedback
 from checker.grading.lines import Line, add_forms
 from checker.grading.one import Job, Settings
@@ -20,7 +19,7 @@ from checker.grading.sheets import Sheet, sheet_for
 from checker.grading.similar import THRESHOLD, pairs, text_of
 from checker.grading.storing import Folder, file_name
 from checker.grading.sums import refused
-from checker.grading.tables import corrections, write
+from checker.grading.tables import write
 from checker.notebook import Unreadable, parse
 from checker.pages.templates import template
 from checker.rubric import for_a_cell
@@ -78,8 +77,7 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     for handed, sheet, text in _with_sheets(found, of.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
     for (student, notebook), uploads in several.items():
-        by_name = [handed.name for handed, _, text in uploads if not recorded(json.loads(text))]
-        unlike_each_other = apart(by_name)
+        unlike_each_other = len(uploads) > 1 and apart(handed.name for handed, _, _ in uploads if not edition(handed))
         chosen = None if unlike_each_other else latest([handed for handed, _, _ in uploads])
         for handed, sheet, text in uploads:
             if handed is chosen:
@@ -148,14 +146,13 @@ def write_class(
     by_shown = {of.shown(student): student for student in lines}
     owned = [_owned(form, by_shown) for form in forms]
     strangers = add_forms(lines.values(), owned)
-    _write_pages(of, lines.values(), folder, corrections(folder))
     if of.anonymous:
         rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
         folder.write("names.csv", _csv(rows))
     not_graded = [[aside.place, aside.reason] for aside in work.aside]
     not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
     folder.write("not-graded.csv", _csv([["file", "reason"], *not_graded]))
-    write(folder, list(lines.values()))
+    _write_pages(of, lines.values(), folder, write(folder, list(lines.values())))
     unknown = [
         f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers
     ]

@@ -118,12 +118,12 @@ def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Ha
     for (student, file), several in uploads.items():
         first = (student, without_number(file))
         again = several[0].upload and first in uploads
-        if again and _edition(uploads[first][0]) == _edition(several[0]):
+        if again and edition(uploads[first][0]) == edition(several[0]):
             together[first] = [*together[first], *together.pop((student, file))]
     return list(together.values())
 
 
-def _edition(handed: Handed) -> dict:
+def edition(handed: Handed) -> dict:
     """The exercises that a notebook's metadata names; none where it is no notebook."""
     try:
         return recorded(parse(handed.file))

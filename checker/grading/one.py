@@ -20,7 +20,7 @@ from checker.grading.limits import Limits
 from checker.grading.removed import removed
 from checker.grading.running import Executed, execute
 from checker.grading.sheets import Sheet
-from checker.notebook import parse, read
+from checker.notebook import notebook_of, parse
 from checker.pages.site import render
 
 FORMAT = 2  # of a result; what is written in another one is graded again
@@ -89,8 +89,8 @@ def grade(job: Job) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         handed_in = Path(folder, "handed-in.ipynb")
         handed_in.write_text(job.text, encoding="utf-8")
-        notebook = read(handed_in)
         content = parse(handed_in)
+        notebook = notebook_of(content, handed_in)
         settings = job.settings
         done = Executed(content, "", 0.0, 0)
         if settings.whole:

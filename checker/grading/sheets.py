@@ -10,7 +10,7 @@ from checker.assign import blank
 from checker.editions import HASH_LENGTH, exercises, recorded
 from checker.grading.functions import Definitions, definitions, take
 from checker.grading.items import Check, Item, items_of
-from checker.notebook import Unreadable, joined, parse, read
+from checker.notebook import Unreadable, joined, notebook_of, parse
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Sheet:
 
 def read_sheet(path: Path) -> Sheet:
     """The key in a worked notebook. Raises Unreadable, or MarkerError as `checker assign` does."""
-    notebook = read(path)
     content = parse(path)
+    notebook = notebook_of(content, path)
     known = definitions(notebook)
     handed_out = blank(content, f"{path.parent.name}/{path.name}")
     items = items_of(notebook, content)

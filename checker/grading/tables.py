@@ -39,7 +39,7 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         remarks = [*line.remarks, *(remark for result in line.results.values() for remark in _remarks(result))]
         by_hand = shown(line.by_hand) if line.forms else ""
         rubric = shown(sum(line.rubric.values())) if line.forms else ""
-        checks, total = (UNGRADED if line.ungraded else shown(sum) for sum in (line.earned, line.total(points)))
+        checks, total = (UNGRADED if line.ungraded else shown(some) for some in (line.earned, line.total(points)))
         cells = [_points(line, column) for column in columns]
         cells += [checks, by_hand, rubric, total, findings, round(seconds)]
         # Points are numbers and may begin with "-"; texts may not.
@@ -79,8 +79,8 @@ def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def write(folder: Folder, lines: list[Line]) -> Path:
-    """Write the table, with the corrections that were in it. Raises Unreadable as `corrections` does.
+def write(folder: Folder, lines: list[Line]) -> dict[str, tuple[str, str, str]]:
+    """Write the table, with the corrections that were in it and come back. Raises Unreadable as `corrections` does.
 
     Who has a correction keeps the line, also in a run that was given another part of the class.
     """
@@ -90,7 +90,8 @@ def write(folder: Folder, lines: list[Line]) -> Path:
         Line(student, remarks=["Nothing of this student was in the last run."]) for student in kept.keys() - present
     ]
     folder.write(KNOWN, json.dumps(kept, indent=1, ensure_ascii=False))
-    return folder.write(TABLE, table(sorted([*lines, *absent], key=lambda line: line.student), kept))
+    folder.write(TABLE, table(sorted([*lines, *absent], key=lambda line: line.student), kept))
+    return kept
 
 
 def _before(folder: Folder) -> dict[str, list[str]]:

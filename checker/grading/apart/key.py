@@ -141,9 +141,9 @@ def judged(check: str, outcomes: list, seed: int) -> dict:
         ways = [
             difference(one, right, of.tolerance) if one is not None else "raised" for one, right in zip(given, expected)
         ]
-        wrong = bool(ways[0]) and not (ways[0] == "gradient" and "" in ways[1:])
-        seen.append(Tried(given[0], expected[0], not wrong))
-        if wrong:
+        is_right = not ways[0] or (ways[0] == "gradient" and "" in ways[1:])
+        seen.append(Tried(given[0], expected[0], is_right))
+        if not is_right:
             failures.append((WAYS.index(ways[0]), number, ways[0], asked[0], given[0], expected[0]))
     total = len(hidden(check, seed))
     right = len(seen) - len(failures)
