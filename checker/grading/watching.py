@@ -101,12 +101,17 @@ def _read(number: int) -> Process | None:
 
 
 def _proportional(process: Process) -> int:
-    """Bytes in memory, each shared page divided by those who share it; all of them where that may not be read."""
+    """Bytes in memory, each shared page divided by those who share it; all of them where that may not be read.
+
+    One that ended since it was listed has none.
+    """
     try:
         with open(f"/proc/{process.number}/smaps_rollup", "rb") as file:
             for line in file:
                 if line.startswith(b"Pss:"):
                     return int(line.split()[1]) * 1024
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
     except OSError:
         pass
     return process.resident

@@ -48,6 +48,13 @@ def test_wall_time_ends_the_box_and_all_in_it(isolation):
     assert outcome.stopped == "it took more than 1 s"
 
 
+def test_a_process_that_has_just_ended_has_no_memory():
+    """Catches a limit that ends an innocent notebook because a worker that ended while it was looked at counts whole."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert watching._proportional(watching.Process(ended.pid, 1, 1, 130_000_000, 0.0)) == 0
+
+
 def test_memory_of_a_tree_counts_shared_pages_once():
     """Catches a limit that ends an innocent notebook because its forked workers share one large array."""
     program = "import os, time\nkept = bytearray(120 * 10**6)\nos.fork(); os.fork()\ntime.sleep(1)"
