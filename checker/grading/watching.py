@@ -5,6 +5,7 @@ over.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
 from checker.grading.limits import MEGABYTE, Limits
@@ -97,13 +98,16 @@ def _read(number: int) -> Process | None:
         return None
     parent = int(fields[1])
     cpu = sum(map(int, fields[11:15])) / TICKS  # utime, stime, and both of children that were waited for
-    return Process(number, parent, int(fields[17]), int(fields[21]) * PAGE, cpu)
+    threads = int(fields[17])
+    # One whose first thread ended is shown without memory, though others may hold some.
+    resident = _in_other_threads(number) if fields[0] == b"Z" and threads > 1 else int(fields[21]) * PAGE
+    return Process(number, parent, threads, resident, cpu)
 
 
 def _proportional(process: Process) -> int:
     """Bytes in memory, each shared page divided by those who share it; all of them where that may not be read.
 
-    One that ended since it was listed has none.
+    One that ended since it was listed has none, but one of which only the first thread ended still has what others hold.
     """
     try:
         with open(f"/proc/{process.number}/smaps_rollup", "rb") as file:
@@ -111,7 +115,17 @@ def _proportional(process: Process) -> int:
                 if line.startswith(b"Pss:"):
                     return int(line.split()[1]) * 1024
     except (FileNotFoundError, ProcessLookupError):
-        return 0
+        return _in_other_threads(process.number)
     except OSError:
         pass
     return process.resident
+
+
+def _in_other_threads(number: int) -> int:
+    """Bytes of a process as its threads show them, which is all of it for each; 0 where none is left."""
+    most = 0
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{number}/task"):
+            with suppress(OSError), open(f"/proc/{number}/task/{thread}/statm", "rb") as file:
+                most = max(most, int(file.read().split()[1]) * PAGE)
+    return most

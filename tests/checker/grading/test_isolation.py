@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import platform
 import resource
 import signal
 import struct
@@ -46,6 +47,24 @@ def test_wall_time_ends_the_box_and_all_in_it(isolation):
     """Catches a limit that the first process keeps and its children do not."""
     outcome = in_box("import os, time\nos.fork()\ntime.sleep(100)", isolation, wall=1.0)
     assert outcome.stopped == "it took more than 1 s"
+
+
+AFTER_ITS_FIRST_THREAD = """
+import ctypes, os, threading, time
+def hold():
+    time.sleep(0.3)
+    kept = bytearray(600 * 10**6)
+    time.sleep(3)
+    os._exit(0)
+threading.Thread(target=hold).start()
+ctypes.CDLL(None).syscall(60, 0)
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of this machine's system calls are not known")
+def test_memory_that_a_process_takes_once_its_first_thread_ended_is_seen():
+    """Catches a process that is shown as ended, with no memory, while its other threads fill the machine's."""
+    assert "of memory together" in in_box(AFTER_ITS_FIRST_THREAD, memory=300_000_000, wall=60).stopped
 
 
 def test_a_process_that_has_just_ended_has_no_memory():
