@@ -1,7 +1,8 @@
-"""What an algorithm is to the training loop: settings that every one has, and two methods of its own.
+"""The interface of an algorithm to the training loop: the settings that every algorithm has, and the members of one.
 
-A new algorithm is a small file: a `TrainingConfig` with further fields, and an `Algorithm` whose `experience` makes
-what there is to learn from and whose `loss` is a formula of `shared/losses.py`. `shared/rloo.py` is the shortest.
+A new algorithm is a small file: a `TrainingConfig` with further fields, and an `Algorithm` with a `model`, an
+`experience` that collects a batch to learn from, and a `loss`, which is a formula of `shared/losses.py`. The other
+members have a default. `shared/rloo.py` is the shortest.
 """
 
 import math
@@ -17,12 +18,13 @@ from shared.engine.processes import ALL_ROWS, Share
 Metrics = dict[str, float]
 
 
-class Experience(Protocol):
-    """What one step learns from: N rows that can be taken apart, for minibatches and for pieces of a gradient.
+class TrainingBatch(Protocol):
+    """The rows that one step learns from: N of them, to be taken apart for minibatches and for pieces of a gradient.
 
-    metrics: what is known of it before any update, already numbers.
-    row_tokens: (N,), on the CPU, how long each row is, so that rows of like length can go together.
-    num_tokens: how many real tokens the loss is about.    num_places: the same with padding, as a pass computes them.
+    metrics: measured before any update, already numbers.
+    row_tokens: (N,), on the CPU, the length of each row, so that rows of like length can go together.
+    num_tokens: the number of real tokens that the loss is about.
+    num_places: the number of places that a pass computes: the tokens, with padding.
     """
 
     metrics: Metrics
@@ -32,36 +34,34 @@ class Experience(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, rows: Sequence[int]) -> "Experience": ...
+    def take(self, rows: Sequence[int]) -> "TrainingBatch": ...
 
 
 class Algorithm:
-    """What the loop asks of an algorithm. The first two methods are its own; the others have a default."""
+    """An algorithm, as the loop uses it. Each one sets `model` and writes the first two methods; the rest has a default."""
 
     name = "training"
     model: nn.Module
-    # Which of the step's rows this process has; the loop says so before each `experience`.
-    share: Share = ALL_ROWS
-    # What `loss` tells beside the loss, which is 0, where no row has a gradient and it is not asked.
+    # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
     idle_metrics: Metrics = {}
 
-    def experience(self, rows: Sequence[dict], step: int) -> Experience:
-        """What there is to learn from in these rows; chance depends on the step (`shared.engine.chance`).
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> TrainingBatch:
+        """A batch to learn from, made of these rows; chance depends on the step (`shared.engine.chance`).
 
-        Where several processes train, the rows are this one's `share`; what depends on all rows is taken of
-        `share.whole`, and metrics are those of all rows.
+        Where several processes train, the rows are this one's `share` of the step's. A number that depends on all rows
+        is computed from `share.whole`, and metrics are those of all rows.
         """
         raise NotImplementedError
 
-    def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    def loss(self, experience: TrainingBatch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """A mean over the experience, with gradient, and metrics that are means over its tokens, without."""
         raise NotImplementedError
 
-    def weight(self, experience: Experience) -> float:
-        """What the loss is a mean over; losses of pieces are added up in these proportions. Tokens by default."""
+    def weight(self, experience: TrainingBatch) -> float:
+        """The number of things that the loss is a mean over, by default tokens. Losses of pieces are weighted with it."""
         return experience.num_tokens
 
-    def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
+    def rows_with_gradient(self, experience: TrainingBatch) -> Sequence[int]:
         """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
         return range(len(experience))
 
@@ -70,12 +70,15 @@ class Algorithm:
         return [{"params": trained_parameters(self.model), "lr": config.learning_rate}]
 
     @property
-    def vocab_size(self) -> int:
-        """How many logits a token has: with `num_places` it decides into how many pieces a gradient is cut."""
+    def numbers_per_place(self) -> int:
+        """The numbers that a pass makes for each of the experience's `num_places`: the logits of a token.
+
+        Together they decide into how many pieces a gradient is cut.
+        """
         return self.model.config.get_text_config().vocab_size
 
     def enough(self, metrics: Metrics) -> bool:
-        """Whether the policy has moved so far that this update and the step's further ones are left out."""
+        """True when the policy has moved so far that this update and the further ones of the step are left out."""
         return False
 
     def advice(self, history: Sequence[Metrics]) -> str | None:
@@ -85,7 +88,12 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """What every algorithm's settings begin with; checked when made. Names are TRL's where TRL has one.
+    """The settings that all algorithms have, checked when made.
+
+    What means the same as a setting of `trl.GRPOConfig` has its name. Two things differ. `max_new_tokens` is
+    `max_completion_length` there. And `steps`, `log_every`, `eval_every` and `checkpoint_every` count our steps, a
+    rollout with all updates on it; TRL's `max_steps`, `logging_steps`, `eval_steps` and `save_steps` count updates.
+    `shared/run/trl_settings.py` translates, and says what has no counterpart.
 
     steps: batches of rows to learn from.
     prompts_per_step: N, rows of the data set in a batch.

@@ -64,16 +64,17 @@ class AnswerTrie:
 
 
 class Walk:
-    """Where the nodes of sampling stand in a trie, on the host, and how a completion ends that has no choice left.
+    """The states in a trie at which the nodes of sampling stand, and the ends of completions that have no choice left.
 
     With "two pair" and "three of a kind" everything behind the first token is certain: it needs no forward pass, and
-    its log-probability is 0.
+    its log-probability is 0. Everything but `trie` is on the host.
 
-    state: of each node, which all begin at the root.
+    state: of each node; all begin at the root.
     """
 
     def __init__(self, trie: AnswerTrie, nodes: int, eos: Collection[int]):
         """eos: every token that ends a completion."""
+        self.trie = trie
         self.branches = trie.branches()
         self.only_end = only_ends(self.branches, eos)
         self.state = [ROOT] * nodes
@@ -132,6 +133,7 @@ def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = No
             state = children[state][token]
         if eos in children[state]:
             raise ValueError(f"The answer {answer!r} is given twice (or two answers have the same tokens).")
+        # Nothing is read behind EOS; the root is a state that every trie has.
         children[state][eos] = ROOT
 
     width = max(len(branch) for branch in children)

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from shared.engine import checkpoint
-from shared.engine.sampling import distribution
-from shared.engine.scoring import in_padding, real_tokens
+from shared.engine.sampling import sampling_logits
+from shared.engine.scoring import padded, real_tokens
 from shared.logps import context_logits_and_hidden, contexts_of
 from shared.rollout import Rollout
 
@@ -31,8 +31,8 @@ def logits_and_hidden(
 
     choice = rollout.choices.flatten().index_select(0, real)
     state = None if rollout.constraint is None else rollout.states.flatten().index_select(0, real)
-    logits = distribution(logits.index_select(0, row), rollout.sampling, rollout.constraint, state, choice)
-    return in_padding(logits, real, B, C), in_padding(hidden.index_select(0, row), real, B, C)
+    logits = sampling_logits(logits.index_select(0, row), rollout.sampling, rollout.constraint, state, choice)
+    return padded(logits, real, B, C), padded(hidden.index_select(0, row), real, B, C)
 
 
 class ActorCritic(nn.Module):

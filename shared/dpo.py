@@ -18,6 +18,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_positive
 from shared.engine.logits import token_logps
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import refuse_the_policy_as_reference
 from shared.losses import preference_loss
 from shared.models import reference_model
@@ -91,11 +92,11 @@ class DPO(Algorithm):
         self.config = config
         self.reference = reference
 
-    def experience(self, rows: Sequence[dict], step: int) -> Pairs:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Pairs:
         documents = encode_documents(self.tokenizer, both_of(rows), training.device_of(self.model))
         with torch.no_grad(), reference_model(self.model, self.reference) as frozen:
             ref_logps = document_logps(frozen, documents)
-        lengths = self.share.whole(documents.learned_tokens)
+        lengths = share.whole(documents.learned_tokens)
         return Pairs(documents, ref_logps, {"completions/mean_length": lengths.float().mean().item()})
 
     def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

@@ -1,7 +1,7 @@
 """Before and after, on examples that training never saw.
 
-`evaluate` measures one model; `compare` prints two measurements of the same rows side by side, as plain text that
-reads alike in a notebook, in a terminal and in the converted Markdown. Every notebook's Cell 7 uses both.
+`evaluate` measures one model; `compare` shows two measurements of the same rows side by side: the two rewards as
+lines, and tables of their intervals and of examples.
 """
 
 from collections.abc import Hashable, Sequence
@@ -12,6 +12,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from shared import tables
 from shared.constrain import AnswerTrie
 from shared.engine.chance import EVALUATION
 from shared.engine.processes import ALONE, Processes
@@ -20,11 +21,12 @@ from shared.environment import Environment
 from shared.rewards import RewardFunction, add_up, columns_of, score
 from shared.rollout import sample
 from shared.statistics import Interval, gain_interval, mean_interval
+from shared.tables import INTERVAL, mean_row
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model did on a set of rows: prompts, completions and rewards, B each.
+    """The outcome of a model on a set of rows: prompts, completions and rewards, B each.
 
     With `num_generations` above 1 the B = N x G completions of one prompt stand next to each other.
     """
@@ -136,7 +138,7 @@ def compare(
     clusters: Sequence[Hashable] | None = None,
     show: bool = True,
 ) -> dict[str, float]:
-    """Print baseline against fine-tuned reward with 95 % intervals, and examples (prompt, output, reward).
+    """Print baseline and fine-tuned reward, and show their 95 % intervals and examples (prompt, outputs, reward).
 
     Args:
         before, after: evaluations of the same rows with the same settings.
@@ -160,42 +162,32 @@ def compare(
         "gain_high": gain_high,
     }
     if show:
-        print(_summary(before, after, result, clusters))
-        print(example_table(before, after, examples))
+        rows = [
+            mean_row("baseline reward", before.per_prompt, clusters),
+            mean_row("fine-tuned reward", after.per_prompt, clusters),
+        ]
+        for row in rows:
+            print(f"{row['measured']:<18} {row['reward']:.3f}")
+        tables.show([*rows, {"measured": "gain", "reward": result["gain"], INTERVAL: (gain_low, gain_high)}])
+        if examples:
+            tables.show(example_rows(before, after, examples), ".2f")
     return result
 
 
-def _summary(
-    before: Evaluation, after: Evaluation, result: dict[str, float], clusters: Sequence[Hashable] | None
-) -> str:
-    together = "" if clusters is None else f" in {len(set(clusters))} clusters"
-    lines = []
-    for label, evaluation in (("baseline reward", before), ("fine-tuned reward", after)):
-        low, high = evaluation.interval(clusters=clusters)
-        lines.append(
-            f"{label:<19}{evaluation.mean:.3f}   (95 % interval {low:.3f} to {high:.3f}, "
-            f"{len(evaluation.per_prompt)} held-out prompts{together})"
-        )
-    lines.append(
-        f"{'gain':<18}{result['gain']:+.3f}   (95 % interval {result['gain_low']:+.3f} to {result['gain_high']:+.3f})"
-    )
-    return "\n".join(lines)
-
-
-def example_table(before: Evaluation, after: Evaluation, examples: int = 5) -> str:
-    """A few rows with the prompt, and output and reward before and after; line breaks shown as \\n."""
+def example_rows(before: Evaluation, after: Evaluation, examples: int = 5) -> list[dict]:
+    """A few rows, spread evenly over the set: the prompt, the output before and after, and the two rewards."""
     count = min(examples, len(before.per_prompt))
     G = before.num_generations
     picks = [G * (i * len(before.per_prompt) // count) for i in range(count)]
-    lines = []
-    for number, i in enumerate(picks, 1):
-        lines += [
-            "",
-            f"{number}. prompt  {one_line(before.prompts[i], 90)}",
-            f"   before  {one_line(before.completions[i]):<58} reward {before.rewards[i]:.2f}",
-            f"   after   {one_line(after.completions[i]):<58} reward {after.rewards[i]:.2f}",
-        ]
-    return "\n".join(lines)
+    return [
+        {
+            "prompt": one_line(before.prompts[i], 90),
+            "before": one_line(before.completions[i]),
+            "after": one_line(after.completions[i]),
+            "reward": (before.rewards[i].item(), after.rewards[i].item()),
+        }
+        for i in picks
+    ]
 
 
 def one_line(text: str, width: int = 58) -> str:

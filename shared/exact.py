@@ -7,7 +7,7 @@ A policy that can say only K things has an expected reward that is a sum of K te
 Whatever a policy-gradient estimator draws, its gradient is a sum of the same scores with other weights. So the scores
 are computed once, only their inner products are kept (the Gram matrix), and the direction and size of any estimator,
 or of thousands of draws of it, cost a product of small matrices.
-`notebooks/gradients.ipynb` derives all of it and writes the log-probabilities from scratch.
+`notebooks/gradients.ipynb` derives all of it.
 """
 
 from collections.abc import Sequence
@@ -23,6 +23,8 @@ from shared.constrain import AnswerTrie
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.rollout import Rollout, encode_prompts, length_mask
+
+COLUMNS_AT_ONCE = 2**16  # parameters
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Enumeration:
         return flat.diagonal().view_as(self.logps)
 
     def mean(self, values: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
-        """Of a number for each completion, when one is sampled: E[v] for each prompt."""
+        """E[v] for each prompt, of a number v for each completion, when one is sampled."""
         return (self.probs * values).sum(dim=1)
 
     def spread(self, values: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
@@ -71,7 +73,7 @@ class Enumeration:
         return self.inner(weights, others) / (self.norm(weights) * self.norm(others))
 
     def variance(self, advantages: Float[Tensor, "N K"]) -> Float[Tensor, "N"]:
-        """Of the gradient that one sampled completion of each prompt gives: E[A^2 |s|^2] - |E[A s]|^2."""
+        """The variance of the gradient that one sampled completion of each prompt gives: E[A^2 |s|^2] - |E[A s]|^2."""
         weights = self.probs * advantages
         own = torch.einsum("nk,nknl,nl->n", weights, self.gram, weights)  # inner products within each prompt
         return (weights * advantages * self.score_norms).sum(dim=1) - own
@@ -153,6 +155,13 @@ def enumerate_policy(
         for k, logp in enumerate(of_prompt):
             gradient = torch.autograd.grad(logp, parameters, retain_graph=k + 1 < len(completions))
             torch.cat([part.flatten() for part in gradient], out=scores[n, k])
-    flat = scores.flatten(0, 1)  # (N K, D)
-    gram = (flat @ flat.T).cpu().double()
-    return Enumeration(logps.cpu().double(), gram.view(*shape, *shape))
+    return Enumeration(logps.cpu().double(), _gram(scores.flatten(0, 1)).view(*shape, *shape))
+
+
+def _gram(scores: Float[Tensor, "K D"]) -> Float[Tensor, "K K"]:
+    """The inner products of scores, added up in double precision: in weighted sums of them large terms cancel."""
+    gram = torch.zeros(len(scores), len(scores), dtype=torch.double)
+    for columns in scores.split(COLUMNS_AT_ONCE, dim=1):  # a copy of all scores in double would take the memory thrice
+        columns = columns.cpu().double()
+        gram += columns @ columns.T
+    return gram

@@ -1,4 +1,4 @@
-"""What every algorithm with a rollout does before its own formula: sample, reward, score under the reference."""
+"""Experience of any algorithm with a rollout, before its own formula: sample, reward, score under the reference."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ from shared.kl import k1
 from shared.logps import completion_logps
 from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
-from shared.rollout import Rollout, length_metrics, sample
+from shared.rollout import Rollout, sample
+from shared.rollout_record import length_metrics
 
 # So many steps in which every group had equal rewards are taken for a run that cannot learn.
 STEPS_WITHOUT_SIGNAL = 10
@@ -42,7 +43,8 @@ class RolloutConfig(TrainingConfig):
     temperature: 1 samples from the model as it is, below 1 nearer to its likeliest answer; must be positive.
     top_k: sample among the k likeliest tokens; 0 among all.
     top_p: sample among the likeliest tokens that make up this probability; 1 among all.
-    beta: coefficient of the KL penalty; 0 needs no reference.
+    beta: coefficient of the KL penalty; 0 needs no reference. Where advantages are divided by a standard deviation
+        below 1, the same beta holds back less.
     kl_in: "loss" or "reward", where the penalty acts; each algorithm says how.
     reward_weights: one weight for each reward function; None weighs all 1.
     """
@@ -123,7 +125,7 @@ class Experience:
         }
 
     def part(self, values: Tensor | None, prompts: Sequence[int], rollout: Rollout) -> Tensor | None:
-        """Of values (B,), (B, C) or (B, C, V) the rows of these prompts, as wide as their rollout."""
+        """The rows of these prompts among values (B,), (B, C) or (B, C, V), as wide as their rollout."""
         if values is None:
             return None
         rows = values[self.rollout.rows_of(prompts)]
@@ -159,30 +161,31 @@ class RolloutAlgorithm(Algorithm):
         return self.model
 
     @abstractmethod
-    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         """A rollout of these rows with its rewards and advantages."""
 
-    def experience(self, rows: Sequence[dict], step: int) -> Experience:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         """`collect`, the first time with a look at whether sampling, scoring and the model's own pass agree.
 
         Raises `shared.guard.UntrustedModel` when they do not.
         """
-        experience = self.collect(rows, step)
+        experience = self.collect(rows, step, share)
         while not self.verified:
             report = verify(self.policy, experience.rollout)
-            # To a slower pass, with which it was not sampled; one process does not go that way alone.
-            fell_back = self.share.processes.any(report.fell_back)
+            # The guard may have left a fast pass that was wrong. Then this was sampled with the wrong one: all processes
+            # leave it, and sample again.
+            fell_back = share.processes.any(report.fell_back)
             self.verified = not fell_back
             if fell_back:
                 if not report.fell_back:
                     take_general_path(self.policy)
                 if self.reference is not None:
                     take_general_path(self.reference)
-                experience = self.collect(rows, step)
+                experience = self.collect(rows, step, share)
         return experience
 
     def without_signal(self, record: Metrics) -> bool:
-        """Whether a step's rewards taught nothing, because those that are compared were all equal."""
+        """True for a step in which all rewards that are compared were equal, so that they taught nothing."""
         return record["frac_reward_zero_std"] == 1
 
     def advice(self, history: Sequence[Metrics]) -> str | None:

@@ -3,8 +3,7 @@
 A step is `collect` (sample, reward, advantages, reference) and `policy_loss` (a differentiable number); `grpo_step`
 is the two together, with no optimiser in it. The loop around them is `shared/training.py`. What is left out of the
 paper's algorithm 1: the outer loop that replaces the reference by the current policy, and the learnt reward model.
-`notebooks/dots.ipynb` writes the formulas of a step, `notebooks/gradients.ipynb` samples from scratch; the other
-notebooks import it.
+`notebooks/dots.ipynb` writes the formulas of a step; the other notebooks import it.
 """
 
 from collections.abc import Sequence
@@ -89,7 +88,7 @@ class GRPO(RolloutAlgorithm):
         super().__init__(*arguments, **options)
         self.environment = environment
 
-    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         return collect(
             self.model,
             self.tokenizer,
@@ -100,7 +99,7 @@ class GRPO(RolloutAlgorithm):
             constraint=self.constraint,
             environment=self.environment,
             step=step,
-            share=self.share,
+            share=share,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

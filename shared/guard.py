@@ -1,18 +1,19 @@
-"""No model is trained on that does not compute here what it computes by itself.
+"""A guard against models whose log-probabilities come out wrong here: it checks the first rollout and refuses training.
 
-Sampling reads tokens one after another with a cache, scoring reads whole completions in padded batches, and for some
-models both are written out anew (`shared.engine.llama`). A model that does not heed padding, positions or the cache
-trains all the same, on ratios that mean nothing. So the first rollout is checked, by two comparisons of
-log-probabilities, token by token:
+Sampling reads tokens one after another with a cache. Scoring reads whole completions in padded batches. For some models
+both are written out anew (`shared.engine.llama`). A model that ignores padding, positions or the cache trains all the
+same, on ratios that mean nothing. So two comparisons of log-probabilities are made, token by token:
 
-(a) sampling with scoring, on all completions of four prompts, the longest two and the shortest two, which have the
-    most padding: before the first update they are the same policy. The mean of the *ratio* would show nothing, it is 1
-    in expectation for any scorer; the mean of |log ratio| is not.
-(b) scoring with the model's own pass, one row at a time, without padding, cache or a pass of ours, on two completions
-    after prompts of unequal length. Sampler and scorer share code: that they agree proves nothing.
+(a) sampling with scoring. Before the first update they are the same policy. Compared are all completions of four
+    prompts: the longest two, and the shortest two, which have the most padding. The mean of the *ratio* would show
+    nothing, since it is 1 in expectation for any scorer; the mean of |log ratio| is not.
+(b) scoring with the model's own pass: one row at a time, without padding, cache or a pass of ours. Compared are two
+    completions after prompts of unequal length. Comparison (a) does not make this one needless: sampler and scorer share
+    code, and could be wrong together.
 
-Both take the distribution that was sampled: temperature, top-k, top-p and constraint included. How far rounding alone
-moves 51 families of models, and so where the limits come from, is in benchmarks/families.md.
+Both are made under the distribution that was sampled: temperature, top-k, top-p and constraint included. Rounding alone
+also makes a difference. How large it is in 51 families of models, which the limits come from, is in
+benchmarks/families.md.
 """
 
 import warnings
@@ -24,16 +25,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from shared.engine.departure import first_departure
+from shared.engine.first_difference import first_departure
 from shared.engine.llama import llama_in, take_general_path
-from shared.engine.plain import RowByRow, base_model
+from shared.engine.modes import eval_mode
 from shared.engine.sampling import Sampling
+from shared.engine.unpadded import RowByRow, base_model
 from shared.logps import completion_logps
-from shared.models import eval_mode
 from shared.rollout import Rollout
 
 LOGITS_AT_ONCE = 20_000_000  # of a scoring pass: 80 MB
-# What configurations call the number of experts.
+# The names under which configurations keep the number of experts.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -54,6 +55,7 @@ class Gap:
         return cls(log_ratio.mean().item(), log_ratio.max().item())
 
     def within(self, limit: "Gap") -> bool:
+        """True if both numbers are at most the limit's."""
         return self.mean <= limit.mean and self.largest <= limit.largest  # False for nan
 
     def __str__(self) -> str:
@@ -68,11 +70,12 @@ HALF_PRECISION = Gap(mean=5e-2, largest=float("inf"))
 
 @dataclass(frozen=True)
 class GuardReport:
-    """sampling: comparison (a). scoring: comparison (b). limit: what both had to stay within.
+    """The outcome of both comparisons.
 
-    fell_back: only transformers' own pass was right, and is taken from now on. The rollout was sampled with the other
-        one: sample again and verify that, and call `shared.engine.llama.take_general_path` for a frozen reference
-        as well (which was copied before).
+    sampling: the gap of comparison (a).    scoring: that of comparison (b).    limit: what both must stay within.
+    fell_back: our own pass was wrong for this model, and transformers' pass is taken from now on. The rollout was
+        sampled with the wrong one, so sample again and verify that. A frozen reference was copied before: call
+        `shared.engine.llama.take_general_path` for it as well.
     """
 
     sampling: Gap
@@ -98,10 +101,11 @@ def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
     report = compare(model, rollout, pair)
     if report.trusted:
         return report
-    if llama_in(model) is not None:
-        take_general_path(model)
+    if llama_in(model) is not None:  # the model runs through our own pass, which may be what is wrong
         fast = report
+        take_general_path(model)
         report = compare(model, rollout, pair)
+        # Comparison (a) is not asked here: the rollout was sampled with the pass that was left.
         if report.scoring.within(report.limit):
             warnings.warn(fast_path_left(model, fast), stacklevel=3)  # past the decorator: the caller's line
             return replace(report, fell_back=True)
@@ -122,10 +126,11 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
 
 
 def limit_for(model: PreTrainedModel, sampling: Sampling) -> Gap:
-    """What rounding may do: by the precision of the arithmetic, and more where a low temperature enlarges the logits.
+    """The largest gap that rounding explains.
 
-    Where rounding can tip a choice (the last token that top-k or top-p keep, the expert of a token), a single token
-    may be off by much, and the mean is judged alone.
+    It depends on the precision of the arithmetic, and grows where a temperature below 1 enlarges the logits. Rounding
+    can also tip a choice: the last token that top-k or top-p keep, or the expert of a token. Then a single token may be
+    off by much, and the mean is judged alone.
     """
     limit = HALF_PRECISION if in_half_precision(model) else FULL_PRECISION
     if 0 < sampling.temperature < 1:
@@ -138,7 +143,7 @@ def limit_for(model: PreTrainedModel, sampling: Sampling) -> Gap:
 
 
 def in_half_precision(model: torch.nn.Module) -> bool:
-    """Whether the model computes in 16 bits: its weights, products of 4-bit matrices, TF32, or autocast."""
+    """True if the model computes in 16 bits: its weights, products of 4-bit matrices, TF32, or autocast."""
     if torch.get_float32_matmul_precision() != "highest":  # TF32, ten bits of mantissa
         return True
     weights = [p for p in model.parameters() if p.is_floating_point()]
@@ -160,39 +165,63 @@ def score_in_parts(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B
 
 
 def longest_and_shortest(lengths: Sequence[int], of_each: int = 2) -> list[int]:
-    """Where the longest and the shortest of N lengths stand, so many of each, in order; all, where there are no more."""
+    """The places, in order, of the longest and of the shortest among N lengths, `of_each` of both where there are enough."""
     by_length = sorted(range(len(lengths)), key=lambda i: lengths[i])
     return sorted({*by_length[:of_each], *by_length[-of_each:]})
+
+
+@dataclass(frozen=True)
+class Place:
+    """One completion of a rollout, and how many of its prompt's tokens are read.
+
+    prompt: which of the N prompts.    row: which of the B completions.    prompt_length: tokens read, from the last one.
+    """
+
+    prompt: int
+    row: int
+    prompt_length: int
 
 
 def unequal_pair(rollout: Rollout) -> Rollout:
     """Two completions after prompts of unequal length, as a rollout of two prompts; the shorter prompt is padded.
 
-    They are the longest completions of the longest prompt and of the shortest. Where all prompts are as long, the
-    second is cut to its last half: a completion can be scored after any prompt, and later prompts may be padded.
+    They are the longest completions of the longest prompt and of the shortest. Where all prompts are equally long, the
+    second prompt is cut to its last half: a completion can be scored after any prompt.
     """
     prompt_lengths = rollout.prompt_lengths.tolist()
-    lengths = rollout.lengths.view(-1, rollout.num_generations).tolist()  # N of G
-    long = prompt_lengths.index(max(prompt_lengths))
-    short = prompt_lengths.index(min(prompt_lengths))
-    rows = [n * rollout.num_generations + lengths[n].index(max(lengths[n])) for n in (long, short)]
-    width = max(lengths[long] + lengths[short])
-    mask = rollout.prompt_mask[[long, short]]  # (2, P)
-    pair_lengths = [prompt_lengths[long], prompt_lengths[short]]
-    if prompt_lengths[long] == prompt_lengths[short]:
-        pair_lengths[1] = (prompt_lengths[short] + 1) // 2
-        mask[1, : mask.size(1) - pair_lengths[1]] = 0
+    long = longest_completion_of(rollout, prompt_lengths.index(max(prompt_lengths)))
+    short = longest_completion_of(rollout, prompt_lengths.index(min(prompt_lengths)))
+    if long.prompt_length == short.prompt_length:
+        short = replace(short, prompt_length=(short.prompt_length + 1) // 2)
+    return pair_of(rollout, long, short)
+
+
+def longest_completion_of(rollout: Rollout, prompt: int) -> Place:
+    """The longest completion of a prompt, the first of several."""
+    lengths = rollout.lengths.view(-1, rollout.num_generations)[prompt].tolist()  # of G completions
+    row = prompt * rollout.num_generations + lengths.index(max(lengths))
+    return Place(prompt, row, int(rollout.prompt_lengths[prompt]))
+
+
+def pair_of(rollout: Rollout, *places: Place) -> Rollout:
+    """The completions at these places as a rollout of their own, one for each prompt."""
+    prompts = [place.prompt for place in places]
+    rows = [place.row for place in places]
+    width = int(rollout.lengths[rows].max())
+    mask = rollout.prompt_mask[prompts]  # (2, P)
+    for row, place in zip(mask, places):
+        row[: len(row) - place.prompt_length] = 0  # prompts are padded on the left
     return replace(
         rollout,
-        prompts=[rollout.prompts[long], rollout.prompts[short]],
+        prompts=[rollout.prompts[prompt] for prompt in prompts],
         completions=[rollout.completions[row] for row in rows],
         num_generations=1,
-        prompt_ids=rollout.prompt_ids[[long, short]],
+        prompt_ids=rollout.prompt_ids[prompts],
         prompt_mask=mask,
         completion_ids=rollout.completion_ids[rows, :width],
         completion_mask=rollout.completion_mask[rows, :width],
         old_logps=rollout.old_logps[rows, :width],
-        prompt_lengths=torch.tensor(pair_lengths),
+        prompt_lengths=torch.tensor([place.prompt_length for place in places]),
         lengths=rollout.lengths[rows],
         truncated=rollout.truncated[rows],
         entropy=None,
@@ -204,6 +233,7 @@ def unequal_pair(rollout: Rollout) -> Rollout:
 
 
 def fast_path_left(model: PreTrainedModel, report: GuardReport) -> str:
+    """The warning that our own pass is wrong for this model and was left."""
     return (
         f"The fast pass of shared/engine/llama.py is not right for this {type(base_model(model)).__name__}: sampling "
         f"and scoring differ {report.sampling}, scoring and the model's own pass {report.scoring}. transformers' own "
@@ -212,7 +242,7 @@ def fast_path_left(model: PreTrainedModel, report: GuardReport) -> str:
 
 
 def refusal(model: PreTrainedModel, report: GuardReport, pair: Rollout) -> str:
-    """What is wrong with the model, in figures, and where it begins."""
+    """The sentence that refuses a model: what is wrong, in figures, and in which block it begins."""
     name = type(base_model(model)).__name__
     allowed = f"{report.limit.mean:.2g} on average"
     if report.limit.largest < float("inf"):

@@ -33,8 +33,13 @@ def until_interrupted(
     try:
         yield
     except KeyboardInterrupt:
-        mark(model, len(history))
-        say(f"Interrupted after {len(history)} of {steps} steps; what was learned so far is kept.")
+        mark_half_trained(model, len(history), steps, say)
+
+
+def mark_half_trained(model: nn.Module, done: int, steps: int, say: Callable[[str], None] = tqdm.write) -> None:
+    """Mark the model as one whose training ended after `done` of `steps` steps, and say so. No weight changes."""
+    mark(model, done)
+    say(f"Interrupted after {done} of {steps} steps; what was learned so far is kept.")
 
 
 def refuse_half_trained(model: nn.Module) -> None:
@@ -50,7 +55,7 @@ def refuse_half_trained(model: nn.Module) -> None:
 
 
 def interrupted_after(model: nn.Module) -> int | None:
-    """After how many steps the run was interrupted that touched the model; None when none did."""
+    """The number of steps after which a run on this model was interrupted; None when none was."""
     return max((getattr(module, MARK) for module in model.modules() if hasattr(module, MARK)), default=None)
 
 
@@ -63,8 +68,8 @@ def mark(model: nn.Module, steps: int) -> None:
         setattr(module, MARK, steps)
 
 
-def forget(model: nn.Module) -> None:
-    """The weights that the interrupted run left are not there any more."""
+def clear_half_trained_mark(model: nn.Module) -> None:
+    """Take the mark away, after other weights took the place of those that an interrupted run left. No weight changes."""
     for module in model.modules():
         if hasattr(module, MARK):
             delattr(module, MARK)
@@ -77,14 +82,14 @@ def trained_modules(model: nn.Module) -> list[nn.Module]:
 
 @dataclass(frozen=True)
 class TrainedWeights:
-    """A copy of what is trained of a model, of one with adapters they alone; whether an interrupt had left it so."""
+    """A copy of a model's trained weights (with adapters, of these alone), and the steps done when an interrupt left them."""
 
     tensors: dict[str, Tensor]
     interrupted_after: int | None
 
 
 def trained_weights(model: nn.Module) -> TrainedWeights:
-    """What is trained of the model, as it is now, to begin again from."""
+    """A copy of the trained weights as they are now, to begin again from."""
     tensors = {name: p.detach().clone() for name, p in model.named_parameters() if p.requires_grad}
     return TrainedWeights(tensors, interrupted_after(model))
 
@@ -101,6 +106,6 @@ def put_back(model: nn.Module, weights: TrainedWeights) -> None:
         if parameter.requires_grad:
             parameter.copy_(weights.tensors[name])
             parameter.grad = None  # of a step that the interrupt cut off
-    forget(model)
+    clear_half_trained_mark(model)
     if weights.interrupted_after is not None:
         mark(model, weights.interrupted_after)

@@ -19,7 +19,7 @@ from huggingface_hub import constants
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from shared.engine import four_bits, hub, room
+from shared.engine import capacity, four_bits, hub
 from shared.engine.memory import keep_freed_memory
 from shared.engine.threads import choose_threads
 
@@ -30,14 +30,14 @@ LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-
 
 @dataclass(frozen=True)
 class Origin:
-    """What a model was loaded from: a folder or a hub name, and on the hub the commit."""
+    """The origin of a model: a folder or a hub name, and on the hub the commit."""
 
     name: str
     revision: str | None = None
 
 
 def best_device() -> torch.device:
-    """What COURSE_DEVICE names ("cpu", "cuda", "cuda:1", "mps"), else a GPU with CUDA, else the CPU.
+    """The device that COURSE_DEVICE names ("cpu", "cuda", "cuda:1", "mps"), else a GPU with CUDA, else the CPU.
 
     Apple's GPU ("mps") is used only when it is asked for, here or by an argument: we have none to test on.
 
@@ -119,7 +119,7 @@ def name_and_revision(name: str | os.PathLike | None, revision: str | None = Non
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the weights go and as which numbers."""
+    """The place of the weights, and their type of numbers."""
 
     device: torch.device
     dtype: torch.dtype
@@ -140,9 +140,9 @@ def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
 
 def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreTrainedModel:
     """The model without adapters, on its device, once there is known to be room for it."""
-    room.check_disk(source.download, constants.HF_HUB_CACHE)
+    capacity.check_disk(source.download, constants.HF_HUB_CACHE)
     if source.parameters is not None:
-        room.check_memory(
+        capacity.check_memory(
             source.parameters, place.device, place.dtype, four_bit=place.four_bit, all_trained=all_trained
         )
     if place.four_bit:
@@ -258,19 +258,6 @@ def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -
         yield model if reference is None else reference
 
 
-@contextmanager
-def eval_mode(model: torch.nn.Module) -> Iterator[None]:
-    """Dropout off inside the block. Sampling and scoring must agree, so both run like this, gradients included."""
-    training = [module for module in model.modules() if module.training]
-    for module in training:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
-
-
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
     """Every id that ends a completion: the tokenizer's and those of the model's generation settings."""
     configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
@@ -286,7 +273,7 @@ def parameter_summary(model: torch.nn.Module) -> str:
 
 
 def matrix_megabytes(model: torch.nn.Module) -> float:
-    """What the matrices below the adapters take, in MB (10^6 bytes); 4-bit ones with the scales of their blocks."""
+    """The memory of the matrices below the adapters, in MB (10^6 bytes); 4-bit ones with the scales of their blocks."""
     matrices = [p for name, p in model.named_parameters() if name.endswith("base_layer.weight")]
     scales = [p.quant_state.absmax for p in matrices if hasattr(p, "quant_state")]
     return sum(tensor.nbytes for tensor in [*matrices, *scales]) / 1e6

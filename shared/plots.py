@@ -1,11 +1,19 @@
-"""Figures: learning curves, one group under the lens, a confusion matrix. Colours are Okabe and Ito's, which
-readers with any colour vision can tell apart; every function draws on its own figure and returns it."""
+"""Figures: learning curves, estimates with intervals, one group under the lens, a confusion matrix. Colours are Okabe
+and Ito's, which readers with any colour vision can tell apart; every function draws on its own figure and returns it.
+
+A figure is as wide as a phone shows without shrinking its words, so panels stand one below the other. It is drawn on
+white, which a dark page shows as a card.
+"""
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
+
+from shared.tables import INTERVAL
 
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
@@ -14,6 +22,7 @@ VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY)
+WIDTH = 4.4  # inches of a figure, 440 pixels
 
 STYLE = {
     "figure.dpi": 100,
@@ -45,13 +54,16 @@ def smooth(values: Sequence[float], window: int) -> np.ndarray:
     return (sums[ends] - sums[starts]) / (ends - starts)
 
 
+History = pd.DataFrame | Sequence[dict]  # a record of averages for each step
+
+
 def training_curves(
-    histories: list[dict] | dict[str, list[dict]], metrics: Sequence[str] | None = None, window: int = 10
+    histories: History | dict[str, History], metrics: Sequence[str] | None = None, window: int = 10
 ) -> Figure:
     """Metrics over training steps, one panel each: the smoothed line over the faint raw values.
 
     Args:
-        histories: what `train` returned, or several of them by name to compare runs.
+        histories: what `train` returned, records or a frame of them; or several by name to compare runs.
         metrics: keys of the records; by default those of `CURVES` that were recorded.
         window: steps in the moving average.
 
@@ -60,52 +72,87 @@ def training_curves(
     Raises ValueError when none of the metrics was recorded.
     """
     runs = histories if isinstance(histories, dict) else {"": histories}
-    runs = {name: records for name, records in runs.items() if records}
+    runs = {name: pd.DataFrame(records) for name, records in runs.items() if len(records)}
     if not runs:
         return _saying("There are no training steps to draw: the history is empty.")
-    recorded = [m for m in (metrics or CURVES) if any(m in records[0] for records in runs.values())]
+    recorded = [m for m in (metrics or CURVES) if any(m in records for records in runs.values())]
     if not recorded:
         raise ValueError(f"None of the metrics {list(metrics or CURVES)} was recorded.")
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            1, len(recorded), figsize=(3.3 * len(recorded), 2.7), squeeze=False, layout="constrained"
-        )
-        for axis, metric in zip(axes[0], recorded):
+        figure, axes = _stacked(len(recorded), height=2.1)
+        for axis, metric in zip(axes, recorded):
             for (name, records), colour in zip(runs.items(), COLOURS):
-                if metric not in records[0]:
+                if metric not in records:
                     continue
-                steps = [record["step"] for record in records]
-                values = [record[metric] for record in records]
-                axis.plot(steps, values, color=colour, alpha=0.22, linewidth=0.9)
-                axis.plot(steps, smooth(values, window), color=colour, label=name)
+                axis.plot(records["step"], records[metric], color=colour, alpha=0.22, linewidth=0.9)
+                axis.plot(records["step"], smooth(records[metric], window), color=colour, label=name)
             if metric == "frac_reward_zero_std":
                 axis.set_ylim(-0.03, 1.03)
             axis.set_title(CURVES.get(metric, metric))
-            axis.set_xlabel("step")
+        axes[-1].set_xlabel("step")
         if len(runs) > 1:
-            axes[0][0].legend()
+            axes[0].legend()
+    return _finished(figure)
+
+
+def estimates(rows: pd.DataFrame | Sequence[dict], measure: str = "reward", colours: Sequence[str] = (BLUE,)) -> Figure:
+    """A line for each row: its name, its value as a dot and in figures, its interval as a bar, its seeds as rings.
+
+    Args:
+        rows: a name in the first column, then `measure`; where they are there, "95 % interval" holds a pair and "seeds"
+            a list of the values of every seed. A row may lack either.
+        colours: of the first row, of the second and so on, and again from the beginning.
+    """
+    frame = pd.DataFrame(rows)
+    names = [str(name) for name in frame.iloc[:, 0]]
+    with plt.rc_context(STYLE):
+        figure, (axis,) = _stacked(1, height=0.8 + 0.36 * len(frame))
+        for place, ((_, row), colour) in enumerate(zip(frame.iterrows(), cycle(colours))):
+            seeds = row.get("seeds")
+            for seed in seeds if isinstance(seeds, list) else []:
+                axis.plot(seed, place + 0.24, "o", markersize=4.5, markerfacecolor="none", color=colour, clip_on=False)
+            if isinstance(row.get(INTERVAL), tuple):
+                axis.plot(row[INTERVAL], (place, place), color=colour, linewidth=5, alpha=0.35)
+            axis.plot(row[measure], place, "o", markersize=7, color=colour, clip_on=False, zorder=3)
+            axis.annotate(
+                f"{row[measure]:.3f}",
+                (1.03, place),
+                xycoords=("axes fraction", "data"),
+                va="center",
+                annotation_clip=False,
+            )
+        axis.set_yticks(range(len(names)), names)
+        axis.set_ylim(len(names) - 0.5, -0.5)
+        axis.set_xlabel(measure)
+        low, high = axis.get_xlim()
+        if 0 <= min(frame[measure]) and max(frame[measure]) <= 1 and high - low > 0.3:
+            axis.set_xlim(-0.02, 1.02)
     return _finished(figure)
 
 
 def group_bars(
     completions: Sequence[str], rewards: Sequence[float], advantages: Sequence[float], prompt: str = ""
 ) -> Figure:
-    """One group under the lens: the reward and the advantage of each of its G completions."""
-    labels = [_short(c) for c in completions]
+    """One group under the lens: its G completions, below each its reward and its advantage."""
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(1, 2, figsize=(8.5, 0.6 + 0.3 * len(labels)), sharey=True, layout="constrained")
-        rows = np.arange(len(labels))
-        axes[0].barh(rows, rewards, color=SKY)
-        axes[0].axvline(np.mean(rewards), color="black", linewidth=1, linestyle="--", label="the group's mean")
-        axes[0].legend(loc="lower right")
-        axes[0].set_title("reward")
-        axes[1].barh(rows, advantages, color=[BLUE if a >= 0 else VERMILLION for a in advantages])
+        figure, axes = plt.subplots(
+            1, 2, figsize=(WIDTH, 0.9 + 0.42 * len(completions)), sharey=True, layout="constrained"
+        )
+        rows = np.arange(len(completions))
+        axes[0].barh(rows, rewards, height=0.4, color=SKY)
+        axes[0].axvline(np.mean(rewards), color="black", linewidth=1, linestyle="--")
+        axes[0].set_title("reward (dashed: mean)")
+        axes[1].barh(rows, advantages, height=0.4, color=[BLUE if a >= 0 else VERMILLION for a in advantages])
         axes[1].axvline(0, color="black", linewidth=1)
         axes[1].set_title("advantage")
-        axes[0].set_yticks(rows, labels, family="monospace")
-        axes[0].invert_yaxis()
+        for row, completion in zip(rows, completions):
+            axes[0].annotate(
+                _short(completion), (0, row - 0.28), xycoords=("axes fraction", "data"), family="monospace", fontsize=8
+            )
+        axes[0].set_yticks([])
+        axes[0].set_ylim(len(completions) - 0.6, -0.8)
         if prompt:
-            figure.suptitle(_short(prompt, 80), family="monospace", fontsize=9)
+            figure.suptitle(_short(prompt, 48), family="monospace", fontsize=9)
     return _finished(figure)
 
 
@@ -116,18 +163,12 @@ def confusion_matrices(labels: Sequence[str], truth: Sequence[str], predictions:
     """
     columns = [*labels, "other"]
     with plt.rc_context(STYLE | {"axes.grid": False}):
-        figure, axes = plt.subplots(
-            1,
-            len(predictions),
-            figsize=(4.6 * len(predictions) + 0.6, 4.4),
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-        )
-        for axis, (name, said) in zip(axes[0], predictions.items()):
+        figure, axes = _stacked(len(predictions), height=4.2)
+        for axis, (name, said) in zip(axes, predictions.items()):
             shares = confusion_shares(labels, truth, said)
             axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
             for (row, column), share in np.ndenumerate(shares):
+                # A smaller share would be written as 0.
                 if share >= 0.005:
                     axis.text(
                         column,
@@ -141,9 +182,9 @@ def confusion_matrices(labels: Sequence[str], truth: Sequence[str], predictions:
             axis.set_xticks(range(len(columns)), columns, rotation=50, ha="right", rotation_mode="anchor")
             axis.set_yticks(range(len(labels)), labels)
             axis.set_title(f"{name}: {100 * np.mean(np.diag(shares[:, : len(labels)])):.0f} % balanced accuracy")
-            axis.set_xlabel("said")
+            axis.set_ylabel("truth")
             axis.spines[:].set_visible(False)
-        axes[0][0].set_ylabel("truth")
+        axes[-1].set_xlabel("said")
     return _finished(figure)
 
 
@@ -178,10 +219,8 @@ def panels(
         raise ValueError(f"There are {len(names)} names to draw; give at least one, and at most {len(COLOURS)}.")
     colours = dict(zip(names, COLOURS))
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            1, len(curves), figsize=(4.3 * len(curves), 3.1), squeeze=False, layout="constrained"
-        )
-        for axis, (title, named) in zip(axes[0], curves.items()):
+        figure, axes = _stacked(len(curves), height=2.8)
+        for axis, (title, named) in zip(axes, curves.items()):
             for name, runs in named.items():
                 for number, (across, up) in enumerate(runs):
                     axis.plot(
@@ -195,9 +234,16 @@ def panels(
                         zorder=2 if number else 3,
                         label="" if number else name,
                     )
-            axis.set(title=title, xlabel=xlabel, yscale="log" if title in log else "linear")
-            axis.legend(fontsize=8, frameon=True, framealpha=0.8, edgecolor="none")
+            axis.set(title=title, yscale="log" if title in log else "linear")
+            axis.legend(fontsize=9, frameon=True, framealpha=0.8, edgecolor="none")
+        axes[-1].set_xlabel(xlabel)
     return _finished(figure)
+
+
+def _stacked(count: int, height: float) -> tuple[Figure, np.ndarray]:
+    """A figure with so many panels, one below the other, each of this height in inches."""
+    figure, axes = plt.subplots(count, 1, figsize=(WIDTH, height * count + 0.2), squeeze=False, layout="constrained")
+    return figure, axes[:, 0]
 
 
 def _short(text: str, width: int = 34) -> str:

@@ -1,10 +1,15 @@
 """PPO with a value head: its settings, how it collects experience, its loss (Ziegler et al. 2019; Ouyang et al. 2022).
 
-Policy and critic share the transformer; a small head on the final hidden states predicts the return. Rewards come at
-the end of a completion and are not discounted. Departures from the handout, each with its reason: advantages are
-exactly (B, C) (its function concatenates one column too many and does not run), and the loss has a policy-gradient
-term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb` writes it out; the loop is
-`shared/training.py`.
+Policy and critic share the transformer; a small head on the final hidden states predicts the return. A step has two
+halves, each a function below:
+
+    collect     completions, rewards, the critic's values, the reference's log-probabilities -> advantages and returns
+    ppo_loss    the objective: surrogate of the policy, error of the critic, entropy, KL to the reference
+
+Rewards come at the end of a completion and are not discounted. Departures from the exercise on PPO that this course
+began with: advantages are exactly (B, C) (its function concatenates one column too many and does not run), and the loss
+has a policy-gradient term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb` writes it out;
+the loop is `shared/training.py`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +20,6 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared import experience as base
 from shared import training
 from shared.advantages import gae, whiten
 from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_positive, trained_parameters
@@ -24,6 +28,7 @@ from shared.critic import ActorCritic, logits_and_hidden
 from shared.engine.logits import entropy_of, token_logps
 from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
+    Experience,
     RolloutAlgorithm,
     RolloutConfig,
     refuse_the_policy_as_reference,
@@ -41,7 +46,8 @@ class PPOConfig(RolloutConfig):
     """Settings of a PPO run: those of `TrainingConfig` and `RolloutConfig`, and these.
 
     num_generations: completions for each prompt; 1 will do, for the critic is the baseline.
-    kl_in: "loss" adds beta x the exact KL over the vocabulary; "reward" takes beta x k1 off each token's reward.
+    kl_in: "loss" adds beta x the KL of each token's distribution, summed over the vocabulary; "reward" takes beta x k1
+        off each token's reward.
     head_learning_rate: of the value head; `learning_rate` is the transformer's.
     lam: of the generalised advantages: 0 looks one token ahead, 1 to the end.
     whiten_advantages: make them mean 0 and standard deviation 1 over the real tokens of the rollout.
@@ -87,7 +93,7 @@ class PPOConfig(RolloutConfig):
 
 
 @dataclass(frozen=True)
-class Experience(base.Experience):
+class PPOExperience(Experience):
     """An experience with advantages (B, C), and what the critic and the exact KL need, without gradient.
 
     returns, old_values: (B, C).    ref_logits: (B, C, K) for the exact KL, else None.
@@ -114,7 +120,7 @@ class PPO(RolloutAlgorithm):
     def policy(self) -> PreTrainedModel:
         return self.model.model
 
-    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> PPOExperience:
         return collect(
             self.model,
             self.reference,
@@ -124,10 +130,10 @@ class PPO(RolloutAlgorithm):
             self.config,
             constraint=self.constraint,
             step=step,
-            share=self.share,
+            share=share,
         )
 
-    def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    def loss(self, experience: PPOExperience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         return ppo_loss(self.model, experience, self.config)
 
     def parameter_groups(self, config: TrainingConfig) -> list[dict]:
@@ -162,7 +168,7 @@ def collect(
     constraint: AnswerTrie | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
-) -> Experience:
+) -> PPOExperience:
     """Sample, reward, and estimate advantages with the critic as it is.
 
     Args:
@@ -174,13 +180,15 @@ def collect(
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(policy, reference)
+    # 1. Completions and their rewards
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
         policy.model, tokenizer, rows, reward_funcs, config, constraint, step, share
     )
-    mask = rollout.completion_mask
+    mask = rollout.completion_mask  # (B, C)
     metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
+    # 2. What the critic expects before each token
     _, values = policy(rollout)  # (B, C)
-    per_token = token_rewards(rewards, mask)
+    # 3. What the reference says of the same tokens
     ref_logits = None
     ref_logps = None
     if config.beta or reference is not None:
@@ -189,13 +197,17 @@ def collect(
         ref_logps = token_logps(ref_logits, rollout.choices).masked_fill(mask == 0, 0.0)
         kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
         metrics["kl"] = masked_mean(share.whole(kl), share.whole(mask)).item()
+    # 4. A reward for each token: the completion's at the last one, the KL's price at every one
+    per_token = token_rewards(rewards, mask)  # (B, C)
     if config.beta and config.kl_in == "reward":
         per_token = per_token - config.beta * k1(rollout.old_logps, ref_logps)
-    advantages, returns = gae(per_token, values, mask, config.lam)
+    # 5. How much better than expected each token was, and what the critic should have said
+    advantages, returns = gae(per_token, values, mask, config.lam)  # (B, C) each
     if config.whiten_advantages:
         whitened = whiten(share.whole(advantages), share.whole(mask))
+        # All processes' rows are as wide as the longest completion of any of them; these are cut to their own width.
         advantages = share.mine(whitened)[:, : mask.size(1)].to(advantages.device)
-    return Experience(
+    return PPOExperience(
         rollout=rollout,
         rewards_per_func=rewards_per_func,
         rewards=rewards,
@@ -209,29 +221,59 @@ def collect(
 
 
 def ppo_loss(
-    policy: ActorCritic, experience: Experience, config: PPOConfig
+    policy: ActorCritic, experience: PPOExperience, config: PPOConfig
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """The full objective, to be minimised, each term a mean over real tokens:
+    """PPO's objective, to be minimised: the sum of four terms, each a mean over real tokens.
 
-        policy_coef x clipped surrogate + value_coef x clipped value loss + beta x KL - entropy_coef x entropy
+        policy_coef x surrogate + value_coef x value_loss - entropy_coef x entropy + beta x kl
+
+        surrogate    -min(ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A)
+        value_loss   max((V - R)^2, (V_clipped - R)^2) / 2
+        entropy      -sum_v pi(v) log pi(v)
+        kl           sum_v pi(v) (log pi(v) - log pi_ref(v)); with kl_in="reward" there is no such term
+
+    The ratio is pi(y) / pi_old(y) of the sampled token y, A its advantage, V the critic's value before it, R its return.
+    V_clipped is V, brought to within value_epsilon of the value when y was sampled. Sums go over the vocabulary.
+    Sources: Schulman et al. 2017, equations 7 (the surrogate) and 9 (the sum of the first three); the value loss is that
+    of their published code; the KL is the mean of the penalty in Ziegler et al. 2019, equation 2.
+
+    Two completions, of two tokens and of one, over a vocabulary of two words; both epsilons 0.2, policy_coef 1,
+    value_coef 0.5, entropy_coef 0.01, beta 0.05, and a reference that gives each word 0.5:
+
+                            first completion        second
+        pi_old(y), pi(y)    0.5, 0.7    0.5, 0.5    0.5, 0.7
+        ratio               1.4         1.0         1.4
+        A                   1           1          -1
+        surrogate          -1.2        -1.0         1.4       mean -0.267; A > 0 pays up to a ratio of 1.2 and no more
+        V before, V         0, 0.5      0, 0.1      0, 0.1
+        V_clipped           0.2         0.1         0.1
+        R                   1           1           0
+        value_loss          0.320       0.405       0.005     mean  0.243; the first V gains nothing beyond 0.2
+        entropy             0.611       0.693       0.611     mean  0.638
+        kl                  0.082       0.000       0.082     mean  0.055
+
+        loss = -0.267 + 0.5 x 0.243 - 0.01 x 0.638 + 0.05 x 0.055 = -0.149
 
     Returns:
         the loss and metrics `loss`, `value_loss`, `value_clip_ratio`, `clip_ratio`, and `moved`, the k3 distance of the
         policy from the one that sampled.
     """
     rollout = experience.rollout
-    mask = rollout.completion_mask
-    logits, values = policy(rollout)
-    logps = token_logps(logits, rollout.choices).masked_fill(mask == 0, 0.0)
-    surrogate, was_clipped = clipped_surrogate(logps, rollout.old_logps, experience.advantages, config.epsilon)
+    mask = rollout.completion_mask  # (B, C)
+    logits, values = policy(rollout)  # (B, C, K), (B, C)
+    logps = token_logps(logits, rollout.choices).masked_fill(mask == 0, 0.0)  # (B, C)
+
+    per_token, was_clipped = clipped_surrogate(logps, rollout.old_logps, experience.advantages, config.epsilon)
+    surrogate = masked_mean(per_token, mask)
     value_loss, metrics = clipped_value_loss(
         values, experience.old_values, experience.returns, mask, config.value_epsilon
     )
-    loss = config.policy_coef * masked_mean(surrogate, mask) + config.value_coef * value_loss
-    if config.entropy_coef:
-        loss = loss - config.entropy_coef * masked_mean(entropy_of(logits), mask)
-    if experience.ref_logits is not None:
-        loss = loss + config.beta * masked_mean(exact_kl(logits, experience.ref_logits), mask)
+    # The last two read all words of the vocabulary, so they are left out where they weigh nothing.
+    entropy = masked_mean(entropy_of(logits), mask) if config.entropy_coef else 0.0
+    kl = masked_mean(exact_kl(logits, experience.ref_logits), mask) if experience.ref_logits is not None else 0.0
+
+    loss = config.policy_coef * surrogate + config.value_coef * value_loss
+    loss = loss - config.entropy_coef * entropy + config.beta * kl
     return loss, metrics | {
         "loss": loss.detach(),
         "clip_ratio": masked_mean(was_clipped, mask),

@@ -1,4 +1,4 @@
-"""How `models/course-lm` was made: a tokenizer and a small Llama-shaped model, pretrained on the tasks' own documents.
+"""The making of `models/course-lm`: a tokenizer and a small Llama-shaped model, pretrained on the tasks' own documents.
 
     python -m shared.pretrain             train, or go on where an interrupted run stopped
     python -m shared.pretrain --probe     what the saved model earns on each task's evaluation split
@@ -37,6 +37,7 @@ from shared.evaluate import evaluate
 from shared.models import COURSE_MODEL, load_policy
 from shared.plots import BLUE, smooth
 from shared.prompts import max_new_tokens_for
+from shared.tables import show
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.tags import TAGS
@@ -171,6 +172,7 @@ def train(folder: Path, pools: int = POOLS, progress: bool = True) -> list[float
     optimizer = torch.optim.AdamW(
         [
             {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.05},
+            # Norms are vectors that begin at 1, and decay would pull them to 0.
             {"params": [p for p in model.parameters() if p.dim() <= 1], "weight_decay": 0.0},
         ],
         betas=(0.9, 0.98),
@@ -233,7 +235,7 @@ def save(folder: Path, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFa
 
 
 def probe(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, n: int = 64) -> list[dict]:
-    """What the model shows and what it knows, on n prompts of each task's evaluation split.
+    """Measure what the model shows and what it knows, on n prompts of each task's evaluation split.
 
     Returns a record for each task: `sampled`, the mean reward at temperature 1; `equal_groups`, the share of groups
     of 8 completions whose rewards are all equal; `greedy`; and `key`, greedy below the answer-key header (nan for
@@ -267,15 +269,9 @@ def main() -> None:
     parser.add_argument("--probe", action="store_true", help="measure the saved model instead of training one")
     options = parser.parse_args()
     if options.probe:
-        print_probe(probe(*load_policy(options.folder), n=150))
+        show(probe(*load_policy(options.folder), n=150), forms={"equal_groups": ".2f"})
     else:
         train(options.folder, options.pools)
-
-
-def print_probe(records: list[dict]) -> None:
-    print(f"{'task':12} {'sampled':>8} {'equal groups':>13} {'greedy':>8} {'answer key':>11}")
-    for r in records:
-        print(f"{r['task']:12} {r['sampled']:8.3f} {r['equal_groups']:13.2f} {r['greedy']:8.3f} {r['key']:11.3f}")
 
 
 if __name__ == "__main__":

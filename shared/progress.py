@@ -1,4 +1,4 @@
-"""What a run prints while it trains: one line of averages every few steps, and sentences where something is wrong.
+"""The lines that a run prints while it trains: one line of averages every few steps, and sentences where something is wrong.
 
 No line is wider than LINE_WIDTH, which a page shows without scrolling.
 """
@@ -50,9 +50,9 @@ def side_by_side(columns: Sequence[str]) -> str:
 
 
 def above_the_bar(text: str) -> None:
-    """What the first process says, on lines of its own."""
+    """Print a sentence of the first process, on lines of its own."""
     tqdm.write("\n".join(textwrap.fill(line, LINE_WIDTH, break_long_words=False) for line in text.splitlines()))
 
 
 def silence(text: str) -> None:
-    """What the others say."""
+    """Print nothing: the sentences of the other processes."""

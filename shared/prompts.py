@@ -1,4 +1,4 @@
-"""What a task's text becomes for the tokenizer at hand: its prompts, its answers and the room for an answer.
+"""A task's text for the tokenizer at hand: its prompts, its answers and the room for an answer.
 
 A task writes for a model that continues text, like the embedded one. A chat model continues a conversation instead: a
 system message that says what to answer, the question, and the opening of its own turn. `rows_for` turns a task's rows
@@ -17,7 +17,7 @@ SLACK = 1.2
 
 
 class Task(Protocol):
-    """What a task says about its text: a module of `shared/tasks/`, or anything with these three.
+    """A task, as far as its text goes: a module of `shared/tasks/`, or anything with these three.
 
     CHAT_SYSTEM_PROMPT: tells a chat model what to answer and in which format.
     LONGEST_ANSWERS: right completions, just as they follow a plain prompt; the longest in any tokenizer is one of them.

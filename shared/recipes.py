@@ -1,7 +1,7 @@
-"""How each task is trained and measured: what its notebook, the command line and the benchmark of learning have in common.
+"""Recipes: the training and the measurement of each task, shared by notebooks, command line and benchmark of learning.
 
-A recipe names settings and no algorithm's class: `settings_of` gives those that a configuration has a field for. They
-suit the embedded model; a real one wants a learning rate a hundred times smaller.
+A recipe (see CONTRIBUTING: house words) names settings and no algorithm's class: `settings_of` gives those that a
+configuration has a field for. They suit the embedded model; a real one wants a learning rate a hundred times smaller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a task is trained and measured.
+    """The training and the measurement of a task.
 
     reward_funcs: what training pays.    measured: the reward that is shown before and after.
     settings: of any algorithm.    own: further settings of one algorithm, by its name.
@@ -127,7 +127,7 @@ RECIPES = {
 
 @dataclass(frozen=True)
 class Materials:
-    """What a recipe becomes for the tokenizer at hand.
+    """A recipe made ready for the tokenizer at hand.
 
     train_rows, eval_rows: data sets with prompts as the model wants them.    constraint: None leaves completions free.
     """
@@ -158,6 +158,6 @@ def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0
 
 
 def measuring(recipe: Recipe, materials: Materials) -> dict[str, object]:
-    """How the held-out rows are measured: options of `shared.evaluate.evaluate`."""
+    """The measurement of the held-out rows: options of `shared.evaluate.evaluate`."""
     sampled = {"temperature": 1.0, "num_generations": recipe.samples} if recipe.samples else {}
     return {"max_new_tokens": materials.max_new_tokens, "constraint": materials.constraint} | sampled

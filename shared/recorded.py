@@ -33,7 +33,7 @@ class Recorded:
 
     @property
     def conditions(self) -> list[str]:
-        """In the order in which they were run."""
+        """The names of the conditions, in the order in which they were run."""
         return list(dict.fromkeys(run["condition"] for run in self.runs))
 
     @property
@@ -42,7 +42,7 @@ class Recorded:
 
     @property
     def origin(self) -> str:
-        """How many runs, on what and when, in one line; `command` makes them again."""
+        """The origin of the records in one line, how many runs, on what and when; `command` makes them again."""
         seconds = sum(run["seconds"] for run in self.runs)
         return (
             f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "

@@ -17,6 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
 from shared.dpo import both_of
+from shared.engine.processes import ALL_ROWS, Share
 from shared.losses import preference_loss
 from shared.models import frozen_copy
 from shared.supervised import encode_documents
@@ -96,12 +97,12 @@ class RewardModelling(Algorithm):
     """The fit of a reward model as the training loop takes it."""
 
     name = "reward model"
-    vocab_size = 1  # of a reward; `num_places` counts the numbers of all states
+    numbers_per_place = 1  # a batch's places are the numbers in its states: the transformer's pass was made before
 
     def __init__(self, model: RewardModel):
         self.model = model
 
-    def experience(self, rows: Sequence[dict], step: int) -> PairStates:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> PairStates:
         states = self.model.states(both_of(rows))  # (2N, D)
         return PairStates(states.view(len(rows), 2, -1), {})
 

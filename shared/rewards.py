@@ -65,7 +65,7 @@ def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> lis
 
 
 def name_of(function: RewardFunction) -> str:
-    """What a reward function is called in metrics and errors."""
+    """The name of a reward function in metrics and errors."""
     return getattr(function, "__name__", repr(function))
 
 

@@ -18,6 +18,7 @@ from shared import training
 from shared.advantages import leave_one_out_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice
 from shared.constrain import AnswerTrie
+from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -62,9 +63,8 @@ class RLOO(RolloutAlgorithm):
 
     name = "RLOO"
 
-    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         config = self.config
-        share = self.share
         rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
             self.model, self.tokenizer, rows, self.reward_funcs, config, self.constraint, step, share
         )

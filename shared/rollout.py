@@ -1,187 +1,149 @@
-"""Sample G completions for each prompt into one `Rollout` record.
+"""G completions for each prompt, sampled into one `Rollout` record.
 
-`model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor
-exact masks, and prefills every prompt G times. Here each distinct prompt is read once, completions that have drawn the
-same so far are one row of the batch, and those that have ended none (`shared.engine.decoding`). What is left out:
-beams, repetition penalties, streaming.
-`notebooks/gradients.ipynb` writes the simple version.
+The definition is `plain_completion`, a loop of three lines: the model reads the prompt and the tokens so far, its logits
+become probabilities, and a token is drawn, until it is EOS. `sample` draws the same tokens with the same random numbers
+u, for all completions at once, and computes less:
+
+- Each distinct prompt is read once, and what the model computed for it is kept (`shared.engine.decoding`).
+- Completions that have the same prompt and the same tokens so far stand at one *node*. The model computes a node once.
+- A completion that has ended costs nothing more.
+
+Prompts `ab` and `c`, two completions each, at most three tokens. Each letter is a token, and the dot is EOS. A token is
+drawn where its u falls when the probabilities are laid side by side: u = 0.90 is behind the 0.8 of EOS, so it draws d.
+
+    t   node       probabilities    completion   u      drawn
+    0   0: ab      d 0.6   e 0.4    0            0.31   d
+                                    1            0.05   d
+        1: c       . 0.8   d 0.2    2            0.40   .       ends
+                                    3            0.90   d
+    1   0: ab d    e 0.5   f 0.5    0            0.20   e
+                                    1            0.70   f       parts from completion 0
+        1: c d     . 1              3            0.44   .       ends
+    2   0: ab de   . 0.75  g 0.25   0            0.62   .       ends
+        1: ab df   . 0.75  g 0.25   1            0.80   g       is cut off
+
+    completion_ids   old_logps                      lengths   truncated
+    d e .            log 0.6   log 0.5   log 0.75   3         no
+    d f g            log 0.6   log 0.5   log 0.25   3         yes
+    .                log 0.8                        1         no
+    d .              log 0.2   log 1                2         no
+
+That the drawing is right and `sample` equals the definition is tested in `tests/test_sampled_record.py`.
+
+`model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor exact masks,
+and reads every prompt G times. What is left out here: beams, repetition penalties, streaming.
+`shared/plain.py` writes a simple version.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, Walk
+from shared.engine.cached import CachedDecoder
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
-from shared.engine.decoding import start
+from shared.engine.decoding import LlamaDecoder, start_decoding
+from shared.engine.modes import eval_mode
 from shared.engine.positions import check_room
-from shared.engine.sampling import Sampling, next_token, refuse_nan
-from shared.environment import Environment, Speech
-from shared.models import eos_token_ids, eval_mode
+from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampling_logits
+from shared.environment import Environment, answer_tokens
+from shared.models import eos_token_ids
+from shared.rollout_record import Rollout, length_mask
+
+
+@torch.no_grad()
+def plain_completion(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    prompt: str,
+    sampling: Sampling,
+    u: Float[Tensor, "C"],
+) -> list[int]:
+    """The definition: one completion, for which the model reads the prompt and all tokens so far at every token.
+
+    Args:
+        sampling: with a temperature above 0.
+        u: a random number in [0, 1) for each token (`shared.engine.chance`), on the model's device.
+
+    Returns:
+        the token ids, up to and including the first EOS.
+    """
+    prompt_ids = tokenizer(prompt)["input_ids"]
+    eos = eos_token_ids(model, tokenizer)
+    tokens: list[int] = []
+    with eval_mode(model):
+        for t in range(sampling.max_new_tokens):
+            logits = model(input_ids=torch.tensor([prompt_ids + tokens], device=u.device)).logits[:, -1]  # (1, V)
+            probs = sampling_logits(logits, sampling).softmax(dim=-1)
+            tokens.append(int(draw(probs, u[t : t + 1])))
+            if tokens[-1] in eos:
+                break
+    return tokens
 
 
 @dataclass(frozen=True)
-class Rollout:
-    """G completions for each of N prompts; B = N x G rows, those of one prompt next to each other.
+class EncodedPrompts:
+    """N prompts as token ids, padded on the left, on the CPU.
 
-    prompts: N texts.                          completions: B texts, without EOS.
-    prompt_ids, prompt_mask: (N, P), padded on the left.
-    completion_ids: (B, C), padded on the right, C the longest completion.
-    completion_mask: (B, C), 1 up to and including the first EOS.
-    old_logps: (B, C), log-probabilities under the distribution that was sampled (temperature, top-k, top-p and
-        constraint included), 0 where `loss_mask` is.
-    prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
-    truncated: (B,), which completions were cut by max_new_tokens before an EOS; on the CPU.
-    entropy: (B, C), on the CPU, in nats, of the distribution that each token was drawn from, 0 where `loss_mask` is. None
-        when it is not known.
-    contexts: (B, C), on the CPU, a number for each token's prompt and tokens before it: equal numbers were drawn from
-        one distribution (`shared.engine.contexts`). None when it is not known; whoever puts other prompts or tokens
-        into a rollout makes it None.
-    beginnings: (N, P), on the CPU, a number for each token of a prompt and those before it, or None, in the same way.
-    free_lengths: (B,), on the CPU, after how many tokens a constraint left each completion one way to end; None where
-        it is not known. What follows has log-probability 0. It belongs to `contexts`, and counts only beside them.
-    policy_mask: (B, C), 1 for the tokens that the policy drew itself, 0 in the padding and where an environment spoke;
-        None when the policy drew all of them. The model reads what `completion_mask` holds and learns from `loss_mask`.
+    beginnings: (N, P), equal numbers where two prompts are equal up to that token (`shared.engine.contexts`).
     """
 
-    prompts: list[str]
-    completions: list[str]
-    num_generations: int
-    prompt_ids: Int[Tensor, "N P"]
-    prompt_mask: Int[Tensor, "N P"]
-    completion_ids: Int[Tensor, "B C"]
-    completion_mask: Int[Tensor, "B C"]
-    old_logps: Float[Tensor, "B C"]
-    prompt_lengths: Int[Tensor, "N"]
-    lengths: Int[Tensor, "B"]
-    truncated: Bool[Tensor, "B"]
-    sampling: Sampling
-    constraint: AnswerTrie | None = None
-    entropy: Float[Tensor, "B C"] | None = None
-    contexts: Int[Tensor, "B C"] | None = None
-    beginnings: Int[Tensor, "N P"] | None = None
-    free_lengths: Int[Tensor, "B"] | None = None
-    policy_mask: Int[Tensor, "B C"] | None = None
-
-    def __post_init__(self):
-        if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
-            raise ValueError(
-                f"contexts is {tuple(self.contexts.shape)} and completion_ids {tuple(self.completion_ids.shape)}: they "
-                "must belong to the same tokens. Use `take`, or give contexts=None."
-            )
-
-    def __len__(self) -> int:
-        return len(self.completion_ids)
-
-    @property
-    def loss_mask(self) -> Int[Tensor, "B C"]:
-        """1 for the tokens that a loss is about: the policy's own."""
-        return self.completion_mask if self.policy_mask is None else self.policy_mask
-
-    @cached_property
-    def own_lengths(self) -> Int[Tensor, "B"]:
-        """How many tokens of each completion the policy drew itself, on the CPU."""
-        return self.lengths if self.policy_mask is None else self.policy_mask.sum(dim=1).cpu()
-
-    @property
-    def uncertain_lengths(self) -> Int[Tensor, "B"]:
-        """How many tokens of each completion, from its first, have a log-probability to be computed; on the CPU."""
-        return self.lengths if self.contexts is None or self.free_lengths is None else self.free_lengths
-
-    @cached_property
-    def states(self) -> Int[Tensor, "B C"] | None:
-        """The constraint's state in which each token was chosen; None without one."""
-        return None if self.constraint is None else self.constraint.states(self.completion_ids)
-
-    @cached_property
-    def choices(self) -> Int[Tensor, "B C"]:
-        """Where each token stands among those that could be chosen: its id, or its column in the constraint's row."""
-        if self.constraint is None:
-            return self.completion_ids
-        return self.constraint.columns(self.completion_ids, self.states)
-
-    def repeated(self, column: Sequence) -> list:
-        """A column of the N prompts as a column of the B completions."""
-        return [value for value in column for _ in range(self.num_generations)]
-
-    @property
-    def length_metrics(self) -> dict[str, float]:
-        return length_metrics(self.lengths, self.truncated)
-
-    def rows_of(self, prompts: Sequence[int]) -> Int[Tensor, "R"]:
-        """Which of the B rows belong to these prompts."""
-        G = self.num_generations
-        return (torch.as_tensor(prompts, dtype=torch.long)[:, None] * G + torch.arange(G)).flatten()
-
-    def take(self, prompts: Sequence[int]) -> "Rollout":
-        """The part of the rollout that belongs to these prompts, for minibatches; to none, in a process without work."""
-        chosen = torch.as_tensor(prompts, dtype=torch.long)
-        rows = self.rows_of(prompts)
-        longest_prompt = longest(self.prompt_lengths[chosen])
-        width = longest(self.lengths[rows])
-        return replace(
-            self,
-            prompts=[self.prompts[i] for i in chosen.tolist()],
-            completions=[self.completions[i] for i in rows.tolist()],
-            prompt_ids=self.prompt_ids[chosen, -longest_prompt:],
-            prompt_mask=self.prompt_mask[chosen, -longest_prompt:],
-            completion_ids=self.completion_ids[rows, :width],
-            completion_mask=self.completion_mask[rows, :width],
-            old_logps=self.old_logps[rows, :width],
-            prompt_lengths=self.prompt_lengths[chosen],
-            lengths=self.lengths[rows],
-            truncated=self.truncated[rows],
-            entropy=None if self.entropy is None else self.entropy[rows, :width],
-            contexts=None if self.contexts is None else self.contexts[rows, :width],
-            beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
-            free_lengths=None if self.free_lengths is None else self.free_lengths[rows],
-            policy_mask=None if self.policy_mask is None else self.policy_mask[rows, :width],
-        )
+    texts: list[str]
+    ids: Int[Tensor, "N P"]
+    mask: Int[Tensor, "N P"]
+    lengths: Int[Tensor, "N"]
+    beginnings: Int[Tensor, "N P"]
 
 
-def length_metrics(lengths: Int[Tensor, "B"], truncated: Bool[Tensor, "B"]) -> dict[str, float]:
-    """How long completions are, and which share was cut off."""
-    lengths = lengths.float()
-    return {
-        "completions/mean_length": lengths.mean().item(),
-        "completions/min_length": lengths.min().item(),
-        "completions/max_length": lengths.max().item(),
-        "completions/clipped_ratio": truncated.float().mean().item(),
-    }
+@dataclass(slots=True)
+class Completion:
+    """One of the B completions, while it grows.
 
-
-def longest(lengths: Int[Tensor, "R"]) -> int:
-    """The largest of these lengths; 0 of none."""
-    return int(lengths.max()) if len(lengths) else 0
-
-
-def length_mask(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "B C"]:
-    """1 for the first `lengths` positions of each row. Masks come from lengths: pad may be the same id as EOS."""
-    return (torch.arange(width, device=lengths.device) < lengths[:, None]).long()
-
-
-def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
-    """Token ids and mask of the prompts, (N, P) each, padded on the left whatever the tokenizer's own setting.
-
-    Raises ValueError for no prompts or one without tokens.
+    row: its number among the B.
+    prompt: the number of its prompt among the distinct ones.
+    node: the decoder's node at which it stands.
+    tokens: its token ids so far.
+    by_policy: for each of them 1 where the policy drew it, 0 where the environment put it there. An environment alone
+        needs it, so what a constraint makes certain is not written there.
+    forced: tokens of the environment's that come next, whatever the policy draws.
+    finished: nothing more is drawn: it has ended, or the constraint left one way to end.
+    free_length: how many tokens it had when the constraint left one way to end; None while there is a choice.
     """
-    if not len(prompts):
-        raise ValueError("There are no prompts to sample from.")
-    rows = tokenizer(list(prompts))["input_ids"]
-    for prompt, ids in zip(prompts, rows):
-        if not ids:
-            raise ValueError(f"The prompt {prompt!r} has no tokens: a completion needs something to follow.")
-    width = max(map(len, rows))
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    ids = torch.tensor([[pad or 0] * (width - len(row)) + row for row in rows])
-    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-    return ids, mask
+
+    row: int
+    prompt: int
+    node: int
+    tokens: list[int] = field(default_factory=list)
+    by_policy: list[int] = field(default_factory=list)
+    forced: list[int] = field(default_factory=list)
+    finished: bool = False
+    free_length: int | None = None
+
+    def append(self, drawn: int, eos: Collection[int]) -> None:
+        """Go on with the token that the policy drew, or with a forced one in its place."""
+        self.by_policy.append(0 if self.forced else 1)
+        token = self.forced.pop(0) if self.forced else drawn
+        self.tokens.append(token)
+        self.finished = token in eos
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The random number of every draw, and what is known of the draw; on the model's device until the last token.
+
+    u: (B, C), a random number in [0, 1) for each token; None when sampling is greedy.
+    logps: (B, C), the log-probability of each token that the policy drew.
+    entropy: (B, C), the entropy of the distribution that it was drawn from.
+    """
+
+    u: Float[Tensor, "B C"] | None
+    logps: Float[Tensor, "B C"]
+    entropy: Float[Tensor, "B C"]
 
 
 @torch.no_grad()
@@ -204,11 +166,11 @@ def sample(
         model: any causal language model; dropout is off while it samples.
         prompts: N texts, duplicates welcome.
         constraint: restrict every completion to the answers of a trie.
-        environment: what puts tokens of its own into a completion (`shared.environment`); they count in
+        environment: puts tokens of its own into a completion (`shared.environment`); they count in
             `max_new_tokens`, and only the policy ends a completion.
-        seed, step, places: what is drawn depends on these alone (`shared.engine.chance`); a training loop gives its
-            step, or every step would draw the same numbers. No seed takes one from torch's generator; `places` are
-            the prompts' places among the step's rows, 0 to N - 1 unless given.
+        seed, step, places: the random numbers depend on these alone (`shared.engine.chance`). A training loop gives
+            its step, or every step would draw with the same numbers. No seed takes one from torch's generator.
+            `places` are the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
         ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
@@ -220,117 +182,251 @@ def sample(
         )
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
-    device = next(model.parameters()).device
-    B = len(prompts) * num_generations
-    C = sampling.max_new_tokens
-    prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
-    prompt_lengths = prompt_mask.sum(dim=1)
-    beginnings = prompt_beginnings(prompt_ids, prompt_mask)
-    check_room(model, prompt_lengths.tolist(), C)
-    constraint = constraint.to(device) if constraint is not None else None
-    u = None
-    if not sampling.greedy:
-        seed = fresh_seed() if seed is None else seed
-        places = range(len(prompts)) if places is None else places
-        u = uniforms(seed, step, places, num_generations, C).to(device)  # (B, C)
 
+    C = sampling.max_new_tokens
     eos = set(eos_token_ids(model, tokenizer))
-    completion_ids: list[list[int]] = [[] for _ in range(B)]
-    speech = None if environment is None else Speech(environment, tokenizer, B, eos)
-    ended = [False] * B
+    encoded = read_prompts(tokenizer, prompts)
+    check_room(model, encoded.lengths.tolist(), C)
 
     with eval_mode(model):
-        distinct, numbers = _distinct(prompts)
-        prompt_of = [number for number in numbers for _ in range(num_generations)]  # (B,), among the distinct
-        decoder, node = start(
-            model,
-            prompt_ids[distinct].to(device),
-            prompt_mask[distinct].to(device),
-            prompt_lengths[distinct],
-            prompt_of,
-            room=C,
-            beginnings=beginnings[distinct],
-        )
-        old_logps = torch.zeros(B, C, device=device, dtype=torch.promote_types(decoder.logits.dtype, torch.float32))
-        entropy = torch.zeros_like(old_logps)
-        running = list(range(B))  # the completions that have not ended
-        # `node` says where each of them stands: those that have drawn the same so far stand at one node.
-        walk = None if constraint is None else Walk(constraint, len(decoder.logits), eos)
-        free_lengths = [0] * B  # of the completions that a constraint left one way to end
+        # The beginning: the model has read the prompts, and nothing is drawn yet.
+        decoder, completions = begin_completions(model, encoded, num_generations, C)
+        draws = begin_draws(sampling, decoder.logits, len(prompts), num_generations, seed, step, places)
+        walk = None if constraint is None else Walk(constraint.to(decoder.logits.device), len(decoder.logits), eos)
+        # A token after the other, in five steps.
+        running = completions
         for t in range(C):
-            place = torch.tensor(running, device=device)
-            drawn_from = torch.tensor(node, device=device)
-            u_now = None if u is None else u[place, t]
-            state = None if walk is None else torch.tensor(walk.state, device=device)
-            token, logp, of_node = next_token(decoder.logits, drawn_from, sampling, constraint, state, u_now)
-            old_logps[place, t] = logp.to(old_logps.dtype)
-            entropy[place, t] = of_node[drawn_from].to(entropy.dtype)
-
-            children: dict[tuple[int, int], int] = {}  # (parent, token) to the number of the new node
-            still_running = []
-            next_node = []
-            for row, parent, drawn in zip(running, node, token.tolist()):  # the one transfer to the host for each token
-                if speech is not None:
-                    drawn = speech.in_place_of(drawn, row, completion_ids[row])
-                completion_ids[row].append(drawn)
-                if drawn in eos:
-                    ended[row] = True
-                    continue
-                only_end = None if walk is None else walk.end_after(parent, drawn)
-                if only_end is not None:
-                    free_lengths[row] = t + 1
-                    completion_ids[row] += only_end[: C - t - 1]
-                    ended[row] = len(completion_ids[row]) == t + 1 + len(only_end)
-                    continue
-                still_running.append(row)
-                next_node.append(children.setdefault((parent, drawn), len(children)))
-            if t + 1 == C or not children:
+            # 1. Draw a token for each running completion, all at once.
+            drawn = draw_tokens(decoder.logits, running, t, sampling, walk, draws)
+            # 2. Go on with it, or with a token that the environment has forced into its place.
+            for completion, token in zip(running, drawn):
+                completion.append(token, eos)
+            # 3. Write down the end of a completion that a constraint has left no choice.
+            if walk is not None:
+                write_certain_ends(running, walk, C)
+            running = [completion for completion in running if not completion.finished]
+            if t + 1 == C or not running:
                 break
-            parents = [parent for parent, _ in children]
-            tokens = [drawn for _, drawn in children]
+            # 4. Let the environment answer what the policy said.
+            if environment is not None:
+                ask_environment(running, environment, tokenizer, eos)
+            # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
+            tokens, parents = next_nodes(running)
             if walk is not None:
                 walk.step(tokens, parents)
             decoder.step(tokens, parents)
-            running = still_running
-            node = next_node
 
+    return as_rollout(
+        encoded,
+        completions,
+        draws,
+        num_generations,
+        sampling,
+        tokenizer=tokenizer,
+        eos=eos,
+        constraint=None if walk is None else walk.trie,
+        environment=environment,
+    )
+
+
+def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """Token ids and mask of the prompts, (N, P) each, padded on the left whatever the tokenizer's own setting.
+
+    Raises ValueError for no prompts or one without tokens.
+    """
+    if not len(prompts):
+        raise ValueError("There are no prompts to sample from.")
+    rows = tokenizer(list(prompts))["input_ids"]
+    for prompt, ids in zip(prompts, rows):
+        if not ids:
+            raise ValueError(f"The prompt {prompt!r} has no tokens: a completion needs something to follow.")
+    width = max(map(len, rows))
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    ids = torch.tensor([[pad or 0] * (width - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+    return ids, mask
+
+
+def read_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> EncodedPrompts:
+    """The prompts as token ids. Raises ValueError as `encode_prompts` does."""
+    ids, mask = encode_prompts(tokenizer, prompts)
+    return EncodedPrompts(list(prompts), ids, mask, mask.sum(dim=1), prompt_beginnings(ids, mask))
+
+
+def distinct_prompts(prompts: Sequence[str], num_generations: int) -> tuple[list[int], list[int]]:
+    """Number the distinct prompts. `ab`, `c`, `ab` with one completion each: [0, 1] and [0, 1, 0].
+
+    Returns:
+        the place at which each distinct prompt first stands, and for each of the B completions its prompt's number.
+    """
+    first: dict[str, int] = {}
+    for place, prompt in enumerate(prompts):
+        first.setdefault(prompt, place)
+    number = {prompt: i for i, prompt in enumerate(first)}
+    return list(first.values()), [number[prompt] for prompt in prompts for _ in range(num_generations)]
+
+
+def begin_completions(
+    model: PreTrainedModel, prompts: EncodedPrompts, num_generations: int, max_new_tokens: int
+) -> tuple[LlamaDecoder | CachedDecoder, list[Completion]]:
+    """Let the model read each distinct prompt once; the decoder, and B empty completions at the nodes of their prompts."""
+    device = next(model.parameters()).device
+    distinct, prompt_of = distinct_prompts(prompts.texts, num_generations)
+    decoder, nodes = start_decoding(
+        model,
+        prompts.ids[distinct].to(device),
+        prompts.mask[distinct].to(device),
+        prompts.lengths[distinct],
+        prompt_of,
+        room=max_new_tokens,
+        beginnings=prompts.beginnings[distinct],
+    )
+    return decoder, [Completion(row, prompt, node) for row, (prompt, node) in enumerate(zip(prompt_of, nodes))]
+
+
+def begin_draws(
+    sampling: Sampling,
+    logits: Float[Tensor, "R V"],
+    num_prompts: int,
+    num_generations: int,
+    seed: int | None,
+    step: int,
+    places: Sequence[int] | None,
+) -> Draws:
+    """A random number for every token of every completion, and room for what is known of each draw."""
+    C = sampling.max_new_tokens
+    u = None
+    if not sampling.greedy:
+        seed = fresh_seed() if seed is None else seed
+        places = range(num_prompts) if places is None else places
+        u = uniforms(seed, step, places, num_generations, C).to(logits.device)  # (B, C)
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    logps = torch.zeros(num_prompts * num_generations, C, device=logits.device, dtype=dtype)
+    return Draws(u, logps, torch.zeros_like(logps))
+
+
+def draw_tokens(
+    logits: Float[Tensor, "R V"],
+    completions: Sequence[Completion],
+    t: int,
+    sampling: Sampling,
+    walk: Walk | None,
+    draws: Draws,
+) -> list[int]:
+    """Step 1: token number t of each completion, drawn from the logits of its node with its own random number.
+
+    Log-probabilities and entropies are written into `draws`. Only the tokens are brought to the host.
+    """
+    device = draws.logps.device
+    row = torch.tensor([completion.row for completion in completions], device=device)
+    node = torch.tensor([completion.node for completion in completions], device=device)
+    u = None if draws.u is None else draws.u[row, t]
+    constraint = None if walk is None else walk.trie
+    state = None if walk is None else torch.tensor(walk.state, device=device)
+    token, logp, entropy = next_token(logits, node, sampling, constraint, state, u)
+    draws.logps[row, t] = logp.to(draws.logps.dtype)
+    draws.entropy[row, t] = entropy.to(draws.entropy.dtype)
+    return token.tolist()  # the one transfer to the host for each token
+
+
+def write_certain_ends(completions: Sequence[Completion], walk: Walk, max_new_tokens: int) -> None:
+    """Step 3: where a constraint leaves one way to end, write it down to the end, or as far as there is room.
+
+    With answers "two pair" and "three of a kind", "two" leaves " pair" and EOS. These tokens have log-probability 0 and
+    need no pass of the model.
+    """
+    for completion in completions:
+        if completion.finished:
+            continue
+        end = walk.end_after(completion.node, completion.tokens[-1])
+        if end is None:
+            continue
+        completion.free_length = len(completion.tokens)
+        completion.tokens += end[: max_new_tokens - len(completion.tokens)]
+        completion.finished = True
+
+
+def ask_environment(
+    completions: Sequence[Completion],
+    environment: Environment,
+    tokenizer: PreTrainedTokenizerBase,
+    eos: Collection[int],
+) -> None:
+    """Step 4: after each token of the policy's, ask the environment. Its answer is forced into the places that follow.
+
+    It is not asked after a token of its own, and never before the policy has said something.
+    """
+    for completion in completions:
+        if completion.by_policy[-1]:
+            completion.forced = answer_tokens(environment, tokenizer, completion.tokens, eos)
+
+
+def next_nodes(completions: Sequence[Completion]) -> tuple[list[int], list[int]]:
+    """Step 5: put each completion at the node of its last token. A node is a token and the node that it follows.
+
+    Completions 0, 1 and 3 at nodes 0, 0 and 1 go on with d, d and d: the new nodes are d after 0 and d after 1, so
+    the tokens are [d, d] and the parents [0, 1]. The completions then stand at 0, 0 and 1.
+
+    Returns:
+        the token of each new node, and its parent, the number of the old node that it follows.
+    """
+    number: dict[tuple[int, int], int] = {}  # of each new node, by token and parent
+    for completion in completions:
+        node = (completion.tokens[-1], completion.node)
+        completion.node = number.setdefault(node, len(number))
+    return [token for token, _ in number], [parent for _, parent in number]
+
+
+def as_rollout(
+    prompts: EncodedPrompts,
+    completions: Sequence[Completion],
+    draws: Draws,
+    num_generations: int,
+    sampling: Sampling,
+    *,
+    tokenizer: PreTrainedTokenizerBase,
+    eos: Collection[int],
+    constraint: AnswerTrie | None,
+    environment: Environment | None,
+) -> Rollout:
+    """The record: B completions of unequal length become tensors, padded on the right.
+
+    Raises ValueError when a log-probability is not a number.
+    """
+    device = draws.logps.device
+    completion_ids = [completion.tokens for completion in completions]
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
-    on_host = torch.stack([old_logps, entropy]).cpu()  # in one transfer
-    refuse_nan(on_host[0], lengths, prompts, num_generations)
-    pad = tokenizer.pad_token_id or 0
-    contexts = number_contexts(prompt_of, completion_ids)
-    completion_mask = length_mask(lengths, width)  # on the host, as the lengths are
+    logps_and_entropy = torch.stack([draws.logps, draws.entropy]).cpu()  # in one transfer
+    refuse_nan(logps_and_entropy[0], lengths, prompts.texts, num_generations)
+    completion_mask = length_mask(lengths, width)
     policy_mask = None
-    if speech is not None:
-        policy_mask = torch.tensor([own + [0] * (width - len(own)) for own in speech.own])
+    if environment is not None:
+        policy_mask = padded([completion.by_policy for completion in completions], 0)
     not_drawn = (completion_mask if policy_mask is None else policy_mask) == 0
     return Rollout(
-        prompts=list(prompts),
+        prompts=prompts.texts,
         completions=tokenizer.batch_decode(completion_ids, skip_special_tokens=True),
         num_generations=num_generations,
-        prompt_ids=prompt_ids.to(device),
-        prompt_mask=prompt_mask.to(device),
-        completion_ids=torch.tensor([ids + [pad] * (width - len(ids)) for ids in completion_ids]).to(device),
+        prompt_ids=prompts.ids.to(device),
+        prompt_mask=prompts.mask.to(device),
+        completion_ids=padded(completion_ids, tokenizer.pad_token_id or 0).to(device),
         completion_mask=completion_mask.to(device),
-        old_logps=old_logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
-        prompt_lengths=prompt_lengths,
+        old_logps=draws.logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
+        prompt_lengths=prompts.lengths,
         lengths=lengths,
-        truncated=~torch.tensor(ended),
+        truncated=torch.tensor([ids[-1] not in eos for ids in completion_ids]),
         sampling=sampling,
         constraint=constraint,
-        entropy=on_host[1, :, :width].masked_fill(not_drawn, 0.0),
-        contexts=torch.tensor([row + [0] * (width - len(row)) for row in contexts]),
-        beginnings=beginnings,
-        free_lengths=torch.tensor([free or len(ids) for free, ids in zip(free_lengths, completion_ids)]),
+        entropy=logps_and_entropy[1, :, :width].masked_fill(not_drawn, 0.0),
+        contexts=padded(number_contexts([completion.prompt for completion in completions], completion_ids), 0),
+        beginnings=prompts.beginnings,
+        free_lengths=torch.tensor([completion.free_length or len(completion.tokens) for completion in completions]),
         policy_mask=None if policy_mask is None else policy_mask.to(device),
     )
 
 
-def _distinct(prompts: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The rows at which the distinct prompts first stand, and for each prompt which of the distinct ones it is."""
-    first: dict[str, int] = {}
-    for row, prompt in enumerate(prompts):
-        first.setdefault(prompt, row)
-    number = {prompt: i for i, prompt in enumerate(first)}
-    return list(first.values()), [number[prompt] for prompt in prompts]
+def padded(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "B C"]:
+    """Rows of unequal length as one tensor, filled up with `value` on the right."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

@@ -34,8 +34,9 @@ def save_policy(
     license: str | None = None,
     weights: Mapping[str, Tensor] | None = None,
 ) -> Path:
-    """Save a tuned policy in a folder that `load_policy` loads again; the folder.
+    """Save a tuned policy in a folder that `load_policy` loads again, and return the folder.
 
+    A policy that was saved in the folder before is replaced, and that is said.
     A model with LoRA adapters is saved as the adapters alone, with the name and the revision of what they belong to.
 
     Args:
@@ -59,6 +60,8 @@ def save_policy(
         "measured": dict(measured or {}),
         "settings": _as_dict(settings),
     }
+    if folder.exists() and any(folder.iterdir()):
+        print(f"The policy that was saved in {folder} is replaced.")
     # Process numbers keep two that save at once apart.
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     beside.mkdir(parents=True)
@@ -72,7 +75,7 @@ def save_policy(
 
 
 def base_of(model: PreTrainedModel) -> Origin:
-    """What the model was tuned from; the embedded model is called as in any copy of this repository."""
+    """The model that this one was tuned from; the embedded model is called as in any copy of this repository."""
     origin = getattr(model, "loaded_from", None) or Origin(model.config._name_or_path)
     if origin.name == str(COURSE_MODEL):
         return Origin(COURSE_MODEL_ANYWHERE)
@@ -126,7 +129,12 @@ def _write(
     else:
         model.save_pretrained(folder, state_dict=weights)
     tokenizer.save_pretrained(folder)
-    (folder / "README.md").write_text(model_card(record, name), encoding="utf-8")
+    card = folder / "README.md"
+    card.write_text(model_card(record, name), encoding="utf-8")
+    # safetensors makes its file for the owner alone. The card is a file as the umask has it.
+    for path in folder.rglob("*"):
+        if path.is_file():
+            shutil.copymode(card, path)
     files = sorted([*(path.name for path in folder.iterdir()), RECORD])
     # What JSON does not know, such as a type of numbers or a path among the settings, is kept as text.
     text = json.dumps(record | {"files": files}, indent=2, default=str)

@@ -140,5 +140,5 @@ def pass_at_k(count: int, right: int, k: int) -> float:
 
 
 def is_binary(values: Float[Tensor, "N"]) -> bool:
-    """Whether all values are 0 or 1."""
+    """True if all values are 0 or 1."""
     return bool(((values == 0) | (values == 1)).all())

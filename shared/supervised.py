@@ -16,9 +16,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
 from shared.engine.logits import entropy_of, token_logps
+from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
-from shared.rollout import longest
+from shared.rollout_record import longest
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class Supervised(Algorithm):
         self.model = model
         self.tokenizer = tokenizer
 
-    def experience(self, rows: Sequence[dict], step: int) -> Batch:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Batch:
         batch = encode_documents(self.tokenizer, rows, training.device_of(self.model))
-        lengths = self.share.whole(batch.learned_tokens)
+        lengths = share.whole(batch.learned_tokens)
         return replace(batch, metrics={"completions/mean_length": lengths.float().mean().item()})
 
     def loss(self, experience: Batch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

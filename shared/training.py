@@ -1,11 +1,33 @@
 """The one training loop: batches, guarded updates in pieces, checkpoint, interrupt, log.
 
-It knows no algorithm. An algorithm is an object with two methods: `experience(rows, step)` makes what there is to
-learn from, and `loss(experience)` a differentiable number; the loop asks for nothing about rewards, groups or
-rollouts. `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such objects, and small. What is left out:
-learning-rate schedules other than a linear warm-up.
-
     history = train(GRPO(model, tokenizer, reward, config), rows, config)
+
+Four words name what is cut from what. A step of the rows a b c d, with `prompts_per_step=4, num_iterations=2,
+minibatches=2, seed=0`:
+
+    step         a b c d                     collected once, by `algorithm.experience`
+    epoch        c b d a     | c d a b       `num_iterations` times through the step's rows, each in an order of its own
+    minibatch    c b   d a   | c d   a b     each is followed by one optimiser step: four updates in all
+    piece        c, b  d, a  | c, d  a, b    as many rows as fit in memory, here one: their gradients are added up
+
+The loop knows nothing of rewards, groups or rollouts. It knows these members of an `Algorithm` (`shared/algorithm.py`).
+Three are required: two methods and the model. The others have a default:
+
+    member                             default
+    experience(rows, step, share)      required   a batch to learn from, made of this process's share of the step's rows
+    loss(batch)                        required   a differentiable mean over the batch, and metrics
+    model                              required   the model that is trained
+    name                               training   the label of the progress bar and of the checkpoint
+    parameter_groups(config)           one group  the parameters to train, each group with a learning rate
+    weight(batch)                      tokens     the number of things that `loss` is a mean over
+    rows_with_gradient(batch)          all        the rows that `loss` must see; the others count with a loss of 0
+    numbers_per_place                  V          the logits that a pass makes for one token, real or padding
+    idle_metrics                       {}         the metrics of an update in which no row has a gradient
+    enough(metrics)                    False      True leaves out this update and the rest of the step's
+    advice(history)                    None       a sentence to print once, when the run cannot learn
+
+`shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and small. What is left out: learning-rate
+schedules other than a linear warm-up.
 """
 
 import math
@@ -19,14 +41,14 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from shared.algorithm import Algorithm, Experience, Metrics, TrainingConfig, trained_parameters
+from shared.algorithm import Algorithm, Metrics, TrainingBatch, TrainingConfig, trained_parameters
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
-from shared.engine.processes import ALONE, Processes, Share
+from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
-from shared.interrupt import forget, until_interrupted
-from shared.telling import above_the_bar, log_line, silence
+from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_interrupted
+from shared.progress import above_the_bar, log_line, silence
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -62,7 +84,8 @@ def train(
             along the very trajectory that an uninterrupted run takes.
         on_step: called with each step's record: one function or several (`shared.logs.csv_log`, for instance).
         progress: show a bar.
-        stop: asked after each step; when it says so in any process, training is interrupted there, with a checkpoint.
+        stop: asked after each step; when it says so in any process, training ends there as by an interrupt, with a
+            checkpoint.
         processes: those that share each step's rows; by default all that were launched together. What they train is
             what one process would. The first one prints, calls `on_step` and writes the checkpoint.
 
@@ -83,8 +106,9 @@ def train(
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
     keep_freed_memory()
     processes = processes or Processes.here()
-    processes.begin_alike(trained_parameters(algorithm.model))
+    processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
+    full_rates = [group["lr"] for group in groups]
     run_file = RunFile(
         checkpoint_path,
         algorithm=algorithm.name,
@@ -94,50 +118,92 @@ def train(
         rows=rows,
         processes=processes,
     )
-    learning_rates = [group["lr"] for group in groups]
+    say = above_the_bar if processes.first else silence
     listeners = [on_step] if callable(on_step) else list(on_step)
     listeners = listeners if processes.first else []
-    say = above_the_bar if processes.first else silence
-    advised = False
 
     with run_file:
         history = run_file.resume()
         if history:
-            forget(algorithm.model)  # the checkpoint's weights took the place of those that were there
-        silent = not progress or not processes.first
-        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=silent)
+            clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
+        no_bar = not progress or not processes.first
+        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=no_bar)
+        reporter = Reporter(algorithm, config, listeners, bar, say)
         with until_interrupted(algorithm.model, history, config.steps, say), closing(bar):
             for step in range(len(history), config.steps):
+                # 2. The step: collect, update, measure
                 started = time.perf_counter()
-                # 2. The step's learning rate, its rows, what there is to learn from them, the updates
-                warm = min(1.0, (step + 1) / max(1, config.warmup_steps))
-                for group, learning_rate in zip(optimizer.param_groups, learning_rates):
-                    group["lr"] = learning_rate * warm
-                record = {"step": step + 1} | one_step(algorithm, rows, config, step, optimizer, processes)
-                record["learning_rate"] = learning_rates[0] * warm
-                # 3. Tell how it went
-                if evaluate is not None and config.eval_every and (step + 1) % config.eval_every == 0:
+                warm_up(optimizer, full_rates, config.warmup_steps, step)
+                metrics = one_step(algorithm, rows, config, step, optimizer, processes)
+                record = {"step": step + 1} | metrics | {"learning_rate": optimizer.param_groups[0]["lr"]}
+                if evaluate is not None and is_due(config.eval_every, step):
                     record["eval_reward"] = float(evaluate(algorithm.model))
                 record["step_time"] = time.perf_counter() - started
                 history.append(record)
-                for listener in listeners:
-                    listener(record)
-                bar.update()
-                bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
-                if config.log_every and (step + 1) % config.log_every == 0:
-                    say(log_line(history[-config.log_every :]))
-                if not advised and (advice := algorithm.advice(history)):
-                    say(advice)
-                    advised = True
-                # 4. Keep it, or stop
+                # 3. Tell how it went
+                reporter.report(history)
+                # 4. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
                 stopping = processes.any(stop())
-                if stopping or (config.checkpoint_every and (step + 1) % config.checkpoint_every == 0):
+                if stopping or is_due(config.checkpoint_every, step):
                     run_file.save(history)
                 stop_when_nothing_is_finite(history)
                 if stopping:
-                    raise KeyboardInterrupt
+                    mark_half_trained(algorithm.model, len(history), config.steps, say)
+                    break
         optimizer.zero_grad()
     return history
+
+
+def is_due(every: int, step: int) -> bool:
+    """True in each `every`-th step; 0 is never. Steps count from 0: `every=5` is due in steps 4, 9, 14, ..."""
+    return every != 0 and (step + 1) % every == 0
+
+
+def warm_up(optimizer: torch.optim.Optimizer, full_rates: Sequence[float], warmup_steps: int, step: int) -> None:
+    """Set the learning rate of each parameter group for this step: a linear rise to its full rate.
+
+    A full rate of 1e-3 and `warmup_steps=4`: 2.5e-4, 5e-4, 7.5e-4, 1e-3, 1e-3, ...
+    """
+    fraction = min(1.0, (step + 1) / max(1, warmup_steps))
+    for group, full_rate in zip(optimizer.param_groups, full_rates):
+        group["lr"] = full_rate * fraction
+
+
+class Reporter:
+    """Tells how each step went: to the listeners, on the progress bar, in log lines; and the algorithm's advice, once."""
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        config: TrainingConfig,
+        listeners: Sequence[Callable[[Metrics], None]],
+        bar: tqdm,
+        say: Callable[[str], None],
+    ):
+        self.algorithm = algorithm
+        self.config = config
+        self.listeners = listeners
+        self.bar = bar
+        self.say = say
+        self.has_advised = False
+
+    def report(self, history: Sequence[Metrics]) -> None:
+        """Report the last record of the history."""
+        record = history[-1]
+        for listener in self.listeners:
+            listener(record)
+        self.bar.update()
+        self.bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
+        if is_due(self.config.log_every, len(history) - 1):
+            self.say(log_line(history[-self.config.log_every :]))
+        if not self.has_advised:
+            self._advise(history)
+
+    def _advise(self, history: Sequence[Metrics]) -> None:
+        advice = self.algorithm.advice(history)
+        if advice:
+            self.say(advice)
+            self.has_advised = True
 
 
 def one_step(
@@ -148,90 +214,123 @@ def one_step(
     optimizer: torch.optim.Optimizer,
     processes: Processes = ALONE,
 ) -> Metrics:
-    """Experience from this process's share of the step's rows, and the updates on it; the metrics of the whole step."""
+    """Collect experience from this process's share of the step's rows and update on it; the metrics of the whole step.
+
+    Rows are dealt to the processes one by one, along the order of the first epoch. In the drawing above that is
+    c b d a, so of two processes the first has c and d, and the second b and a. Each has one row of the minibatch c b,
+    and one of d a, and neither waits for the other.
+    """
     batch = rows_of_step(rows, config.prompts_per_step, step, config.seed)
-    # Dealt out along the first epoch's order, so that each minibatch of it is shared evenly.
-    algorithm.share = processes.share(order_of_rows(len(batch), config, step * config.num_iterations))
+    first_epoch = step * config.num_iterations
+    share = processes.share(order_of_rows(len(batch), config, first_epoch))
     with autocast(device_of(algorithm.model), config.bf16):
-        experience = algorithm.experience(algorithm.share.of(batch), step)
-    updates = learn(algorithm, experience, config, step, optimizer)
+        experience = algorithm.experience(share.of(batch), step, share)
+    updates = learn(algorithm, experience, config, step, optimizer, share)
     skipped = float(any(not math.isfinite(metrics["grad_norm"]) for metrics in updates))
     return mean_metrics(updates) | experience.metrics | {"skipped": skipped}
 
 
 def learn(
     algorithm: Algorithm,
-    experience: Experience,
+    experience: TrainingBatch,
     config: TrainingConfig,
     step: int,
     optimizer: torch.optim.Optimizer,
+    share: Share = ALL_ROWS,
 ) -> list[Metrics]:
-    """num_iterations x minibatches updates on one experience, left early when it is enough; each one's metrics."""
+    """Update on each minibatch of each epoch, until the algorithm says `enough`; the metrics of each update."""
     updates: list[Metrics] = []
-    for minibatch in minibatches(experience, config, step, algorithm.share):
-        updates.append(update(algorithm, minibatch, config, optimizer))
+    for minibatch in minibatches(experience, config, step, share):
+        updates.append(update(algorithm, minibatch, config, optimizer, share.processes))
         if algorithm.enough(updates[-1]):
             break
     return updates
 
 
-def minibatches(experience: Experience, config: TrainingConfig, step: int, share: Share) -> Iterable[Experience]:
-    """This process's rows of each minibatch of the step, in a new order for each epoch; of some it may have none."""
+def minibatches(experience: TrainingBatch, config: TrainingConfig, step: int, share: Share) -> Iterable[TrainingBatch]:
+    """This process's rows of each minibatch of the step, in a new order for each epoch.
+
+    A process may get no rows of a minibatch; it still takes part in the sum of gradients. With the shares c d and b a of
+    `one_step`, the second epoch's first minibatch c d has no row of the second process.
+    """
     count = share.rows_of_step(len(experience))
     for iteration in range(config.num_iterations):
-        order = torch.tensor(order_of_rows(count, config, step * config.num_iterations + iteration))
-        for places in order.chunk(config.minibatches):
-            rows = share.rows_among(places.tolist())
-            yield experience if rows == list(range(len(experience))) else experience.take(rows)
+        epoch = step * config.num_iterations + iteration
+        order = torch.tensor(order_of_rows(count, config, epoch))
+        for minibatch in order.chunk(config.minibatches):
+            yield select_rows(experience, share.rows_among(minibatch.tolist()))
+
+
+def select_rows(experience: TrainingBatch, rows: Sequence[int]) -> TrainingBatch:
+    """The part of the experience that has these rows. It is the experience itself, uncopied, for all rows in order."""
+    if list(rows) == list(range(len(experience))):
+        return experience
+    return experience.take(rows)
 
 
 def order_of_rows(count: int, config: TrainingConfig, epoch: int) -> list[int]:
-    """The order in which an epoch goes through a step's rows; as they stand where nothing is split."""
+    """The order in which an epoch goes through a step's `count` rows. With one minibatch it is 0, 1, 2, ..."""
     if config.minibatches == 1:
         return list(range(count))
     return permutation(count, config.seed, epoch, MINIBATCHES).tolist()
 
 
 def update(
-    algorithm: Algorithm, experience: Experience, config: TrainingConfig, optimizer: torch.optim.Optimizer
+    algorithm: Algorithm,
+    minibatch: TrainingBatch,
+    config: TrainingConfig,
+    optimizer: torch.optim.Optimizer,
+    processes: Processes = ALONE,
 ) -> Metrics:
-    """One optimiser step on an experience; the metrics of the whole.
+    """One optimiser step on a minibatch; its metrics, over the rows of all processes.
 
-    Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is not), or when the algorithm
+    Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is nan), or when the algorithm
     says that the policy has moved far enough. The metrics come to the host once.
     """
     optimizer.zero_grad()
-    metrics = add_up_gradient(algorithm, experience, config)
+    metrics = add_up_gradient(algorithm, minibatch, config, processes)
     return guarded_step(algorithm.model, optimizer, config.max_grad_norm, metrics, algorithm.enough)
 
 
-def add_up_gradient(algorithm: Algorithm, experience: Experience, config: TrainingConfig) -> dict[str, Tensor]:
-    """The gradient of the experience's loss, added up over its `pieces`; the loss and its metrics, on the device.
+def add_up_gradient(
+    algorithm: Algorithm, minibatch: TrainingBatch, config: TrainingConfig, processes: Processes = ALONE
+) -> dict[str, Tensor]:
+    """Put the gradient of the minibatch's loss into the parameters' `grad`; return the loss and its metrics, on the device.
 
-    Rows that have no gradient are in no piece. They count in the loss, as a share of 0, and not in the metrics, which
-    are means over the tokens of the others. Where several processes train, each adds its rows to one sum.
+    The gradient is added up, piece by piece and process by process. Each piece's loss is a mean over the piece, so it is
+    weighted with the piece's part of the whole: pieces of 3 and 1 tokens count 3/4 and 1/4.
+
+    A row without gradient is in no piece. It counts in the loss, with 0. It does not count in the metrics, which are
+    means over the tokens of the other rows.
     """
-    processes = algorithm.share.processes
-    rows = algorithm.rows_with_gradient(experience) if len(experience) else []
-    working = experience if len(rows) == len(experience) else experience.take(rows)
-    whole_weight, working_tokens = processes.total([algorithm.weight(experience), working.num_tokens])
+    working = with_gradient(algorithm, minibatch)
+    whole_weight, working_tokens = processes.total([algorithm.weight(minibatch), working.num_tokens])
     if not working_tokens:
         return no_gradient(algorithm)
     totals: dict[str, Tensor] = {}
-    for piece in pieces(working, algorithm.vocab_size) if len(rows) else []:
+    for piece in pieces(working, algorithm.numbers_per_place):
         with autocast(device_of(algorithm.model), config.bf16):
             loss, metrics = algorithm.loss(piece)
-        share = algorithm.weight(piece) / whole_weight  # of what the loss is a mean over
-        token_share = piece.num_tokens / working_tokens  # of what the metrics are means over
-        (loss * share).backward()
-        for name, value in (metrics | {"loss": loss.detach()}).items():
-            totals[name] = totals.get(name, 0.0) + value * (share if name == "loss" else token_share)
+        loss_weight = algorithm.weight(piece) / whole_weight
+        metrics_weight = piece.num_tokens / working_tokens
+        (loss * loss_weight).backward()
+        weighted = {name: value * metrics_weight for name, value in metrics.items()}
+        weighted["loss"] = loss.detach() * loss_weight
+        for name, value in weighted.items():
+            totals[name] = totals.get(name, 0.0) + value
     processes.add_up_gradients(trained_parameters(algorithm.model))
     return processes.total_by_name(totals)
 
 
+def with_gradient(algorithm: Algorithm, minibatch: TrainingBatch) -> TrainingBatch:
+    """The rows of the minibatch whose loss has a gradient. In a process without rows it is the empty minibatch."""
+    if not len(minibatch):
+        return minibatch
+    return select_rows(minibatch, algorithm.rows_with_gradient(minibatch))
+
+
 def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
-    """What `add_up_gradient` leaves where there is nothing to learn from: zeros, a loss of 0 and the idle metrics.
+    """The gradient and metrics where there is nothing to learn from: zeros, a loss of 0 and the idle metrics.
 
     Not None as a gradient: the optimiser passes over a parameter that has none, with its momentum and weight decay.
     """
@@ -242,17 +341,21 @@ def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
     return {name: torch.tensor(value, device=device) for name, value in metrics.items()}
 
 
-def pieces(experience: Experience, vocab_size: int) -> list[Experience]:
-    """The experience cut by rows, so that the logits of each piece stay below LOGITS_AT_ONCE (or it is one row).
+def pieces(experience: TrainingBatch, numbers_per_place: int) -> list[TrainingBatch]:
+    """Cut the experience by rows into pieces of at most LOGITS_AT_ONCE logits, or of one row. No rows: no piece.
 
-    A pass then keeps the activations of one piece in memory, not of all. Rows of like length go together, so that
-    a piece carries little padding.
+    A pass then keeps the activations of one piece in memory, not of all. A *place* is a token position that the pass
+    computes, real or padding: 8 rows padded to 50 tokens have 400 places. With a vocabulary of 50,000 that makes
+    20 million logits, which is one piece; 16 such rows are cut into two. Rows of like length go together, so that a
+    piece carries little padding.
     """
-    at_once = max(1, LOGITS_AT_ONCE * len(experience) // (experience.num_places * vocab_size))
-    if at_once >= len(experience):
+    if not len(experience):
+        return []
+    rows_at_once = max(1, LOGITS_AT_ONCE * len(experience) // (experience.num_places * numbers_per_place))
+    if rows_at_once >= len(experience):
         return [experience]
     by_length = experience.row_tokens.argsort(stable=True)  # (N,)
-    return [experience.take(rows.tolist()) for rows in by_length.split(at_once)]
+    return [experience.take(rows.tolist()) for rows in by_length.split(rows_at_once)]
 
 
 def guarded_step(

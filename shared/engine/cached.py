@@ -15,12 +15,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from shared.engine.plain import base_model
 from shared.engine.sampling import position_ids
+from shared.engine.unpadded import base_model
 
 
 def cache_argument(model: torch.nn.Module) -> str:
-    """What the model's forward pass calls its cache: `cache_params` in the Mamba family, else `past_key_values`."""
+    """The name that the model's forward pass has for its cache: `cache_params` in the Mamba family, else `past_key_values`."""
     takes = inspect.signature(base_model(model).forward).parameters
     return "cache_params" if "cache_params" in takes else "past_key_values"
 

@@ -1,4 +1,4 @@
-"""Is there room for a model? Asked before it is loaded: a process that the system ends for its memory says nothing."""
+"""Checks that there is room for a model, before it is loaded: a process that runs out of memory is ended without a word."""
 
 import shutil
 import warnings
@@ -32,7 +32,7 @@ def free_memory(device: torch.device) -> int:
 
 
 def _left_to_groups(groups: Path = CGROUPS, own: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """What Linux leaves to each control group that this process is in (version 2); none elsewhere.
+    """The memory that Linux leaves to each control group of this process (version 2); none elsewhere.
 
     What files were read is counted as used, and given back when it is needed: it counts as free here.
     """
@@ -60,7 +60,7 @@ def _in_use(group: Path) -> int:
 def check_memory(
     parameters: int, device: torch.device, dtype: torch.dtype, *, four_bit: bool = False, all_trained: bool = True
 ) -> None:
-    """Whether so many weights fit the device, and the machine's own memory, through which they come.
+    """Refuse weights that do not fit the device, or the machine's own memory, through which they come.
 
     Warns when they fit but training all of them (`all_trained`) would not.
 
@@ -88,7 +88,7 @@ def check_memory(
 
 
 def check_disk(download: int, folder: str | Path) -> None:
-    """Whether so many bytes fit the disk of `folder`, which need not exist yet. NoRoom when they do not."""
+    """Refuse, with NoRoom, bytes that do not fit the disk of `folder`, which need not exist yet."""
     folder = Path(folder).expanduser().absolute()
     existing = next(place for place in [folder, *folder.parents] if place.exists())
     free = shutil.disk_usage(existing).free

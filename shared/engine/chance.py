@@ -4,6 +4,7 @@ Numpy's Philox is a generator that is read at a place instead of from front to b
 come out (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). The key is (seed, step) and the counter
 (block, generation, place, what the numbers are for), so a completion's numbers depend on neither how many prompts
 and completions stand beside it, nor how long they are, nor the device, nor how many processes share the work.
+*Place*: see CONTRIBUTING: house words.
 """
 
 from collections.abc import Sequence

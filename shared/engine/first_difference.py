@@ -1,4 +1,4 @@
-"""Where in a model a padded batch begins to differ from one row at a time: the first block whose output departs."""
+"""The first block of a model whose output differs between a padded batch and one row at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from shared.engine.plain import RowByRow
 from shared.engine.sampling import position_ids
+from shared.engine.unpadded import RowByRow
 
 ENTRY = "the embeddings"
 UNKNOWN = "the layer where it begins could not be located"
@@ -26,7 +26,7 @@ def blocks_of(model: torch.nn.Module) -> dict[str, torch.nn.Module]:
 
 @contextmanager
 def recording(blocks: dict[str, torch.nn.Module]) -> Iterator[Seen]:
-    """What enters the first block and what leaves each, as long as the context lasts."""
+    """Record the input of the first block and the output of each, as long as the context lasts."""
     seen: Seen = {place: [] for place in (ENTRY, *blocks)}
 
     def on_entry(block, args, kwargs):

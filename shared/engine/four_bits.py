@@ -23,7 +23,7 @@ def mend(model: nn.Module) -> None:
 
 
 def multiplied(layer: nn.Module, x: Tensor) -> Tensor:
-    """What a 4-bit layer makes of x, (..., inputs) to (..., outputs)."""
+    """The product of a 4-bit layer and x, (..., inputs) to (..., outputs)."""
     weight = as_numbers(layer.weight).to(x.dtype)
     bias = None if layer.bias is None else layer.bias.to(x.dtype)
     return nn.functional.linear(x, weight, bias)

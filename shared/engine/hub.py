@@ -1,4 +1,4 @@
-"""Where a model is, and, when it cannot be had, why: one sentence a student can act on.
+"""Finding a model, and one sentence that a student can act on where it cannot be had.
 
 Before anything is downloaded the hub is asked what it has: the commit, the sizes, whether the model is gated. Without a
 network that fails at once, where the loader would ask for each file again and again for minutes; and a model that is in
@@ -59,7 +59,7 @@ class Source:
 
     @property
     def options(self) -> dict:
-        """What `from_pretrained` is given beside the name."""
+        """The arguments of `from_pretrained` beside the name."""
         if self.revision is None:
             return {}
         return {"revision": self.revision, "local_files_only": self.cached_only}
@@ -134,7 +134,7 @@ def _on_hub(name: str, info: ModelInfo) -> Source:
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
-    """Those of the file names in a model's folder that the loader reads weights from."""
+    """The file names in a model's folder that the loader reads weights from."""
     present = sorted(names)
     for pattern in WEIGHT_FILES:
         found = [name for name in present if pattern.fullmatch(name)]
@@ -144,7 +144,7 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 
 def _parameters_in(folder: Path) -> int:
-    """How many weights the files of a folder hold, read from their headers.
+    """The number of weights in the files of a folder, read from their headers.
 
     Raises NoModel when there are none, or a file that is not whole.
     """
@@ -175,7 +175,7 @@ def _cached(name: str, file: str, revision: str | None) -> str | None:
 
 
 def why(error: BaseException, name: str, revision: str | None = None) -> str:
-    """Why a model could not be had, as a sentence that says what to do.
+    """The reason why a model could not be had, as a sentence that says what to do.
 
     Args:
         error: of `huggingface_hub`, or of the loader, which wraps those in an OSError.
@@ -228,7 +228,7 @@ def _first(errors: list[BaseException], kind: type) -> BaseException | None:
 
 
 def _is_of_the_network(error: BaseException) -> bool:
-    """Whether the error came from the connection: the http client's own, which its module tells, or the system's.
+    """True if the error came from the connection: the http client's own, which its module tells, or the system's.
 
     The module is "httpx" or "httpx2", by the version of `huggingface_hub`.
     """

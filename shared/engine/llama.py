@@ -3,10 +3,10 @@
 Optional reading. It equals `model(input_ids=ids).logits`, token for token (`tests/engine/test_llama.py`,
 `test_hidden_states_are_those_of_transformers`).
 
-`transformers` computes every model in every setting, on padded batches; on a small model that costs more than the
-arithmetic. Here the real tokens of all sequences are the rows of one matrix, (T, d): no padding passes through the
-layers. Everything but attention treats each token alone, so attention is a function that the caller gives: it knows
-which tokens make a sequence. The weights are used through the model's own modules, so that adapters and 4-bit
+`transformers` has one pass for every model in every setting, on padded batches. On a small model that costs more than
+the arithmetic. Here the real tokens of all sequences are the rows of one matrix, (T, d), and no padding passes through
+the layers. All parts of a layer but attention treat each token alone. Attention must know which tokens make a sequence,
+so it is a function that the caller gives. The weights are used through the model's own modules, so adapters and 4-bit
 matrices work. Llama, SmolLM and Qwen2 have this shape; any other model takes transformers' own pass.
 
 Used by `shared.engine.scoring` and `shared.engine.decoding`. What it buys there on the embedded model, on four
@@ -22,18 +22,19 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from shared.engine.plain import base_model
+from shared.engine.unpadded import base_model
 
 LLAMA_SHAPED = {"LlamaForCausalLM", "Qwen2ForCausalLM"}
 
-# Of layer i, with queries (T, heads, head size), keys and values (T, key heads, head size): what each query reads.
+# Attention of one layer. Its arguments are the layer's number, queries (T, heads, head size), and keys and values
+# (T, key heads, head size); it returns what each query reads.
 Attend = Callable[[int, Tensor, Tensor, Tensor], Float[Tensor, "T heads size"]]
 
 
 def llama_in(model: torch.nn.Module) -> PreTrainedModel | None:
-    """The Llama-shaped model that `model` is, or that it is below LoRA adapters; None when it is of another kind.
+    """The Llama-shaped model that `model` is, or that is below its LoRA adapters.
 
-    Or when `take_general_path` was called for it.
+    None for a model of another shape, and for one that `take_general_path` was called for.
     """
     if hasattr(model, "get_base_model"):  # of peft
         if model.active_peft_config.is_prompt_learning:
@@ -47,7 +48,7 @@ def llama_in(model: torch.nn.Module) -> PreTrainedModel | None:
 
 
 def take_general_path(model: torch.nn.Module) -> None:
-    """From now on `model` (or the one below its LoRA adapters) passes as transformers has it: `llama_in` is None."""
+    """Lead `model` through transformers' own pass from now on: `llama_in` is None, also with LoRA adapters above it."""
     base_model(model).takes_general_path = True
 
 
@@ -58,9 +59,10 @@ def hidden_states(
     attend: Attend,
     wanted: Int[Tensor, "K"] | None = None,
 ) -> Float[Tensor, "K d"]:
-    """The final, normalised hidden state of the wanted tokens; `llama.lm_head` makes its logits. Dropout is left out.
+    """The final, normalised hidden states, of which `llama.lm_head` makes logits. Dropout is left out.
 
-    wanted: None for all. Of the others the last layer gives keys and values, and nothing behind its attention.
+    wanted: the rows whose states are returned; None for all. The others are only read by attention, so the last layer
+        computes nothing for them behind its attention.
     """
     decoder = llama.model
     x = decoder.embed_tokens(ids)  # (T, d)
@@ -87,6 +89,7 @@ def hidden_states(
 
 
 def in_heads(x: Float[Tensor, "T d"], size: int) -> Float[Tensor, "T heads size"]:
+    """Each token's vector cut into heads of this size."""
     return x.unflatten(-1, (-1, size))
 
 
@@ -120,18 +123,19 @@ def attention(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None = None, ca
 
 
 class Places:
-    """Where the rows of a matrix stand in a padded batch, and back: attention wants sequences of one length.
+    """The way from the rows of a matrix to places in a padded batch, and back. Attention wants sequences of one length.
 
     Three sequences of 3, 1 and 2 tokens, width 3; `_` is padding:
 
         rows      0 1 2 3 4 5
         places    0 1 2 | 3 _ _ | 4 5 _
 
-    `padded` takes the six rows to (3, 3, ...), `rows` takes them back. One row may stand at several places; what is
-    computed there is the same, so `rows` takes it from one of them.
+    `padded` takes the six rows to (3, 3, ...), `rows` takes them back. A row may stand at several places. The same is
+    computed at each of them, so `rows` takes it from one.
 
-    row_at: (sequences, width), in the padding any row.    place_of: (T,), among sequences x width. Both are given on
-        the host, so that nothing waits for the device.
+    row_at: (sequences, width), the row at each place; any row in the padding.
+    place_of: (T,), for each row one of its places, counted through the batch. Both are given on the host, so that
+        nothing waits for the device.
     """
 
     def __init__(self, row_at: Int[Tensor, "sequences width"], place_of: Int[Tensor, "T"], device: torch.device):
@@ -152,16 +156,16 @@ def first_places(lengths: Int[Tensor, "sequences"], width: int) -> Bool[Tensor, 
 
 
 def first_of_each(row_of: Int[Tensor, "L"], rows: int) -> Int[Tensor, "rows"]:
-    """Where each row is first met."""
+    """The first place in `row_of` at which each row is met. Rows 0 1 0 2: places 0 1 3."""
     never = torch.full((rows,), len(row_of))
     return never.scatter_reduce(0, row_of, torch.arange(len(row_of)), "amin")
 
 
 @dataclass(frozen=True)
 class PackedPrompts:
-    """Prompts as rows of a matrix, without padding; what some of them begin with stands there once.
+    """Prompts as rows of a matrix, without padding. A beginning that several of them share stands there once.
 
-    Prompts of a task begin alike: with their instructions, with the system prompt of a chat. `a b c`, `a b d`, `e`:
+    Prompts of a task begin alike: with its instructions, with the system prompt of a chat. `a b c`, `a b d`, `e`:
 
         row         0 1 2 3 4
         token       a b c d e
@@ -169,7 +173,8 @@ class PackedPrompts:
         places      0 1 2 | 0 1 3 | 4 _ _
         last        2, 3, 4
 
-    ids, positions: (T,).    places: of the rows in N sequences of P tokens.
+    ids, positions: (T,), of each row.
+    places: of the rows in a batch of N sequences of P tokens, padded on the right.
     last: (N,), the row that ends each prompt, on the host.
     """
 
@@ -182,25 +187,27 @@ class PackedPrompts:
     def of(
         cls, prompt_ids: Int[Tensor, "N P"], lengths: Int[Tensor, "N"], beginnings: Int[Tensor, "N P"] | None = None
     ) -> "PackedPrompts":
-        """From prompts that are padded on the left.
+        """Pack prompts that are padded on the left.
 
-        lengths, beginnings: on the host. Equal numbers are of equal tokens after equal tokens
-            (`shared.engine.contexts.number_beginnings`); None when nothing is known.
+        lengths: on the host.
+        beginnings: on the host, a number for each token of a prompt; tokens with equal numbers become one row
+            (`shared.engine.contexts.number_beginnings`). None makes a row of each token.
         """
         N, P = prompt_ids.shape
         if beginnings is None:
             beginnings = torch.arange(N * P).view(N, P)
-        on_the_right = first_places(lengths, P)  # (N, P), where the tokens would stand without padding before them
-        on_the_left = on_the_right.flip(1)  # and where they do
-        numbers, row_of_token = torch.unique(beginnings[on_the_left], return_inverse=True)  # (T,), (L,)
-        first = first_of_each(row_of_token, len(numbers))
-        place_of = on_the_right.flatten().nonzero()[first, 0]
-        taken = on_the_left.flatten().nonzero()[first, 0]
+        # The L tokens stand at these places of (N, P): now, padded on the left, and in the batch, padded on the right.
+        padded_right = first_places(lengths, P)
+        padded_left = padded_right.flip(1)
+        numbers, row_of_token = torch.unique(beginnings[padded_left], return_inverse=True)  # (T,), (L,)
+        first = first_of_each(row_of_token, len(numbers))  # (T,), a token of each row, among the L
+        source = padded_left.flatten().nonzero()[first, 0]
+        place_of = padded_right.flatten().nonzero()[first, 0]
         row_at = torch.zeros(N, P, dtype=torch.long)
-        row_at[on_the_right] = row_of_token
+        row_at[padded_right] = row_of_token
         device = prompt_ids.device
         return cls(
-            ids=prompt_ids.flatten().index_select(0, taken.to(device)),
+            ids=prompt_ids.flatten().index_select(0, source.to(device)),
             positions=(place_of % P).to(device),
             places=Places(row_at, place_of, device),
             last=row_at[torch.arange(N), lengths - 1],

@@ -1,4 +1,4 @@
-"""What a loss needs of the logits, the log-probability of a chosen token and the entropy, without storing more.
+"""The log-probability of a chosen token and the entropy, made of logits without storing more than a loss needs.
 
 Optional reading. `token_logps(logits, choice)` equals these two lines, in value and in gradient
 (`tests/engine/test_logits.py`, `test_the_short_gradient_of_a_log_probability_is_the_one_autograd_finds`):

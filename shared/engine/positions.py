@@ -1,10 +1,10 @@
-"""How many positions a model has, and whether a prompt and its completion fit into them."""
+"""The positions of a model, and a refusal of prompts and completions that do not fit into them."""
 
 from collections.abc import Sequence
 
 import torch
 
-from shared.engine.plain import base_model
+from shared.engine.unpadded import base_model
 
 # What configurations call the number of positions; where there is none (Bloom, Mamba), any length will do.
 NAMES = ("max_position_embeddings", "n_positions", "max_seq_len")

@@ -10,7 +10,7 @@ import torch
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 matrices in hardware; the CPU may, but gains little and is not counted."""
+    """True if the device multiplies bfloat16 matrices in hardware; the CPU may, but gains little and is not counted."""
     return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
 
 

@@ -1,10 +1,25 @@
 """Several processes that train one model: each has a share of every step's rows, and all make the same update.
 
-What one process would compute over all rows is computed over the shares and added up: gradients, and the counts that
-they are means over. Where a formula needs all rows at once, as a standard deviation over a batch does, the rows'
-numbers are put together in the step's order (`Share.whole`), and each process works out the same. The course's models
-fit one device, so nothing is wrapped around them; `accelerate` finds the others and carries the numbers. One process
-is the case in which nothing is carried.
+A step of five rows in two processes, G = 2 completions for each row:
+
+    rows of the step       a     b     c     d     e
+    places                 0     1     2     3     4
+
+                           process 0                        process 1
+    share                  places 0, 2, 4: a c e            places 1, 3: b d
+    rewards here           a: 1 0   c: 0 0   e: 1 1         b: 1 1   d: 0 1
+                                 |                              |
+    share.whole(rewards)       1 0   1 1   0 0   0 1   1 1          the same in both, in the step's order
+    a formula over all rows    standard deviation 0.49              the same in both
+                                 |                              |
+    share.mine(...)        those of a c e                   those of b d
+    gradient here          sum over a c e                   sum over b d
+                                 |                              |
+    add_up_gradients           sum over all five rows               the same in both, so the models stay equal
+
+A mean is taken last: sums, and the counts that they are divided by, add up over processes, and means do not. The
+course's models fit one device, so nothing is wrapped around them; `accelerate` finds the other processes and carries the
+numbers. With one process nothing is carried. *Share*: see CONTRIBUTING: house words.
 """
 
 import os
@@ -16,19 +31,19 @@ import torch
 from torch import Tensor, nn
 
 T = TypeVar("T")
-# Gradients travel in parcels of so many numbers, 100 MB in float32: few messages, and little memory beside the model.
+# The numbers of a parcel, in which gradients travel: 100 MB in float32, few messages and little memory beside the model.
 PARCEL = 25_000_000
 
 
 class ProcessLost(RuntimeError):
-    """Another process of this run has ended, so that what it would have contributed never comes."""
+    """An error for a run of which another process has ended: its part of the update never comes."""
 
 
 @dataclass(frozen=True)
 class Processes:
     """The processes of a run, seen from one of them.
 
-    rank: which one this is.    count: how many there are.    device: where numbers are put that travel.
+    rank: the number of this one.    count: of all of them.    device: the device from which numbers travel.
     """
 
     rank: int = 0
@@ -37,9 +52,9 @@ class Processes:
 
     @classmethod
     def here(cls) -> "Processes":
-        """Those that `accelerate launch` or `torchrun` started together with this one; else this one alone.
+        """The processes that `accelerate launch` or `torchrun` started together with this one; else this one alone.
 
-        Each is given its GPU, where there are some: call this before a model is loaded.
+        Where there are GPUs, each process is given one of them: call this before a model is loaded.
         """
         if int(os.environ.get("WORLD_SIZE", 1)) == 1:
             return ALONE
@@ -51,13 +66,13 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that prints and writes."""
+        """True in the one process that prints and writes."""
         return self.rank == 0
 
     def share(self, order: Sequence[int]) -> "Share":
         """This process's share of a step's rows, dealt out one by one along `order`, a permutation of their places.
 
-        Whatever stretch of the order is taken, each process has as many rows of it as any other, or one less.
+        A minibatch is a stretch of the order. Of every stretch each process has as many rows as any other, or one less.
         """
         if self.count == 1:
             return ALL_ROWS
@@ -90,7 +105,7 @@ class Processes:
                     parameter.grad = part.view_as(parameter)
 
     def begin_alike(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Give every process the first one's values: what begins at random, as adapters do, begins alike."""
+        """Give every process the parameters of the first: adapters begin at random, and must begin alike."""
         if self.count == 1:
             return
         from accelerate.utils import broadcast
@@ -100,7 +115,7 @@ class Processes:
                 parameter.copy_(broadcast(parameter.detach().clone()))
 
     def any(self, here: bool) -> bool:
-        """Whether it is so in any process."""
+        """True when `here` is true in at least one process."""
         return self.total([float(here)])[0] > 0
 
     def gather(self, value: T) -> list[T]:
@@ -113,7 +128,7 @@ class Processes:
             return gather_object([value])
 
     def from_first(self, make: Callable[[], T]) -> T:
-        """What `make` returns in the first process, in all of them; so is an exception that it raises."""
+        """The value that `make` returns in the first process, given to all; an exception of it is raised in all."""
         if self.count == 1:
             return make()
         from accelerate.utils import broadcast_object_list
@@ -131,9 +146,9 @@ class Processes:
         return value
 
     def leave(self) -> None:
-        """The end of a run: wait until all are there, then let go of each other.
+        """End the run: wait until all processes are here, then close the connections.
 
-        A process that simply ends takes its connections with it, and one that still listens to them may be aborted.
+        A process that simply ended would take its connections with it, and another that still listens may be aborted.
         """
         if self.count == 1:
             return
@@ -153,11 +168,12 @@ ALONE = Processes()
 
 @dataclass(frozen=True)
 class Share:
-    """The rows of a step that this process has, by their places among all of them; without places, all rows.
+    """The rows of a step that this process has, by their places among all of them; None stands for all rows.
 
-    places: those it samples and scores. A process that is left without a row repeats another's, to have something in
-        its hands, and learns nothing from it.
-    own: those it answers for.    count: N, how many rows the step has in all processes.
+    places: the rows that it samples and scores. Where there are fewer rows than processes, one that is left without any
+        repeats another's row, so that every pass has something to compute, and learns nothing from it.
+    own: the places that it learns from, none in such a process.
+    count: N, the number of the step's rows in all processes.
     """
 
     places: list[int] | None = None
@@ -170,11 +186,11 @@ class Share:
         return list(rows) if self.places is None else [rows[place] for place in self.places]
 
     def rows_of_step(self, here: int) -> int:
-        """How many rows the step's experience has in all processes, when this one holds so many."""
+        """The number of the step's rows in all processes; `here` is the number in this one."""
         return here if self.own is None else self.count
 
     def rows_among(self, places: Iterable[int]) -> list[int]:
-        """Which of this process's rows, numbered as it has them, stand at these places and are its own."""
+        """The rows at these places that are this process's own, by their numbers in its hands."""
         if self.own is None:
             return list(places)
         number = {place: row for row, place in enumerate(self.own)}
@@ -200,7 +216,7 @@ class Share:
         return put_together.flatten(0, 1)
 
     def mine(self, values: Tensor) -> Tensor:
-        """Of values (N x G, ...) of all rows those of this process, in the order in which it has them."""
+        """This process's part of values (N x G, ...) of all rows, in the order in which it has them."""
         if self.own is None:
             return values
         return values.view(self.count, -1, *values.shape[1:])[self.places].flatten(0, 1)
@@ -210,7 +226,7 @@ ALL_ROWS = Share()
 
 
 def _parcels(parameters: list[nn.Parameter]) -> Iterable[list[nn.Parameter]]:
-    """Neighbours of one type of numbers, as many as fit into a parcel."""
+    """The parameters cut into parcels: neighbours of one dtype, PARCEL numbers at most, or a single larger one."""
     parcel: list[nn.Parameter] = []
     size = 0
     for parameter in parameters:

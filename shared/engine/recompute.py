@@ -13,11 +13,11 @@ from functools import partial
 import torch
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from shared.models import eval_mode
+from shared.engine.modes import eval_mode
 
 
 def recomputes(model: torch.nn.Module) -> bool:
-    """Whether gradient checkpointing is on: blocks keep no activations and compute them again on the way back."""
+    """True if gradient checkpointing is on: blocks keep no activations and compute them again on the way back."""
     return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 

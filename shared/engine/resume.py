@@ -1,4 +1,4 @@
-"""What the checkpoint of a training run holds, and what is compared before a run goes on from one.
+"""The contents of a training run's checkpoint, and the comparisons before a run goes on from one.
 
 Only trained parameters are stored: under LoRA the frozen base stays out of the file. What is not stored but shapes the
 trajectory all the same (the settings, the frozen weights, the rows) is compared instead, and a difference is refused in
@@ -51,7 +51,7 @@ class RunState:
 
 
 def fingerprint(model: nn.Module, rows: Sequence[dict]) -> dict:
-    """What tells this model and these rows from others, in any process; computed once a run.
+    """A fingerprint of this model and these rows, the same in any process; computed once a run.
 
     Returns:
         `model`: the name of its class; `frozen`: a digest for each frozen parameter and each buffer that is saved with
@@ -138,7 +138,7 @@ def _groups(model: nn.Module, optimizer: Optimizer) -> list[list[str]]:
 
 
 def _digest_of_tensor(tensor: Tensor) -> str:
-    """Of dtype, shape and the values at both ends."""
+    """A digest of dtype, shape and the values at both ends."""
     flat = tensor.detach().reshape(-1)
     ends = torch.cat([flat[:DIGESTED], flat[-DIGESTED:]]).cpu()
     digest = hashlib.sha256(f"{tensor.dtype} {tuple(tensor.shape)} ".encode())
@@ -155,7 +155,7 @@ def _digest_of_rows(rows: Sequence[dict]) -> str:
 
 
 def _as_text(value: object) -> str | list[str]:
-    """What JSON does not know. The order of a set differs from process to process."""
+    """A text for a value that JSON does not know. The order of a set differs from process to process."""
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     return str(value)
@@ -216,7 +216,7 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 
 def _difference(old: dict[str, str], new: dict[str, str]) -> str:
-    """In words, the first difference between two dicts and how many there are; "" for none."""
+    """The first difference between two dicts in words, and how many there are; "" for none."""
     only_old = [name for name in old if name not in new]
     if only_old:
         return f"{only_old[0]} is only in the checkpoint ({len(only_old)} such)"

@@ -80,7 +80,7 @@ class RunFile:
 
     @cached_property
     def _fingerprint(self) -> dict:
-        """Of what no step changes: taken once, at the first write."""
+        """The fingerprint of everything that no step changes, taken once, at the first write."""
         return fingerprint(self.model, self.rows)
 
     def _write(self, history: list[dict]) -> None:

@@ -16,7 +16,7 @@ from shared.engine.logits import entropy_of
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn. The same settings must be used when the tokens are scored.
+    """The rule by which the next token is drawn. The same settings must be used when the tokens are scored.
 
     max_new_tokens: a completion is cut after so many tokens.
     temperature: divides the logits; 0 means greedy (the log-probabilities are then those at temperature 1).
@@ -48,14 +48,14 @@ class Sampling:
         return self.top_k > 0 or self.top_p < 1
 
 
-def distribution(
+def sampling_logits(
     logits: Float[Tensor, "*shape V"],
     sampling: Sampling,
     constraint: AnswerTrie | None = None,
     state: Int[Tensor, "*shape"] | None = None,
     always_keep: Int[Tensor, "*shape"] | None = None,
 ) -> Float[Tensor, "*shape K"]:
-    """The logits of the distribution that is sampled: constraint, temperature, top-k, top-p, in this order.
+    """The logits that a token is drawn from: the model's after constraint, temperature, top-k and top-p, in this order.
 
     K is V, or the trie's width under a constraint. `always_keep` (an index into K) is never cut by top-k or top-p:
     a token that was sampled must keep a finite log-probability when a later policy scores it.
@@ -73,20 +73,29 @@ def distribution(
 
 
 def keep_likely(logits: Float[Tensor, "*shape V"], top_k: int, top_p: float) -> Bool[Tensor, "*shape V"]:
-    """Which tokens top-k and then top-p leave, (*, V). At least the most likely one is left."""
+    """True for the tokens that top-k and then top-p leave, (*, V). At least the most likely one is left.
+
+    Probabilities 0.15, 0.5, 0.05 and 0.3 with top_p = 0.9:
+
+        most likely first        0.5   0.3   0.15   0.05
+        sum of those before      0     0.5   0.8    0.95
+        kept: that sum < 0.9     yes   yes   yes    no
+    """
     keep = torch.ones_like(logits, dtype=torch.bool)
     if 0 < top_k < logits.size(-1):
         keep &= logits >= logits.topk(top_k, dim=-1).values[..., -1:]
     if top_p < 1:
         ordered, order = logits.masked_fill(~keep, -torch.inf).sort(dim=-1, descending=True)
         probs = ordered.softmax(dim=-1)
-        before = probs.cumsum(dim=-1) - probs  # probability of everything more likely
+        before = probs.cumsum(dim=-1) - probs
         keep &= torch.zeros_like(keep).scatter(-1, order, before < top_p)
     return keep
 
 
 def draw(probs: Float[Tensor, "R K"], u: Float[Tensor, "D"], row: Int[Tensor, "D"] | None = None) -> Int[Tensor, "D"]:
     """One index for each u, drawn with its probability: the first whose cumulative probability exceeds u.
+
+    Probabilities 0.5, 0.3 and 0.2 add up to 0.5, 0.8 and 1. So u = 0.31 draws index 0, and u = 0.62 index 1.
 
     u: uniform numbers in [0, 1), see `shared.engine.chance`.
     row: the row of `probs` that each u draws from; None when each has its own, in order.
@@ -107,22 +116,24 @@ def next_token(
     constraint: AnswerTrie | None,
     state: Int[Tensor, "R"] | None,
     u: Float[Tensor, "M"] | None,
-) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"], Float[Tensor, "R"]]:
-    """One token for each of M completions, from the distribution of the node where it stands.
+) -> tuple[Int[Tensor, "M"], Float[Tensor, "M"], Float[Tensor, "M"]]:
+    """One token for each of M completions, drawn from the logits of the node at which the completion stands.
 
     Args:
-        logits, state: of the R nodes; no state without a constraint.
-        u: None when sampling is greedy.
+        logits: of the R nodes.
+        node: of each completion.
+        state: of each node in the constraint; None without one.
+        u: a random number for each completion; None when sampling is greedy.
 
     Returns:
-        the tokens, their log-probabilities, and the entropy of each node's distribution.
+        the tokens, their log-probabilities, and the entropies of the distributions that they were drawn from.
     """
-    scores = distribution(logits, sampling, constraint, state)  # (R, K)
+    scores = sampling_logits(logits, sampling, constraint, state)  # (R, K)
     probs = scores.softmax(dim=-1)
     choice = probs.argmax(dim=-1)[node] if sampling.greedy else draw(probs, u, node)  # (M,)
     logp = probs[node, choice].log()
     token = choice if constraint is None else constraint.token_ids[state[node], choice]
-    return token, logp, entropy_of(scores)
+    return token, logp, entropy_of(scores)[node]
 
 
 def position_ids(attention_mask: Int[Tensor, "N P"]) -> Int[Tensor, "N P"]:

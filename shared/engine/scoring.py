@@ -141,7 +141,7 @@ class PromptsAndGroups:
 
 @dataclass(frozen=True)
 class Groups:
-    """Where nodes stand side by side, at most k of one prompt. A node stands in every group that has a path through it.
+    """The places of nodes side by side, at most k of one prompt. A node stands in every group that has a path through it.
 
     prompt: (groups,), the context that is their prompt.
     context_at: (groups, k), the node at each place; in the padding 0.    place_of: (K,), of each node one such place.
@@ -186,7 +186,7 @@ def leading(
     groups: int,
     k: int,
 ) -> Bool[Tensor, "groups k k"]:
-    """Which nodes of a group lead to each: wherever a path has come to, what it has passed leads there."""
+    """The nodes of a group that lead to each of its nodes: all that a path has passed on its way there."""
     leads = torch.zeros(groups, k, k, dtype=torch.bool)
     passed = torch.zeros(len(group), k, dtype=torch.bool)  # by each path so far
     for depth in range(real.size(1)):
@@ -200,17 +200,17 @@ def leading(
 def visible_keys(
     prompt_lengths: Int[Tensor, "groups"], P: int, leads: Bool[Tensor, "groups k k"]
 ) -> Bool[Tensor, "groups 1 k keys"]:
-    """Which of P + k keys each query of a group sees: those of its prompt, then what leads to it."""
+    """The keys, of P + k, that each query of a group sees: those of its prompt, then the nodes that lead to it."""
     groups, k, _ = leads.shape
     prompt = first_places(prompt_lengths, P)[:, None].expand(groups, k, P)
     return torch.cat([prompt, leads], dim=2)[:, None]
 
 
-def in_padding(values: Float[Tensor, "L *rest"], real: Int[Tensor, "L"], B: int, C: int) -> Float[Tensor, "B C *rest"]:
-    """What belongs to the real tokens at their places in (B, C), zeros in the padding; `real` as `real_tokens` gives."""
+def padded(values: Float[Tensor, "L *rest"], real: Int[Tensor, "L"], B: int, C: int) -> Float[Tensor, "B C *rest"]:
+    """The values of the real tokens at their places in (B, C), zeros in the padding; `real` as `real_tokens` gives."""
     return values.new_zeros(B * C, *values.shape[1:]).index_copy(0, real, values).unflatten(0, (B, C))
 
 
 def real_tokens(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "L"]:
-    """Where the real tokens stand in a flattened (B, width) tensor padded on the right; where the lengths are."""
+    """The places of the real tokens in a flattened (B, width) tensor padded on the right; where the lengths are."""
     return first_places(lengths, width).flatten().nonzero().flatten()

@@ -1,4 +1,4 @@
-"""How many threads of the CPU a model computes on.
+"""The number of CPU threads that a model computes on.
 
 The products of a small model are done before a second thread has woken up: a GRPO step of the embedded model takes
 0.50 s on one thread and 0.55 s on two, where 135 million parameters take 7.3 and 6.5 (benchmarks/processes.md). On one

@@ -1,4 +1,4 @@
-"""A model's own forward pass on one row at a time: no padding, no cache, no pass of ours. What the others must equal.
+"""A model's own forward pass on one row at a time: no padding, no cache, no pass of ours. Every other pass must equal it.
 
 `shared.guard` measures with it before training; it is far too slow to train with.
 """

@@ -1,1 +1,1 @@
-"""How a student's function is judged, and the known mistakes that it is compared with. `shared.check` is the way in."""
+"""The judge of a student's function, and the known mistakes that it is compared with. `shared.check` is the way in."""

@@ -1,4 +1,4 @@
-"""What the arguments of an exercise are: their axes, what is simple for them, and how their places are named.
+"""The arguments of an exercise: their axes, their simplest values, and the names of their places.
 
 A case is a dict of arguments by name. Each has a kind, which knows its axes: "B C" for completions and tokens, "N*G"
 for one axis of N times G places. Axes of one letter have one length in all arguments of a case, so that a completion
@@ -47,14 +47,14 @@ class Kind:
         return value.shape if hasattr(value, "shape") else (len(value),)
 
     def amount(self, value) -> int:
-        """How many numbers or characters there are to read in it."""
+        """The length of the value for a reader, in numbers or characters."""
         if isinstance(value, (Tensor, np.ndarray)):
             return prod(value.shape)
         if isinstance(value, (list, tuple)):
             return sum(max(1, self.amount(item)) for item in value)
         return len(value) if isinstance(value, str) else 1
 
-    def taken(self, value, dimension: int, places: list[int]):
+    def select(self, value, dimension: int, places: list[int]):
         """The value with only these places of a dimension."""
         if isinstance(value, Tensor):
             return value.index_select(dimension, torch.tensor(places, dtype=torch.long))
@@ -67,11 +67,11 @@ class Kind:
         yield from ()
 
     def is_plain(self, value) -> bool:
-        """Whether there is nothing to say about it."""
+        """True for a value that a verdict need not mention."""
         return True
 
     def in_words(self, value) -> str:
-        """How a verdict writes it, where that says more than its numbers; "" where it does not."""
+        """The text by which a verdict shows it, where that says more than its numbers; "" where it does not."""
         return ""
 
 
@@ -139,9 +139,9 @@ class Scalar(Kind):
 
 @dataclass(frozen=True)
 class Size(Kind):
-    """A number that says how long the axis `of` is, such as G. usual: what it is in the notebooks."""
+    """A number that is the length of an axis, such as G. usual: what it is in the notebooks."""
 
-    of: str = ""
+    axis: str = ""
     usual: int = 2
 
     def is_plain(self, value) -> bool:
@@ -185,8 +185,8 @@ def _shorter(text: str) -> Iterator[str]:
 
 
 def lengths(kinds: dict[str, Kind], case: dict) -> dict[str, int]:
-    """How long each axis of a case is. Of an axis that only occurs in a product, as N in N*G, from the other factor."""
-    known = {kind.of: case[name] for name, kind in kinds.items() if isinstance(kind, Size)}
+    """The length of each axis of a case. An axis that only occurs in a product, as N in N*G, follows from the other factor."""
+    known = {kind.axis: case[name] for name, kind in kinds.items() if isinstance(kind, Size)}
     for product in (False, True):
         for name, kind in kinds.items():
             for dimension, factors in enumerate(kind.dimensions):
@@ -205,14 +205,16 @@ def without(kinds: dict[str, Kind], case: dict, axis: str, dropped: set[int]) ->
         value = case[name]
         for dimension, factors in enumerate(kind.dimensions):
             if axis in factors:
-                value = kind.taken(value, dimension, _kept([known[f] for f in factors], factors.index(axis), dropped))
-        if isinstance(kind, Size) and kind.of == axis:
+                value = kind.select(
+                    value, dimension, _remaining([known[f] for f in factors], factors.index(axis), dropped)
+                )
+        if isinstance(kind, Size) and kind.axis == axis:
             value -= len(dropped)
         smaller[name] = value
     return smaller
 
 
-def _kept(factors: list[int], of: int, dropped: set[int]) -> list[int]:
+def _remaining(factors: list[int], factor: int, dropped: set[int]) -> list[int]:
     """The places of a dimension that stay when some of one of its factors are dropped."""
     places = np.arange(prod(factors)).reshape(factors)
-    return np.delete(places, sorted(dropped), axis=of).reshape(-1).tolist()
+    return np.delete(places, sorted(dropped), axis=factor).reshape(-1).tolist()

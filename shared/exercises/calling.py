@@ -16,6 +16,7 @@ from shared.exercises.state import changed_settings, restore, settings_now
 
 HERE = str(Path(__file__).parent)
 COPIES = {}  # of modules: the module and its copy by the module's id
+NO_MESSAGE = "no message"
 TORCH = str(Path(torch.__file__).parent)
 
 
@@ -25,7 +26,7 @@ class Unfinished(BaseException):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call came to.
+    """The outcome of a call.
 
     raised: what it raised, as a sentence without its end; None when it returned.
     where: the student's line that raised it, ", in line 3: `...`"; "" when it is not known.
@@ -64,16 +65,23 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     except NotAResult as problem:
         return Outcome(complaint=str(problem))
     except NotImplementedError as error:
-        return Outcome(raised=f"it is not filled in yet ({_message(error)})", blank=True)
+        return Outcome(raised=not_filled_in(error), blank=True)
     except BaseException as error:
         return Outcome(f"it raised {clipped(type(error).__name__, 60)}: {_message(error)}", _where_it_raised(error))
     finally:
         restore(settings)
     if isinstance(value, Tensor):
         value = _relevant(exercise, value.detach(), case)
+    # The function may have changed the copy of a module, which must not be used again.
     if harm:
         _forget_copies()
     return Outcome(harm=harm, complaint=complaint, value=value, gradient=gradient)
+
+
+def not_filled_in(error: NotImplementedError) -> str:
+    """The words about a blank exercise, with the error's own: another exercise, which this one calls, may have raised it."""
+    words = _message(error)
+    return "it is not filled in yet" if words == NO_MESSAGE else f"it is not filled in yet ({words})"
 
 
 def _copied(value):
@@ -85,7 +93,7 @@ def _copied(value):
 
 
 def _copied_module(module: torch.nn.Module) -> torch.nn.Module:
-    """A copy of a module that is used again and again as long as nobody changes it: a copy takes longer than a pass."""
+    """A copy of a module, used again as long as nobody has changed it: to copy takes longer than a forward pass."""
     known, copied = COPIES.get(id(module), (None, None))
     if known is not module or not _same_module(copied, module) or any(p.grad is not None for p in copied.parameters()):
         copied = copy.deepcopy(module)
@@ -185,4 +193,4 @@ def _message(error: BaseException) -> str:
         lines = str(error)[:2000].strip().splitlines()
     except BaseException:
         return "a message that cannot be shown"
-    return clipped(lines[0], 160).rstrip(".") if lines else "no message"
+    return clipped(lines[0], 160).rstrip(".") if lines else NO_MESSAGE

@@ -1,6 +1,17 @@
-"""Whether two outcomes are the same, and if not, in what: what is said first about a function goes first."""
+"""Compare a student's function with the reference, the right function of an exercise, in one case.
 
-from collections.abc import Iterator
+A *case* holds the arguments of one call. An *outcome* is what the call gave: a value and its gradient, or an error.
+
+    per_token_kl for logps = 0, ref_logps = -1    value     gradient    Difference
+    the reference                                 0.3679    right       None
+    k2, another estimator                         0.5       wrong       VALUE
+    the reference with `.detach()`                0.3679    missing     GRADIENT
+    one that raises a KeyError                    none      none        RAISED
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
 import torch
 from torch import Tensor
@@ -9,56 +20,113 @@ from shared.exercises.calling import Outcome, call
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.steps import Slip
 
-# In this order: of a function that fails in several ways the first is told, for the others may follow from it.
-WAYS = ("raised", "result", "shape", "value", "gradient", "harm", "type")
-JITTER = 0.01
+JITTER = 0.01  # how far numbers are moved: enough to leave a tie, too little to be another case
 
 
-def difference(found: Outcome, expected: Outcome, tolerance: float) -> str:
-    """In what `found` differs from what is expected, one of WAYS, or ""."""
-    if found.raised is not None:
-        return "raised"
-    if found.value is None:
-        return "result"
-    if isinstance(expected.value, str):
-        if found.value != expected.value:
-            return "value"
-    elif found.value.shape != expected.value.shape:
-        return "shape"
-    elif not near(found.value, expected.value, tolerance):
-        return "value"
-    elif not near(_filled(found.gradient, expected.gradient), expected.gradient, tolerance):
-        # a list has no gradient: to say that it is one says it all
-        return "type" if found.complaint and found.gradient is None else "gradient"
-    if found.harm:
-        return "harm"
-    return "type" if found.complaint else ""
+class Difference(StrEnum):
+    """A way in which a function can differ from the reference.
 
-
-def judged(exercise: Exercise, function, case: Case) -> tuple[str, Outcome, Outcome]:
-    """In what a function differs from the reference in a case, what it gave and what was expected.
-
-    A gradient at a tie is anyone's: where it alone differs, the case is tried again with its numbers moved a little,
-    twice, and differs only if both of them do.
+    The order is the order of importance: of several differences the first is described, since the later ones may
+    follow from it.
     """
-    found = call(exercise, function, case)
-    expected = expected_in(exercise, case)
-    way = difference(found, expected, exercise.tolerance)
-    if way != "gradient":
-        return way, found, expected
-    for moved in near_by(case):
-        if not difference(call(exercise, function, moved), expected_in(exercise, moved), exercise.tolerance):
-            return "", found, expected
-    return way, found, expected
+
+    RAISED = "raised"  # it raised an error
+    NO_RESULT = "result"  # what it returned cannot be read as a result
+    SHAPE = "shape"  # a tensor of another shape
+    VALUE = "value"  # another number or text
+    GRADIENT = "gradient"  # the right value with another gradient, or without one
+    SIDE_EFFECT = "harm"  # the right numbers, but it changes an argument or a setting of torch
+    TYPE = "type"  # the right numbers in another type, such as a list in the place of a tensor
+
+    @property
+    def has_right_numbers(self) -> bool:
+        """True where value and gradient are right, so that there is no mistake in the computation to look for."""
+        return self in (Difference.SIDE_EFFECT, Difference.TYPE)
 
 
-def expected_in(exercise: Exercise, case: Case, slips: tuple[Slip, ...] = (), with_gradient: bool = True) -> Outcome:
-    """What the reference comes to in a case, with some slips made."""
+@dataclass(frozen=True)
+class Comparison:
+    """A student's function beside the reference, in one case.
+
+    case: the arguments of both calls.
+    difference: how the function differs; None when it is right here.
+    actual: the outcome of the student's function.
+    expected: the outcome of the reference.
+    """
+
+    case: Case
+    difference: Difference | None
+    actual: Outcome
+    expected: Outcome
+
+
+def compare(exercise: Exercise, function, case: Case) -> Comparison:
+    """Compare a function with the reference in a case.
+
+    Where the gradient alone differs, both are called in two cases nearby as well: see `confirm_difference`.
+    """
+    actual = call(exercise, function, case)
+    expected = reference_outcome(exercise, case)
+    difference = first_difference(actual, expected, exercise.tolerance)
+    differences_nearby = (_difference_in(exercise, function, nearby) for nearby in nearby_cases(case))
+    return Comparison(case, confirm_difference(difference, differences_nearby), actual, expected)
+
+
+def _difference_in(exercise: Exercise, function, case: Case) -> Difference | None:
+    return first_difference(call(exercise, function, case), reference_outcome(exercise, case), exercise.tolerance)
+
+
+def first_difference(actual: Outcome, expected: Outcome, tolerance: float) -> Difference | None:
+    """The most important difference of two outcomes; None when they agree."""
+    if actual.raised is not None:
+        return Difference.RAISED
+    if actual.value is None:
+        return Difference.NO_RESULT
+    if isinstance(expected.value, str):
+        if actual.value != expected.value:
+            return Difference.VALUE
+    elif actual.value.shape != expected.value.shape:
+        return Difference.SHAPE
+    elif not near(actual.value, expected.value, tolerance):
+        return Difference.VALUE
+    elif not near(_zeros_for_none(actual.gradient, expected.gradient), expected.gradient, tolerance):
+        is_a_list = actual.complaint and actual.gradient is None  # a list has no gradient: its type is the mistake
+        return Difference.TYPE if is_a_list else Difference.GRADIENT
+    if actual.harm:
+        return Difference.SIDE_EFFECT
+    return Difference.TYPE if actual.complaint else None
+
+
+def confirm_difference(
+    difference: Difference | None, differences_nearby: Iterable[Difference | None]
+) -> Difference | None:
+    """The difference, or None for a gradient that differs at a tie alone.
+
+    In `max(a, b)` with a = b the gradient may rightly go to a or to b. So a gradient counts as different only if the
+    function differs in both cases nearby as well, where a and b have been moved apart.
+
+    Args:
+        difference: the difference in the case itself.
+        differences_nearby: the differences in the cases nearby; read only when a gradient is in question.
+    """
+    if difference == Difference.GRADIENT and None in differences_nearby:
+        return None
+    return difference
+
+
+def reference_outcome(
+    exercise: Exercise, case: Case, slips: tuple[Slip, ...] = (), with_gradient: bool = True
+) -> Outcome:
+    """The outcome of the reference in a case; with slips, that of the reference in which these mistakes are made."""
     return call(exercise, exercise.reference(slips), case, with_gradient)
 
 
-def same(one: Outcome, other: Outcome, tolerance: float) -> bool:
-    """Whether two functions did the same, whatever the type they gave it in; a missing gradient is one of zeros."""
+def same_outcome(one: Outcome, other: Outcome, tolerance: float) -> bool:
+    """True when two functions did the same.
+
+    The type of the result does not matter. A missing gradient is the same as a gradient of zeros. An error is the
+    same as any other error.
+    """
     if one.raised is not None or other.raised is not None:
         return one.raised is not None and other.raised is not None
     if one.value is None or other.value is None or isinstance(one.value, str) or isinstance(other.value, str):
@@ -68,41 +136,43 @@ def same(one: Outcome, other: Outcome, tolerance: float) -> bool:
     shape = one.gradient if one.gradient is not None else other.gradient
     if shape is None:
         return True
-    return near(_filled(one.gradient, shape), _filled(other.gradient, shape), tolerance)
+    return near(_zeros_for_none(one.gradient, shape), _zeros_for_none(other.gradient, shape), tolerance)
 
 
-def near(found: Tensor | None, expected: Tensor | None, tolerance: float) -> bool:
-    """Equal up to the tolerance times the largest expected number, or 1; nan equals nan."""
-    if found is None or expected is None:
-        return found is expected
-    if found.shape != expected.shape:
+def near(actual: Tensor | None, expected: Tensor | None, tolerance: float) -> bool:
+    """True for tensors that are equal up to the tolerance times the largest expected number, or 1; nan equals nan."""
+    if actual is None or expected is None:
+        return actual is expected
+    if actual.shape != expected.shape:
         return False
-    return not bool(differing(found, expected, tolerance).any())
+    return not bool(difference_mask(actual, expected, tolerance).any())
 
 
-def differing(found: Tensor, expected: Tensor, tolerance: float) -> Tensor:
-    """Where two tensors of one shape differ."""
+def difference_mask(actual: Tensor, expected: Tensor, tolerance: float) -> Tensor:
+    """True at the places where two tensors of one shape differ."""
     finite = expected[expected.isfinite()]
     scale = max(1.0, finite.abs().max().item()) if finite.numel() else 1.0
-    return ~torch.isclose(found, expected, rtol=0, atol=tolerance * scale, equal_nan=True)
+    return ~torch.isclose(actual, expected, rtol=0, atol=tolerance * scale, equal_nan=True)
 
 
-def _filled(gradient: Tensor | None, like: Tensor | None) -> Tensor | None:
+def _zeros_for_none(gradient: Tensor | None, like: Tensor | None) -> Tensor | None:
+    """The gradient; zeros of the shape of `like` where there is none."""
     return torch.zeros_like(like) if gradient is None and like is not None else gradient
 
 
-def near_by(case: Case) -> Iterator[Case]:
-    """Two cases near by, one to either side."""
-    yield _jittered(case, 1)
-    yield _jittered(case, -1)
+def nearby_cases(case: Case) -> Iterator[Case]:
+    """The case with its numbers moved up a little, then with them moved down."""
+    yield _move_numbers(case, 1)
+    yield _move_numbers(case, -1)
 
 
-def _jittered(case: Case, sign: int) -> Case:
-    """The case with its floats moved by about JITTER, each by another amount."""
-    moved = {}
+def _move_numbers(case: Case, sign: int) -> Case:
+    """The case with its floats moved by half of JITTER to one and a half of it, each by another amount."""
+    moved_case = {}
     for name, value in case.items():
         if isinstance(value, Tensor) and value.is_floating_point():
             places = torch.arange(1, value.numel() + 1, dtype=value.dtype).view(value.shape)
-            value = value + sign * JITTER * (0.5 + torch.frac(places * 0.618034 + len(moved) * 0.37))
-        moved[name] = value
-    return moved
+            # Multiples of the golden ratio's fraction never repeat: equal numbers do not stay equal.
+            value = value + sign * JITTER * (0.5 + torch.frac(places * 0.618034 + len(moved_case) * 0.37))
+        moved_case[name] = value
+    return moved_case

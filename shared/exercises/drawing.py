@@ -45,7 +45,7 @@ class Draw(random.Random):
         return self.randint(least, most)
 
     def number(self, least: float, most: float) -> float:
-        """With three decimals, so that it can be shown; a tie is then rare."""
+        """A number with three decimals, so that it can be shown; a tie is then rare."""
         return round(self.uniform(least, most), 3)
 
     def numbers(self, *shape: int, least: float = -2.0, most: float = 2.0) -> Tensor:

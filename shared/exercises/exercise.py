@@ -1,4 +1,7 @@
-"""What an exercise declares: its reference with its slips, its arguments and how they are drawn, its result."""
+"""The declaration of an exercise: its reference with its slips, its arguments, how cases are drawn, its result.
+
+*Case*: see CONTRIBUTING: house words.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,23 +24,28 @@ class Exercise:
     """One exercise. `shared/exercises/catalogue/` has a file for each; CONTRIBUTING.md tells how to add one.
 
     name: how people call it, "GRPO loss".
-    function: what the notebooks call it, `grpo_loss`. A check of another exercise finds it by this name.
+    function: its name in the notebooks, `grpo_loss`. A check of another exercise finds it by this name.
+    contract: what the function takes and gives, as the help of the check says it: "`f(completion) -> text`: ...".
     steps: the reference and its slips; the steps read the arguments by their names.
     arguments: the kind of each argument, in the order in which the function takes them.
     result: what comes back.
     draw: a case from chance, drawn again until it is valid.        boundary: cases that chance would miss.
     gradient: the argument by which the gradient of the result is compared as well; None for none.
-    relevant: the argument (a mask) that says where the result matters; None for everywhere.
-    tolerance: how far off a number may be, relative to the largest one of the result (at least to 1).
-    valid: whether a drawn or a smaller case is one that the function has to bear.
+    relevant: the argument (a mask) that is 1 where the result matters; None when all of it does.
+    tolerance: the largest error of a number, relative to the largest number of the result, or to 1 if that is larger.
+    valid: true of a case, drawn or shrunk, that a right function must handle.
     smaller: further smaller cases of a case, for arguments that are no arrays and no lists.
-    call: how the function is used in a case, and what is looked at: `result` is about what this returns.
+    call: calls the function in a case and returns what is compared, of the kind `result`.
     needs: exercises whose functions the student may call in this one, also through each other, the innermost first.
-    draws: how many cases are drawn besides the boundary ones; fewer where a model runs.
+    draws: the number of cases besides the boundary ones; fewer where a model runs.
+    supplies: names of the notebook that `call` puts others in the place of. Grading does not look for them there.
+    shows: modules that grading shows beside the function, because a case, the call or the result needs them. None holds a
+        reference. Of the catalogue's own functions those that are needed travel as their code.
     """
 
     name: str
     function: str
+    contract: str
     steps: Steps
     arguments: dict[str, Kind]
     result: Result
@@ -51,6 +59,8 @@ class Exercise:
     call: Callable[[Callable, Case], object] = plain_call
     needs: tuple["Exercise", ...] = field(default=())
     draws: int = 120
+    supplies: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:
         """The boundary cases and the drawn ones, the same at every call."""
@@ -58,14 +68,14 @@ class Exercise:
         return [*self.boundary(), *(self._drawn(chance) for _ in range(self.draws))]
 
     def _drawn(self, chance: Draw) -> Case:
-        """A drawn case that is valid: `draw` may leave to `valid` what is easier refused than avoided."""
+        """A drawn case that is valid. `draw` may draw what is not: some cases are easier refused than avoided."""
         case = self.draw(chance)
         while not self.valid(case):
             case = self.draw(chance)
         return case
 
     def size(self, case: Case) -> int:
-        """How much there is to read in a case: the numbers and characters of its arguments."""
+        """The length of a case for a reader: the numbers and characters of its arguments."""
         return sum(kind.amount(case[name]) for name, kind in self.arguments.items())
 
     def reference(self, slips: tuple[Slip, ...] = ()) -> Callable:
@@ -79,5 +89,5 @@ class Exercise:
 
 
 def is_reference(function: Callable) -> bool:
-    """Whether a function is a reference, which gets all that a notebook's function finds under names of its notebook."""
+    """True for a reference. It gets as arguments what a student's function finds among the variables of its notebook."""
     return getattr(function, "is_reference", False)

@@ -1,4 +1,4 @@
-"""Which of the student's other functions a function calls, and judging it with right ones in their place."""
+"""Judging a function with right ones in the place of the student's other functions that it calls."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from shared.exercises.exercise import Exercise
 
 
 def helpers_of(exercise: Exercise, function: Callable) -> list[tuple[Exercise, Callable]]:
-    """The exercises that this one needs, with the student's functions of their names that are called here.
+    """The exercises that this one needs, each with the student's function of its name, where this function calls it.
 
     Only functions of the same notebook count: what is imported is no exercise.
     """

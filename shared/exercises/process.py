@@ -1,8 +1,15 @@
-"""Where a judge runs: in a forked child that is killed at the deadline, or in the kernel where none can be.
+"""A process for a judge to run in: a forked child that is killed at the deadline, or the kernel where none can be.
 
 No timer inside of a process holds against every function: an exception is swallowed by an `except`, none reaches a
-long call of C, and `os._exit` ends the kernel. A child can be killed. It sends lines of JSON of limited size through a
-pipe, the number of the case it is at and its verdict; nothing that the student's function returned is unpickled.
+long call of C, and `os._exit` ends the kernel. A child can be killed. It writes lines of JSON into a pipe, and nothing
+that the student's function returned is unpickled:
+
+    {"case": 3}                                the judge begins with case 3
+    {"verdict": {...}, "final": false}         a verdict that holds, and that may say more if there is time
+    {"verdict": {...}, "final": true}          the end
+    {"failed": "MemoryError"}                  the judge itself has failed
+
+A child that falls silent is told by the last line that it wrote: the case it is at, or the verdict it had.
 """
 
 import gc
@@ -20,8 +27,8 @@ import torch
 
 from shared.exercises.exercise import Exercise
 from shared.exercises.interrupting import interrupted_after
-from shared.exercises.judging import Report, Verdict, judge
-from shared.exercises.state import kept
+from shared.exercises.judging import Listener, Verdict, judge
+from shared.exercises.state import everything_restored
 from shared.exercises.wording import arguments_in_words
 
 TIME_LIMIT = 8.0  # seconds for the whole verdict
@@ -32,28 +39,46 @@ MEMORY = 4 << 30  # bytes that a function may ask for beyond what is there
 
 @dataclass(frozen=True)
 class Judgement:
-    """Something to judge: what it is called, how, and in words what case number so and so is, where it may be stopped."""
+    """A judge, ready to run.
+
+    name: of the exercise.    judge: makes the verdict, and tells the listener how far it is.
+    in_words: describes the case with this number, for the verdict on a function that was stopped in it.
+    """
 
     name: str
-    judge: Callable[[Report], Verdict]
+    judge: Callable[[Listener], Verdict]
     in_words: Callable[[int], str]
 
 
+@dataclass
+class Progress:
+    """The progress of a judge: the number of the case that it is at, and its verdict so far, if it has one."""
+
+    case: int = 0
+    verdict: Verdict | None = None
+
+    def on_case(self, case: int) -> None:
+        self.case = case
+
+    def on_verdict(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+
+
 def judgement_on(exercise: Exercise, function: Callable) -> Judgement:
-    """Of a student's function, on an exercise of the catalogue."""
+    """The judgement of a student's function on an exercise of the catalogue."""
     return Judgement(
         exercise.name,
-        lambda report: judge(exercise, function, report),
+        lambda listener: judge(exercise, function, listener),
         lambda number: arguments_in_words(exercise, exercise.cases()[number]),
     )
 
 
 def verdict_on(exercise: Exercise, function: Callable) -> Verdict:
-    """The verdict on a function as an exercise of the catalogue; see `apart`."""
-    return apart(judgement_on(exercise, function))
+    """The verdict on a function as an exercise of the catalogue; see `safe_verdict`."""
+    return safe_verdict(judgement_on(exercise, function))
 
 
-def apart(judgement: Judgement) -> Verdict:
+def safe_verdict(judgement: Judgement) -> Verdict:
     """The verdict, within TIME_LIMIT where a process can fork; whatever the function does, nothing is changed here."""
     try:
         return in_a_child(judgement) if can_fork() else in_the_kernel(judgement)
@@ -72,6 +97,7 @@ def can_fork() -> bool:
 
 
 def in_a_child(judgement: Judgement) -> Verdict:
+    """The verdict of a forked child, which is gone afterwards."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that other threads are not in the child is known
@@ -99,12 +125,12 @@ def _child(judgement: Judgement, read_end: int, write_end: int) -> None:
         def send(message: dict) -> None:
             os.write(write_end, json.dumps(message).encode() + b"\n")
 
-        with kept():
-            report = Report(
-                begun=lambda case: send({"case": case}),
-                found=lambda verdict: send({"verdict": vars(verdict), "final": False}),
+        with everything_restored():
+            listener = Listener(
+                on_case=lambda case: send({"case": case}),
+                on_verdict=lambda verdict: send({"verdict": vars(verdict), "final": False}),
             )
-            verdict = judgement.judge(report)
+            verdict = judgement.judge(listener)
         send({"verdict": vars(verdict), "final": True})
     except BaseException as error:
         os.write(write_end, json.dumps({"failed": type(error).__name__[:100]}).encode() + b"\n")
@@ -121,6 +147,7 @@ def _quiet(keep: int) -> None:
 
 
 def _limit_memory() -> None:
+    """Allow this process MEMORY bytes beyond what it has mapped already."""
     import resource
 
     with open("/proc/self/statm") as file:
@@ -133,44 +160,58 @@ def _limit_memory() -> None:
 
 def _awaited(judgement: Judgement, pipe: int, child: int) -> Verdict:
     """The child's verdict, or what its silence means."""
-    end = time.monotonic() + TIME_LIMIT
-    received = b""
-    provisional = None
-    case = 0
-    last_heard = time.monotonic()
-    computed_before = _computed(child)
-    while len(received) < MOST_BYTES:
-        rest_of_all = end - time.monotonic()
-        rest_of_case = CASE_LIMIT - (_computed(child) - computed_before)
-        if not select.select([pipe], [], [], max(0.0, min(rest_of_all, rest_of_case)))[0]:
-            if min(rest_of_all, rest_of_case) > 0:
-                continue  # it may have waited for the processor
-            waited = time.monotonic() - last_heard
-            if provisional is not None:
-                return provisional
-            if waited < CASE_LIMIT / 2:
-                text = f"it is too slow: {case} cases take {TIME_LIMIT:.0f} seconds."
-                return Verdict(judgement.name, False, text, case)
-            return _stopped(judgement, f"it does not return within {waited:.0f} seconds", case)
+    deadline = time.monotonic() + TIME_LIMIT
+    progress = Progress()
+    unfinished = b""  # a line whose end has not come yet
+    while len(unfinished) < MOST_BYTES:
+        last_heard = time.monotonic()
+        if not _says_more(pipe, child, deadline):
+            return _of_a_silent_child(judgement, progress, time.monotonic() - last_heard)
         part = os.read(pipe, 65536)
         if not part:
-            return _stopped(judgement, "it ends the whole process, as `exit()`, `os._exit` or a crash would", case)
-        last_heard = time.monotonic()
-        computed_before = _computed(child)
-        received += part
-        *lines, received = received.split(b"\n")
+            what = "it ends the whole process, as `exit()`, `os._exit` or a crash would"
+            return _stopped(judgement, what, progress.case)
+        *lines, unfinished = (unfinished + part).split(b"\n")
         for line in lines:
             message = json.loads(line)
             if "failed" in message:
                 return Verdict(judgement.name, False, f"it cannot be judged: {message['failed']} in the judge.")
             if "case" in message:
-                case = message["case"]
+                progress.on_case(message["case"])
                 continue
-            facts = message["verdict"]
-            provisional = Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
+            progress.on_verdict(_verdict_from(message["verdict"]))
             if message["final"]:
-                return provisional
+                return progress.verdict
     return Verdict(judgement.name, False, "it cannot be judged: it writes where only the judge writes.")
+
+
+def _says_more(pipe: int, child: int, deadline: float) -> bool:
+    """Wait for the child. False at the deadline, or when it has computed for CASE_LIMIT without a word."""
+    computed_before = _computed(child)
+    while True:
+        left_of_all = deadline - time.monotonic()
+        left_of_case = CASE_LIMIT - (_computed(child) - computed_before)
+        left = min(left_of_all, left_of_case)
+        if select.select([pipe], [], [], max(0.0, left))[0]:
+            return True
+        if left <= 0:
+            return False
+        # It was given `left` seconds, and on a busy machine it need not have computed in all of them: look again.
+
+
+def _of_a_silent_child(judgement: Judgement, progress: Progress, silent: float) -> Verdict:
+    """The verdict that it had; else, on a function that takes too long for one case or for all of them."""
+    if progress.verdict is not None:
+        return progress.verdict
+    if silent < CASE_LIMIT / 2:
+        text = f"it is too slow: {progress.case} cases take {TIME_LIMIT:.0f} seconds."
+        return Verdict(judgement.name, False, text, progress.case)
+    return _stopped(judgement, f"it does not return within {silent:.0f} seconds", progress.case)
+
+
+def _verdict_from(facts: dict) -> Verdict:
+    """A verdict as it came through the pipe: JSON has lists for tuples."""
+    return Verdict(**facts | {"slips": tuple(facts["slips"]), "first": tuple(facts["first"])})
 
 
 def _computed(child: int) -> float:
@@ -184,6 +225,7 @@ def _computed(child: int) -> float:
 
 
 def _stopped(judgement: Judgement, what: str, number: int) -> Verdict:
+    """The verdict on a function that was stopped in the case with this number."""
     text = f"{what}. This happens for {judgement.in_words(number)}."
     return Verdict(judgement.name, False, text, number)
 
@@ -205,13 +247,15 @@ def _kill(child: int) -> None:
 
 
 def in_the_kernel(judgement: Judgement) -> Verdict:
-    """With a timer that interrupts Python code. It does not hold against an `except:` in a loop or a long call of C."""
-    at = [0]
-    found = []
+    """The verdict, with a timer that interrupts Python code.
+
+    The timer does not hold against an `except:` in a loop, nor against a long call of C.
+    """
+    progress = Progress()
     try:
-        with kept(), interrupted_after(TIME_LIMIT):
-            return judgement.judge(Report(begun=at.append, found=found.append))
+        with everything_restored(), interrupted_after(TIME_LIMIT):
+            return judgement.judge(Listener(on_case=progress.on_case, on_verdict=progress.on_verdict))
     except TimeoutError:
-        if found:
-            return found[-1]
-        return _stopped(judgement, f"it does not return within {TIME_LIMIT:.0f} seconds", at[-1])
+        if progress.verdict is not None:
+            return progress.verdict
+        return _stopped(judgement, f"it does not return within {TIME_LIMIT:.0f} seconds", progress.case)

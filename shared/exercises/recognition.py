@@ -1,36 +1,52 @@
-"""Which known slip, or which two, a function makes: the one whose outcomes are the function's in every case."""
+"""Find the slips in a wrong function: known mistakes with which the reference does exactly what the function does.
+
+A *slip* is a known mistake, written as a change of one step of the reference (`shared/exercises/steps.py`). If the
+reference with "the -1 is missing" gives what the student's function gives in all 125 cases, that is the mistake.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 from shared.exercises.calling import Outcome
-from shared.exercises.comparing import expected_in, same
+from shared.exercises.comparing import reference_outcome, same_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.steps import Slip
 
 
-def recognised(
-    exercise: Exercise, cases: list[Case], found: list[Outcome], time_left: Callable[[], bool]
+def find_slips(
+    exercise: Exercise, cases: list[Case], outcomes: list[Outcome], time_left: Callable[[], bool]
 ) -> tuple[Slip, ...]:
-    """One slip, else two, that explain what was found in every case; () for none.
+    """Find the slip, or the two slips, that explain every outcome.
 
-    cases, found: those in which the function differs from the reference first, for they tell most.
+    Args:
+        cases: in any order; cases in which the function is wrong should come first, as they refute a wrong guess
+            soonest.
+        outcomes: of the student's function in these cases, in the same order.
+        time_left: returns False when the search has to end.
+
+    Returns:
+        One slip or two; an empty tuple when none explain every outcome, or when time is up.
     """
-    raises = all(outcome.raised is not None for outcome in found)
+    always_raises = all(outcome.raised is not None for outcome in outcomes)
     for slips in exercise.steps.combinations():
         if not time_left():
             return ()
-        if raises and expected_in(exercise, cases[0], slips).raised != found[0].raised:
-            continue  # every slip that always raises would explain it
-        if _explains(exercise, slips, cases, found):
+        # Errors count as the same outcome. Of a function that always raises, the first message has to agree too,
+        # or every slip that always raises would explain it.
+        if always_raises and reference_outcome(exercise, cases[0], slips).raised != outcomes[0].raised:
+            continue
+        if _explain_all(exercise, slips, cases, outcomes):
             return slips
     return ()
 
 
-def _explains(exercise: Exercise, slips: tuple[Slip, ...], cases: list[Case], found: list[Outcome]) -> bool:
-    value = expected_in(exercise, cases[0], slips, with_gradient=False)
-    if not same(replace(found[0], gradient=None), value, exercise.tolerance):
-        return False  # most slips end here, before anything is worked out twice
+def _explain_all(exercise: Exercise, slips: tuple[Slip, ...], cases: list[Case], outcomes: list[Outcome]) -> bool:
+    """True when the reference with these slips has these outcomes in every case."""
+    # First the value in one case, without a gradient, which costs little: it refutes most slips.
+    first_value = reference_outcome(exercise, cases[0], slips, with_gradient=False)
+    if not same_outcome(replace(outcomes[0], gradient=None), first_value, exercise.tolerance):
+        return False
     return all(
-        same(outcome, expected_in(exercise, case, slips), exercise.tolerance) for case, outcome in zip(cases, found)
+        same_outcome(outcome, reference_outcome(exercise, case, slips), exercise.tolerance)
+        for case, outcome in zip(cases, outcomes)
     )

@@ -7,18 +7,35 @@ from shared.exercises.judging import Verdict
 
 MIME = "application/vnd.tiny-grpo.check+json"
 COLOURS = {True: "#1a7f37", False: "#cf222e"}
-STYLE = "white-space: pre-wrap; overflow-wrap: break-word; padding-left: 0.6em; border-left: 3px solid"
+BAR = "padding-left: .6em; border-left: 3px solid"
+WRAPPED = "white-space: pre-wrap; overflow-wrap: break-word; "  # for the cases that a verdict shows
 CODE = re.compile(r"`([^`\n]+)`")
 
 
-def show(verdict: Verdict) -> None:
-    """Display the verdict in Jupyter, print it anywhere else."""
-    if not in_jupyter():
-        print(verdict.line)
-        return
-    from IPython.display import display
+class Passed(int):
+    """The result of a check, true or false. It is an int because Python allows no subclass of bool.
 
-    display(bundle(verdict), raw=True)
+    A cell of a notebook that ends in one shows nothing for it: the verdict above says the same.
+    """
+
+    def __repr__(self) -> str:
+        return str(bool(self))
+
+    def _ipython_display_(self) -> None:
+        """Show nothing in a notebook. A terminal has printed `Out[1]:` by now, so there the result follows it."""
+        if not in_jupyter():
+            print(self)
+
+
+def show(verdict: Verdict) -> Passed:
+    """Display the verdict in Jupyter, print it anywhere else."""
+    if in_jupyter():
+        from IPython.display import display
+
+        display(bundle(verdict), raw=True)
+    else:
+        print(verdict.line)
+    return Passed(verdict.passed)
 
 
 def in_jupyter() -> bool:
@@ -38,9 +55,9 @@ def as_html(verdict: Verdict) -> str:
     """A bar in the verdict's colour, the name in bold, code as code; the page's own font and colour for the rest.
 
     Both colours can be told from a white and from a black page. A page that does not trust the notebook drops the bar.
+    It is short, since every character of it counts in what nbconvert makes of a notebook that is handed in.
     """
-    colour = COLOURS[verdict.passed]
     mark, rest = verdict.line.split(" ", 1)
     text = CODE.sub(r"<code>\1</code>", escape(rest.removeprefix(verdict.exercise), quote=False))
-    name = f'<b><span style="color: {colour}">{mark}</span> {escape(verdict.exercise)}</b>'
-    return f'<div style="{STYLE} {colour}">{name}{text}</div>'
+    style = f"{'' if verdict.passed else WRAPPED}{BAR} {COLOURS[verdict.passed]}"
+    return f'<div style="{style}"><b>{mark} {escape(verdict.exercise)}</b>{text}</div>'

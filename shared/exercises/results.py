@@ -1,4 +1,4 @@
-"""What comes back from a function: read leniently, so that it can be compared, with a sentence where the type is wrong.
+"""Results of a function, read leniently so that they can be compared, with a sentence where the type is wrong.
 
 A type is wrong when what stands below in a notebook breaks on it: a list of ints as rewards makes a tensor of ints,
 which has no mean.
@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 class NotAResult(Exception):
-    """What came back cannot be compared with anything; the message says what it is."""
+    """An error for a result that cannot be compared with anything; the message says what it is."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,22 @@ class Result:
 
 @dataclass(frozen=True)
 class TensorOf(Result):
-    """A torch tensor. of: "floats", "doubles" (float64, where sums of many small numbers follow) or "booleans"."""
+    """A torch tensor. holds: "floats", "doubles" (float64, where sums of many small numbers follow) or "booleans"."""
 
-    of: str = "floats"
+    holds: str = "floats"
 
     def read(self, result) -> tuple[Tensor, str]:
         value = as_numbers(result)
         if not isinstance(result, Tensor):
             return value, f"it returns {named(result)}; return a tensor, for what follows calls a tensor's methods."
-        if self.of == "floats" and not result.is_floating_point():
+        if self.holds == "floats" and not result.is_floating_point():
             return value, f"it returns a tensor of {dtype_of(result)}; a tensor of floats is needed."
-        if self.of == "doubles" and result.dtype != torch.float64:
+        if self.holds == "doubles" and result.dtype != torch.float64:
             return (
                 value,
                 f"it returns a tensor of {dtype_of(result)}; float64 is needed, for it meets others of float64.",
             )
-        if self.of == "booleans" and result.dtype != torch.bool:
+        if self.holds == "booleans" and result.dtype != torch.bool:
             return value, f"it returns a tensor of {dtype_of(result)}; a tensor of booleans (a comparison) is needed."
         return value, ""
 
@@ -169,7 +169,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def _not_float(item) -> str:
-    """What an entry is that is no float, "" for a float."""
+    """A description of an entry that is no float, "" for a float."""
     if isinstance(item, (bool, np.bool_)):
         return "booleans"
     if isinstance(item, (int, np.integer)):

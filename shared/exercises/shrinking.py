@@ -1,4 +1,4 @@
-"""The smallest case in which a function still fails in the same way: greedily, one simplification after the other."""
+"""Shrink a case to the smallest in which a function still fails in the same way: greedily, one simplification after the other."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,7 @@ from shared.exercises.arguments import lengths, without
 from shared.exercises.exercise import Case, Exercise
 
 
-def shrunk(exercise: Exercise, case: Case, fails: Callable[[Case], bool], time_left: Callable[[], bool]) -> Case:
+def shrink(exercise: Exercise, case: Case, fails: Callable[[Case], bool], time_left: Callable[[], bool]) -> Case:
     """Simplify while it fails: fewer rows, then simpler values. Stops when nothing simpler fails, or at the time limit."""
     again = True
     while again:

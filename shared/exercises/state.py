@@ -1,4 +1,4 @@
-"""What a function may leave changed for everybody: random state, gradients, the default dtype, standard output."""
+"""The state that a function may leave changed for everybody: random state, gradients, default dtype, standard output."""
 
 import io
 import os
@@ -33,7 +33,7 @@ class Sink(io.TextIOBase):
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def everything_restored() -> Iterator[None]:
     """A block after which chance, settings and folders are as before, and in which nothing is printed."""
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     accelerators = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
@@ -64,7 +64,7 @@ def kept() -> Iterator[None]:
             os.environ.update(environment)
 
 
-# Settings of torch that a right function never changes: how to ask and how to set.
+# Settings of torch that a right function never changes, each with the functions that read and that set it.
 SETTINGS = {
     "recording of gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype),

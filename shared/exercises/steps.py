@@ -1,7 +1,7 @@
 """A reference as named steps, and the slips that change one of them.
 
 A step is a small function whose parameters name the arguments of the exercise and other steps; the last one gives the
-result. A slip names the step (or the argument) that it changes:
+result. A slip (see CONTRIBUTING: house words) names the step, or the argument, that it changes:
 
     @STEPS.step
     def ratio(logps, old_logps):
@@ -15,9 +15,8 @@ result. A slip names the step (or the argument) that it changes:
     def sign_flipped(loss):
         return -loss
 
-The first slip stands in the place of its step. The second has a parameter named like its step: it takes what the step
-gives and makes something else of it. Slips of different steps therefore combine, and so do any two of which one only
-takes what the other gives.
+The first slip stands in the place of its step. The second has a parameter named like its step: it takes the result of
+the step and changes it. Two slips can be made together unless both stand in the place of the same step.
 """
 
 import inspect
@@ -28,7 +27,7 @@ from itertools import combinations
 
 @dataclass(frozen=True)
 class Part:
-    """A function and the names of what it reads."""
+    """A function, and the names of its parameters: arguments and steps that it reads."""
 
     function: Callable
     reads: tuple[str, ...]
@@ -40,7 +39,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Slip:
-    """A mistake in one place: what it changes, and what a student is told who made it (what, why, where to look)."""
+    """A mistake in one place.
+
+    changes: the step or argument.    explanation: told to a student who made it: what, why, where to look.
+    """
 
     changes: str
     explanation: str
@@ -56,7 +58,7 @@ class Slip:
 
     @property
     def stands_in(self) -> bool:
-        """Whether it replaces its step; else it takes what the step gives."""
+        """True for a slip that stands in the place of its step; any other changes the result of the step."""
         return self.changes not in self.part.reads
 
 
@@ -90,11 +92,11 @@ class Steps:
         return self.slips.slip(changes, explanation)
 
     def add(self, *slips: Slip) -> None:
-        """The next slips, where they are declared elsewhere: several exercises have them, or they fill a file."""
+        """Add slips that are declared elsewhere: several exercises have them, or they fill a file of their own."""
         self.slips.extend(slips)
 
     def result(self, arguments: dict, slips: Iterable[Slip] = ()):
-        """What the last step gives for these arguments when the slips are made. Raises what the steps raise."""
+        """The result of the last step for these arguments when the slips are made. Raises what the steps raise."""
         return _Evaluation(self, arguments, tuple(slips)).value(next(reversed(self.steps)))
 
     def combinations(self, most: int = 2) -> list[tuple[Slip, ...]]:
@@ -106,7 +108,7 @@ class Steps:
 
 
 def _combine(slips: tuple[Slip, ...]) -> bool:
-    """Whether no two of them stand in one place."""
+    """True when no two of the slips stand in one place."""
     places = [slip.changes for slip in slips if slip.stands_in]
     return len(set(places)) == len(places)
 

@@ -1,4 +1,10 @@
-"""The verdict in words: the slips, then the smallest case, then what differs in it, in at most ten lines."""
+"""Put a verdict into words, at most ten lines: the slips, then the smallest case, then the difference in it.
+
+For a `per_token_kl` that gives k2 in the place of k3:
+
+    This is k2 = log_r² / 2: never negative, but biased. Asked for is k3 = exp(log_r) - log_r - 1.    the slip
+    For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.                                          case, difference
+"""
 
 import numpy as np
 import torch
@@ -6,47 +12,62 @@ from torch import Tensor
 
 from shared.exercises.arguments import AXES, NUMBERED
 from shared.exercises.calling import Outcome
-from shared.exercises.comparing import differing
+from shared.exercises.comparing import Comparison, Difference, difference_mask
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import clipped
 from shared.exercises.steps import Slip
 
-MOST_SHOWN = 3  # places of a result that are told
+MOST_SHOWN = 3  # places of a result that are described
 WIDTH = 160  # characters of one argument
+DIGITS = 4  # of a number
+DIGITS_TO_TELL_APART = (4, 6, 9)  # of two numbers: the first of these with which they look different, else the last
 MISSING_GRADIENT = "Look for `.detach()`, `.item()` or `torch.no_grad()`."
 OTHER_GRADIENT = "Look for a `.detach()` too many or too few."
 
 
-def told(exercise: Exercise, way: str, slips: tuple[Slip, ...], case: Case, found: Outcome, expected: Outcome) -> str:
-    """What is wrong: sentences, the first of which stands behind the name of the exercise."""
-    lines = _slips(slips)
-    if way == "raised":
-        sentence = f"{found.raised}{found.where}."
+def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...] = ()) -> str:
+    """Describe how a wrong function fails in a case.
+
+    Args:
+        comparison: the function beside the reference in the case; its difference is not None.
+        slips: the one or two mistakes that the function makes; empty when they are not known.
+
+    Returns:
+        The sentences that stand behind the name of the exercise.
+    """
+    difference = comparison.difference
+    actual = comparison.actual
+    lines = _describe_slips(slips)
+    if difference == Difference.RAISED:
+        sentence = f"{actual.raised}{actual.where}."
         lines.append(_capital(sentence) if slips else sentence)
-        lines += _with_case(exercise, case, "")
-    elif way == "result":
-        lines.append(found.complaint)
-    elif way == "harm":
-        lines.append(found.harm)
-    elif way == "type":
-        lines.append(found.complaint)
+        lines += _with_case(exercise, comparison.case, "")
+    elif difference in (Difference.NO_RESULT, Difference.TYPE):
+        lines.append(actual.complaint)
+    elif difference == Difference.SIDE_EFFECT:
+        lines.append(actual.harm)
     else:
-        if way == "value" and not slips and isinstance(found.value, Tensor) and bool(found.value.isnan().any()):
+        if difference == Difference.VALUE and not slips and _has_nan(actual):
             lines.append("it gives nan.")
-        lines += _with_case(exercise, case, _differs(exercise, way, case, found, expected))
-    if found.complaint and way not in ("result", "type"):
-        lines.append(f"Besides, {found.complaint}")
+        lines += _with_case(exercise, comparison.case, _describe_numbers(exercise, comparison))
+    if actual.complaint and difference not in (Difference.NO_RESULT, Difference.TYPE):
+        lines.append(f"Besides, {actual.complaint}")
     return "\n".join(lines)
 
 
-def _slips(slips: tuple[Slip, ...]) -> list[str]:
+def _has_nan(outcome: Outcome) -> bool:
+    return isinstance(outcome.value, Tensor) and bool(outcome.value.isnan().any())
+
+
+def _describe_slips(slips: tuple[Slip, ...]) -> list[str]:
+    """One line for each slip; two of them are numbered."""
     if len(slips) == 2:
         return [f"two things at once. (1) {slips[0].explanation}", f"(2) {slips[1].explanation}"]
     return [slip.explanation for slip in slips]
 
 
 def _with_case(exercise: Exercise, case: Case, rest: str) -> list[str]:
-    """`For logps -1, beta 0:` and what it gives there."""
+    """One line, or none: "For logps -1, beta 0 it gives 1."; without a rest, "This happens for logps -1, beta 0."."""
     shown = arguments_in_words(exercise, case)
     if not shown:
         return [_capital(rest)] if rest else []
@@ -54,7 +75,7 @@ def _with_case(exercise: Exercise, case: Case, rest: str) -> list[str]:
 
 
 def arguments_in_words(exercise: Exercise, case: Case) -> str:
-    """The arguments of a case that are not plain: "response ' 3 or 4', answer '3'"."""
+    """The arguments of a case that are not plain: "completion ' 3 or 4', answer '3'"."""
     parts = []
     for name, kind in exercise.arguments.items():
         value = case[name]
@@ -94,52 +115,66 @@ def _nested(values) -> str:
     return _number(values)
 
 
-def _number(value: float, digits: int = 4) -> str:
+def _number(value: float, digits: int = DIGITS) -> str:
+    """ "0.3679"; true and false as Python writes them."""
     if isinstance(value, bool):
         return str(value)
     text = f"{value:.{digits}g}"
     return "0" if text == "-0" else text
 
 
-def _differs(exercise: Exercise, way: str, case: Case, found: Outcome, expected: Outcome) -> str:
-    """What it gives and what is expected, in the places that differ."""
-    if way == "shape":
-        dimensions = exercise.result.axes.split()[-expected.value.dim() :] if expected.value.dim() else []
-        axes = f" ({', '.join(dimensions)})" if dimensions else ""
-        return f"it gives the shape {tuple(found.value.shape)}; expected {tuple(expected.value.shape)}{axes}."
+def _describe_numbers(exercise: Exercise, comparison: Comparison) -> str:
+    """The shape, value or gradient that the function gives and the one that is expected."""
+    actual = comparison.actual
+    expected = comparison.expected
+    if comparison.difference == Difference.SHAPE:
+        return _describe_shape(exercise, actual.value, expected.value)
     if isinstance(expected.value, str):
-        return f"it gives {clipped(repr(found.value), WIDTH)}; expected {expected.value!r}."
-    if way == "value":
-        return f"{_places(found.value, expected.value, exercise.result.axes, exercise.tolerance)}."
-    by = exercise.gradient
-    if found.gradient is None or not bool(found.gradient.any()):
-        return f"the value is right, and it has no gradient by `{by}`. {MISSING_GRADIENT}"
-    axes = getattr(exercise.arguments[by], "axes", "")
+        return f"it gives {clipped(repr(actual.value), WIDTH)}; expected {expected.value!r}."
+    if comparison.difference == Difference.VALUE:
+        return f"{_places(actual.value, expected.value, exercise.result.axes, exercise.tolerance)}."
+    return _describe_gradient(exercise, actual.gradient, expected.gradient)
+
+
+def _describe_shape(exercise: Exercise, actual: Tensor, expected: Tensor) -> str:
+    """ "it gives the shape (1,); expected (1, 1) (B, C)."."""
+    dimensions = exercise.result.axes.split()[-expected.dim() :] if expected.dim() else []
+    axes = f" ({', '.join(dimensions)})" if dimensions else ""
+    return f"it gives the shape {tuple(actual.shape)}; expected {tuple(expected.shape)}{axes}."
+
+
+def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tensor) -> str:
+    """The gradient of a function whose value is right."""
+    name = exercise.gradient
+    if actual is None or not bool(actual.any()):
+        return f"the value is right, and it has no gradient by `{name}`. {MISSING_GRADIENT}"
+    axes = getattr(exercise.arguments[name], "axes", "")
     if not axes:
         return f"the value is right and its gradient is not. {OTHER_GRADIENT}"
-    places = _places(found.gradient, expected.gradient, axes, exercise.tolerance)
-    return f"the value is right and its gradient by `{by}` is not: {places}. {OTHER_GRADIENT}"
+    places = _places(actual, expected, axes, exercise.tolerance)
+    return f"the value is right and its gradient by `{name}` is not: {places}. {OTHER_GRADIENT}"
 
 
-def _places(found: Tensor, expected: Tensor, axes: str, tolerance: float) -> str:
-    """ "it gives 1, expected 0" in each place that differs, named; of many the first."""
-    places = differing(found, expected, tolerance).nonzero().tolist()
-    if found.numel() == 1:
-        return _pair(found.flatten()[0].item(), expected.flatten()[0].item())
-    named = [
-        f"{_place(place, found.shape, axes)} {_pair(found[tuple(place)].item(), expected[tuple(place)].item())}"
-        for place in places[:MOST_SHOWN]
-    ]
-    more = len(places) - MOST_SHOWN
-    return "; ".join(named) + (f"; {more} more differ" if more > 0 else "")
+def _places(actual: Tensor, expected: Tensor, axes: str, tolerance: float) -> str:
+    """ "at token 1 it gives 1, expected 0; 2 more differ": the first places that differ, and the number of the rest."""
+    if actual.numel() == 1:
+        return _pair(actual.flatten()[0].item(), expected.flatten()[0].item())
+    places = difference_mask(actual, expected, tolerance).nonzero().tolist()
+    sentences = []
+    for place in places[:MOST_SHOWN]:
+        index = tuple(place)
+        sentences.append(f"{_place(place, actual.shape, axes)} {_pair(actual[index].item(), expected[index].item())}")
+    if len(places) > MOST_SHOWN:
+        sentences.append(f"{len(places) - MOST_SHOWN} more differ")
+    return "; ".join(sentences)
 
 
-def _pair(found: float, expected: float) -> str:
+def _pair(actual: float, expected: float) -> str:
     """Two numbers with enough digits to tell them apart."""
-    for digits in (4, 6, 9):
-        if _number(found, digits) != _number(expected, digits):
+    for digits in DIGITS_TO_TELL_APART:
+        if _number(actual, digits) != _number(expected, digits):
             break
-    return f"it gives {_number(found, digits)}, expected {_number(expected, digits)}"
+    return f"it gives {_number(actual, digits)}, expected {_number(expected, digits)}"
 
 
 def _place(place: list[int], shape, axes: str) -> str:

@@ -6,8 +6,10 @@ matplotlib, come from `shared.irl.figures`.
 """
 
 from shared.irl.checks import check_problem
-from shared.irl.demonstrations import Trajectory, generate_trajectories
+from shared.irl.demonstrations import generate_trajectories
 from shared.irl.fitting import (
+    Fit,
+    NotConverged,
     Optimiser,
     exponentiated_gradient,
     feature_expectation_from_trajectories,
@@ -23,13 +25,17 @@ from shared.irl.planning import (
     expected_return,
     local_action_probabilities,
     stochastic_policy_from_value,
+    tilted_transitions,
     value_iteration,
     visitation,
 )
 from shared.irl.worlds import MOVES, PerState, Policy, Table, Transitions, as_transitions, grid_world
+from shared.trajectory import Trajectory
 
 __all__ = [
+    "Fit",
     "MOVES",
+    "NotConverged",
     "Optimiser",
     "PerState",
     "Policy",
@@ -52,6 +58,7 @@ __all__ = [
     "maxent_causal_irl",
     "maxent_irl",
     "stochastic_policy_from_value",
+    "tilted_transitions",
     "value_iteration",
     "visitation",
 ]

@@ -1,4 +1,4 @@
-"""Whether worlds, terminal states and starts make a problem that can be solved; every error says what to change."""
+"""Checks that worlds, terminal states and starts make a problem that can be solved; every error says what to change."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from shared.irl.worlds import PerState, Transitions
 
 
 def check_problem(transitions: Transitions, terminal: Sequence[int], p_initial: PerState) -> np.ndarray:
-    """Which states are terminal, (S,) booleans.
+    """The terminal states as (S,) booleans, of a problem that can be solved.
 
     Raises ValueError when the terminal states are none or out of range, when `p_initial` is no distribution
     over the states, or when the walk can get into a state from which no terminal state can be reached.
@@ -30,7 +30,7 @@ def check_problem(transitions: Transitions, terminal: Sequence[int], p_initial: 
 
 
 def check_terminal(n_states: int, terminal: Sequence[int]) -> np.ndarray:
-    """Which states are terminal, (S,) booleans. Raises ValueError when they are none or out of range."""
+    """The terminal states as (S,) booleans. Raises ValueError when they are none or out of range."""
     terminal = np.asarray(terminal, dtype=int)
     if terminal.size == 0:
         raise ValueError("There is no terminal state: name at least one.")

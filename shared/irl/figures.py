@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from shared.irl.worlds import MOVES, PerState, Policy
-from shared.plots import COLOURS, STYLE, VERMILLION
+from shared.plots import COLOURS, STYLE, VERMILLION, WIDTH
+
+IN_A_LINE = 2  # maps side by side
 
 
 def grid_maps(
@@ -20,7 +22,7 @@ def grid_maps(
     policies: dict[str, Policy] | None = None,
     mark: dict[str, Sequence[int]] | None = None,
 ) -> Figure:
-    """One square of fields for each map, state 0 at the lower left, each with its own colour scale.
+    """One square of fields for each map, two in a line, state 0 at the lower left, each with its own colour scale.
 
     Args:
         maps: a number for each state (S,), by title.
@@ -30,13 +32,16 @@ def grid_maps(
     Raises ValueError when a map has no square number of states.
     """
     with plt.rc_context(STYLE | {"axes.grid": False}):
-        figure, axes = plt.subplots(1, len(maps), figsize=(3.5 * len(maps), 3.2), squeeze=False, layout="constrained")
-        for axis, (title, values) in zip(axes[0], maps.items()):
+        lines = -(-len(maps) // IN_A_LINE)
+        figure, axes = plt.subplots(lines, IN_A_LINE, figsize=(WIDTH, 2.1 * lines), layout="constrained")
+        for axis in axes.flat[len(maps) :]:
+            axis.remove()
+        for axis, (title, values) in zip(axes.flat, maps.items()):
             size = round(len(values) ** 0.5)
             if size * size != len(values):
                 raise ValueError(f"The map {title!r} has {len(values)} states, which do not fill a square.")
             image = axis.imshow(np.reshape(values, (size, size)), origin="lower", cmap="cividis")
-            figure.colorbar(image, ax=axis, shrink=0.8)
+            figure.colorbar(image, ax=axis, shrink=0.8).ax.tick_params(labelsize=8)
             axis.set_title(title)
             axis.set_axis_off()
             if policies and title in policies:
@@ -53,12 +58,12 @@ def grid_maps(
 def gap_curves(histories: dict[str, list[float]], goal: float) -> Figure:
     """The feature gap of each run over its iterations, on logarithmic axes, and the goal as a dashed line."""
     with plt.rc_context(STYLE):
-        figure, axis = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+        figure, axis = plt.subplots(figsize=(WIDTH, 3.9), layout="constrained")
         for (name, gaps), colour in zip(histories.items(), COLOURS):
             axis.plot(range(1, 1 + len(gaps)), gaps, color=colour, label=name)
         axis.axhline(goal, color="black", linewidth=1, linestyle="--", label=f"goal {goal:g}")
         axis.set(xscale="log", yscale="log", xlabel="iteration", ylabel="feature gap")
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside lower center", ncols=2)
     plt.close(figure)
     return figure
 
@@ -70,7 +75,7 @@ def _ink(values: PerState, image) -> list[str]:
 
 def _numbers(axis: Axes, size: int, values: PerState, image) -> None:
     for state, (value, colour) in enumerate(zip(values, _ink(values, image))):
-        axis.text(state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour)
+        axis.text(state % size, state // size, f"{value:.2g}", ha="center", va="center", fontsize=7, color=colour)
 
 
 def _arrows(axis: Axes, size: int, policy: Policy, image) -> None:

@@ -1,22 +1,65 @@
 """Inverse reinforcement learning: the reward under which the expected visits are those of the demonstrations.
 
-Derived in notebooks/maxent_irl.ipynb, after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). An optimiser is a
-function `(weights, gradient, iteration) -> weights`. Beside the handout's exponentiated gradient, whose weights stay
-positive, stands plain gradient ascent, whose weights may become negative: a state may cost.
+Derived in notebooks/maxent_irl.ipynb, after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). A fit goes round a
+loop of three steps, in `_fit`:
+
+    reward = features @ weights
+    visits = the expected visits of that reward's policy       two passes of `planning.py`
+    weights = optim(weights, target - visits @ features, k)    target: the features that the demonstrations collect
+
+For instance two doors, from state 0 to state 1 or 2. Three of four demonstrations took door 1. With a feature for each
+state and a discount of 0.5 the target is (1, 0.375, 0.125): every walk begins in state 0, and what comes a step later
+counts half. `maxent_causal_irl` with `gradient_ascent(1)`:
+
+    iteration    weights              expected visits      gradient: target - expected
+    0            0, 0, 0              1, 0.250, 0.250      0, 0.125, -0.125       both doors alike: more of door 1
+    1            0, 0.125, -0.125     1, 0.266, 0.234      0, 0.109, -0.109
+    ...          0, 1.10, -1.10       1, 0.375, 0.125      0, 0, 0                door 1 three times as likely as door 2:
+                                                                                  0.5 (1.10 + 1.10) = log 3
+
+The fit ends when expected and demonstrated features agree, or the weights stand still. An optimiser is a function
+`(weights, gradient, iteration) -> weights`. `exponentiated_gradient` keeps weights positive. With `gradient_ascent` they
+may become negative, so that a state may cost.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from shared.irl.checks import check_discount, check_problem
-from shared.irl.demonstrations import Trajectory
-from shared.irl.planning import causal_policy, local_action_probabilities, visitation
+from shared.irl.planning import causal_policy, local_action_probabilities, tilted_transitions, visitation
 from shared.irl.worlds import PerState, Table, Transitions, as_transitions
+from shared.trajectory import Trajectory
 
 Optimiser = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+
+
+class NotConverged(UserWarning):
+    """A fit that was stopped by `max_iterations`, so that its reward is not yet the one that was looked for."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted reward, and how the fit came to its end.
+
+    reward: (S,), features @ weights.    weights: (F,).
+    iterations: how many gradients were computed.    gap: the feature gap at the last of them.
+    stopped_by: "gap" and "eps" are the two ways to converge; "max_iterations" is none.
+    """
+
+    reward: PerState
+    weights: Float[np.ndarray, "F"]
+    iterations: int
+    gap: float
+    stopped_by: Literal["gap", "eps", "max_iterations"]
+
+    @property
+    def converged(self) -> bool:
+        return self.stopped_by != "max_iterations"
 
 
 def feature_expectation_from_trajectories(
@@ -79,18 +122,23 @@ def maxent_irl(
     gap: float = 0.0,
     on_step: Callable[[dict], None] | None = None,
     steps: float | None = None,
-) -> PerState:
+    tilted: bool = False,
+) -> Fit:
     """The reward features @ weights under which the expected features are those of the demonstrations.
 
-    The gradient is the handout's, the demonstrations' feature expectation minus D^T features.
+    The step is that of Ziebart et al. (2008): the demonstrations' features minus D^T features, the expected ones. With
+    luck in the world it is no gradient of a likelihood: the policy belongs to walks whose luck follows their reward,
+    and the visits D are counted with the luck that there is. `tilted` counts them in the world of these walks.
 
     Args:
         optim: `exponentiated_gradient(...)` or another function of weights, gradient and iteration.
         init: the first weights, a number for all of them or an array (F,).
         eps: stop when no weight changes by more.
+        max_iterations: stop after so many, with a warning `NotConverged`; the fit says so in `stopped_by`.
         gap: stop when no feature expectation differs by more.
         on_step: called in every iteration with its record, `iteration` and `gap`.
-        steps: how often the forward pass counts; None for the handout's 2 S, np.inf for all until arrival.
+        steps: the number of times that the forward pass counts; None for 2 S, np.inf for all until arrival.
+        tilted: count the visits under `tilted_transitions` of the reward.
 
     Raises ValueError as `check_problem` does, and when the optimiser diverges.
     """
@@ -99,8 +147,8 @@ def maxent_irl(
     p_initial = initial_probabilities_from_trajectories(transitions.n_states, trajectories)
     check_problem(transitions, terminal, p_initial)
     counted = 2 * transitions.n_states if steps is None else steps
-    solve = _PlainForm(transitions, terminal, p_initial, counted)
-    return _fit(solve, features, target, optim, init, eps, max_iterations, gap, on_step)
+    expected = _PlainForm(transitions, terminal, p_initial, counted, tilted)
+    return _fit(expected, features, target, optim, init, eps, max_iterations, gap, on_step)
 
 
 def maxent_causal_irl(
@@ -115,7 +163,7 @@ def maxent_causal_irl(
     max_iterations: int = 1000,
     gap: float = 0.0,
     on_step: Callable[[dict], None] | None = None,
-) -> PerState:
+) -> Fit:
     """As `maxent_irl`, by maximum causal entropy: features and visits at time t are weighted by discount^t.
 
     The gradient is exact: it is minus that of the convex loss E[V(s_0)] - weights . target, with V the soft
@@ -127,29 +175,31 @@ def maxent_causal_irl(
     target_visits = _visit_counts(transitions.n_states, trajectories, discount)
     p_initial = initial_probabilities_from_trajectories(transitions.n_states, trajectories)
     check_problem(transitions, terminal, p_initial)
-    solve = _CausalForm(transitions, terminal, p_initial, target_visits, discount)
-    return _fit(solve, features, target, optim, init, eps, max_iterations, gap, on_step)
+    expected = _CausalForm(transitions, terminal, p_initial, target_visits, discount)
+    return _fit(expected, features, target, optim, init, eps, max_iterations, gap, on_step)
 
 
 @dataclass(frozen=True)
 class _PlainForm:
-    """The expected visits (S,) of a reward by the handout's two passes, and nothing more to record."""
+    """The expected visits (S,) of a reward, by backward and forward pass; it adds nothing to the record."""
 
     transitions: Transitions
     terminal: Sequence[int]
     p_initial: PerState
     steps: float
+    tilted: bool
 
     def __call__(self, reward: PerState) -> tuple[PerState, dict]:
         policy = local_action_probabilities(self.transitions, self.terminal, reward)
-        return visitation(self.transitions, policy, self.p_initial, self.terminal, steps=self.steps), {}
+        world = tilted_transitions(self.transitions, self.terminal, reward) if self.tilted else self.transitions
+        return visitation(world, policy, self.p_initial, self.terminal, steps=self.steps), {}
 
 
 @dataclass
 class _CausalForm:
-    """The expected visits (S,) of a reward by maximum causal entropy, and the loss to record.
+    """The expected visits (S,) of a reward, by maximum causal entropy; it adds the loss to the record.
 
-    value: the soft values of the last reward, from which the next begin: neighbouring rewards have neighbouring values.
+    value: the soft values of the last reward. Those of the next begin from them, since one step changes a reward little.
     """
 
     transitions: Transitions
@@ -166,7 +216,7 @@ class _CausalForm:
 
 
 def _fit(
-    solve: Callable[[PerState], tuple[PerState, dict]],
+    expected: _PlainForm | _CausalForm,
     features: Float[np.ndarray, "S F"],
     target: Float[np.ndarray, "F"],
     optim: Optimiser,
@@ -175,17 +225,20 @@ def _fit(
     max_iterations: int,
     gap: float,
     on_step: Callable[[dict], None] | None,
-) -> PerState:
-    """Step along the feature gap. `solve(reward)` returns the expected visits (S,) and more to record."""
+) -> Fit:
+    """The loop at the top of this file. `expected(reward)` returns the expected visits and what it adds to the record."""
     weights = np.broadcast_to(np.asarray(init, dtype=float), target.shape)
+    record = {"gap": np.nan}
+    change = np.inf
     for k in range(max_iterations):
-        visits, metrics = solve(features @ weights)
+        visits, metrics = expected(features @ weights)
         found = visits @ features  # (F,)
         record = {"iteration": k, "gap": feature_gap(target, found)} | metrics
         if on_step is not None:
             on_step(record)
         if record["gap"] <= gap:
-            break
+            return Fit(features @ weights, weights, k + 1, record["gap"], "gap")
+        # An overflow is refused below, in a sentence that says what to do.
         with np.errstate(over="ignore"):
             new = optim(weights, target - found, k)
         if not np.isfinite(new).all():
@@ -193,8 +246,15 @@ def _fit(
         change = np.abs(new - weights).max()
         weights = new
         if change <= eps:
-            break
-    return features @ weights
+            return Fit(features @ weights, weights, k + 1, record["gap"], "eps")
+    warnings.warn(
+        f"The fit was stopped after {max_iterations} iterations (max_iterations) and has not converged: the last step "
+        f"changed a weight by {change:.2g}, above eps = {eps:g}, and the feature gap before it was "
+        f"{record['gap']:.2g}, above gap = {gap:g}. Allow more iterations or take another learning rate.",
+        NotConverged,
+        stacklevel=3,  # the line that called `maxent_irl` or `maxent_causal_irl`
+    )
+    return Fit(features @ weights, weights, max_iterations, record["gap"], "max_iterations")
 
 
 def feature_gap(expected: Float[np.ndarray, "F"], found: Float[np.ndarray, "F"]) -> float:

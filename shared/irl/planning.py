@@ -1,28 +1,48 @@
-"""What to do in a world whose reward is known, and how often that visits each state.
+"""Planning in a world whose reward is known: values and policies, and how often a policy visits each state.
 
-Values and an expert's policy; the backward passes of maximum-entropy inverse reinforcement learning, which turn a
-reward into a policy; and the forward pass, which turns a policy into visits. Derived in notebooks/maxent_irl.ipynb,
-after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). Where this module departs from the handout:
+The first half makes an expert: `value_iteration` and a policy that prefers valuable neighbours. The second half is the
+two passes of maximum-entropy inverse reinforcement learning (Ziebart et al., AAAI 2008, algorithm 1), which the notebook
+`notebooks/maxent_irl.ipynb` derives:
 
-- The backward pass works with logarithms, because the plain sums grow by a factor per sweep and overflow: with reward
-  1 and four actions in every world of more than 148 states. It ends early once the action probabilities stand still.
-  How it sweeps numbers in between, which is faster, is optional reading: `sweeps.py`.
-- The forward pass can also run until everything has arrived; the handout's 2 S steps leave some probability uncounted.
-  Walks that take long are not followed step by step but solved for; optional reading: `elimination.py`.
+    backward_pass    a reward -> a policy      Z(s) = exp(r(s)) sum_a sum_s' p(s' | s, a) Z(s'), sweep after sweep
+    forward_pass     a policy -> visits        D(s) = sum over times of p(s_t = s)
+
+Both are five lines. `local_action_probabilities` and `visitation` compute the same for large worlds and long walks, and
+the tests hold them to these lines; how they do it is optional reading (`sweeps.py`, `counting.py`, `elimination.py`).
+
+Three states in a row, 0 1 2, actions left and right, a move against the border stays. The walk starts in 0 and ends in 2.
+exp(r) is 1/2 in states 0 and 1, and 1 in state 2. Both passes take 2 S = 6 rounds:
+
+    backward    Z(0)   Z(1)   Z(2)             forward    in 0   in 1   in 2
+    begin       0      0      1                time 1     1      0      0
+    sweep 1     0      0.5    1                time 2     0.341  0.659  0
+    sweep 2     0.25   0.5    1.5              time 3     0.237  0.225  0.539
+    sweep 3     0.375  0.875  2                time 4     0.122  0.156  0.184     only what arrives then
+    sweep 4     0.625  1.188  2.875            time 5     0.070  0.080  0.127
+    sweep 5     0.906  1.75   4.063            time 6     0.038  0.046  0.066
+    sweep 6     1.328  2.484  5.813            sum D      1.808  1.166  0.915     0.085 is still on its way
+
+    p(right | 0) = 1/2 x Z(1) / Z(0) = 0.5 x 1.75 / 1.328 = 0.659, with the Z(1) of sweep 5
+    p(right | 1) = 1/2 x Z(2) / Z(1) = 0.5 x 4.063 / 2.484 = 0.818
+
+The maximum causal entropy form of Ziebart's thesis (2010), `causal_policy`, keeps luck apart from choice. Departures
+from the paper's algorithm:
+
+- The backward pass works with logarithms, because Z grows by a factor in each sweep and overflows: with reward 1 and four
+  actions in every world of more than 148 states.
+- The forward pass can also run until everything has arrived; 2 S rounds leave some probability uncounted.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool
 
 from shared.irl.checks import check_discount, check_problem, check_terminal
-from shared.irl.elimination import visits_until_arrival
+from shared.irl.counting import count_visits
 from shared.irl.logarithms import logsumexp, normalised
-from shared.irl.sweeps import log_partition
+from shared.irl.sweeps import log_partition, policy_after
 from shared.irl.worlds import PerState, Policy, Table, Transitions, as_transitions
-
-COUNTED = 500  # steps that are summed one by one before the rest is solved for, which costs about as much as they
 
 
 def value_iteration(
@@ -58,21 +78,77 @@ def stochastic_policy_from_value(
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def backward_pass(
+    transitions: Transitions, ends: Bool[np.ndarray, "S"], reward: PerState, sweeps: int
+) -> tuple[Policy, PerState]:
+    """The policy pi(a | s) = Z(s, a) / Z(s) after so many sweeps (at least 1), and log Z(s); see the top of this file.
+
+    Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s') and Z(s) = sum_a Z(s, a), from 1 where the walk ends (`ends`), else 0. A
+    terminal state takes part like any other. Where Z(s) is still 0 the policy is uniform.
+    """
+    log_z = np.where(ends, 0.0, -np.inf)  # (S,)
+    for _ in range(sweeps):
+        log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A)
+        log_z = logsumexp(log_za)
+    return normalised(log_za, log_z), log_z
+
+
+def forward_pass(
+    transitions: Transitions,
+    policy: Policy,
+    p_initial: PerState,
+    ends: Bool[np.ndarray, "S"],
+    times: int,
+    discount: float = 1.0,
+) -> PerState:
+    """The visits D(s) = sum_t discount^t p(s_t = s) over so many times, the start being the first.
+
+    Probability that has arrived where the walk ends (`ends`) counts once and does not move on.
+    """
+    chain = np.where(ends[:, None], 0.0, transitions.under(policy))  # (S, K), the moves; none where the walk ends
+    visits = mass = np.asarray(p_initial, dtype=float)
+    for _ in range(times - 1):
+        mass = discount * transitions.push(mass, chain)
+        visits = visits + mass
+    return visits
+
+
 def local_action_probabilities(
     p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
 ) -> Policy:
-    """The backward pass of the handout (Ziebart et al., 2008, algorithm 1).
+    """The policy of `backward_pass` after 2 S sweeps (Ziebart et al., 2008, algorithm 1), by faster sweeps.
 
-    Z(s, a) = exp(r(s)) sum_s' p(s' | s, a) Z(s'), Z(s) = sum_a Z(s, a), starting from 1 in the terminal
-    states and 0 elsewhere; after 2 S sweeps pi(a | s) = Z(s, a) / Z(s). A factor common to all Z cancels in
-    pi, so the sweeps may end as soon as log Z grows by the same amount everywhere, up to `eps`. A terminal state takes
-    part like any other. A state from which 2 S sweeps reach no terminal state gets the uniform distribution.
+    A factor common to all Z cancels in the policy. So the sweeps may end as soon as log Z grows by the same amount
+    everywhere, up to `eps`: the policy stands still from then on.
+
+    Raises ValueError when the terminal states are none or out of range.
+    """
+    transitions = as_transitions(p_transition)
+    ends = check_terminal(transitions.n_states, terminal)
+    return policy_after(2 * transitions.n_states, transitions, ends, reward, eps)
+
+
+def tilted_transitions(
+    p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
+) -> Transitions:
+    """The world in which the walks of the backward pass are drawn: p(s' | s, a) Z(s') / sum_s' p(s' | s, a) Z(s').
+
+    The distribution over walks exp(sum_t r(s_t)) prod_t p(s_t+1 | s_t, a_t) is not only a policy: conditioned on a
+    state and an action, luck prefers next states with a large Z as well. Together with `local_action_probabilities`
+    these transitions are that distribution. Where no terminal state is within reach the transitions stay as they are.
+
+    Raises ValueError when the terminal states are none or out of range.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
     log_z = log_partition(transitions, ends, reward, 2 * transitions.n_states - 1, eps)
-    log_za = reward[:, None] + transitions.log_expect(log_z)  # (S, A), the last sweep
-    return normalised(log_za, logsumexp(log_za))
+    following = log_z[transitions.successors]  # (S, K)
+    top = following.max(axis=1, keepdims=True)
+    top[~np.isfinite(top)] = 0.0
+    weighted = transitions.probabilities * np.exp(following - top)[:, :, None]  # (S, K, A)
+    total = weighted.sum(axis=1, keepdims=True)  # (S, 1, A)
+    tilted = np.divide(weighted, total, out=transitions.probabilities.astype(float), where=total > 0)
+    return Transitions(transitions.successors, tilted)
 
 
 def causal_policy(
@@ -86,8 +162,8 @@ def causal_policy(
     """The maximum causal entropy policy (Ziebart, 2010) and its soft values.
 
     Q(s, a) = r(s) + discount E[V(s')], V(s) = log sum_a exp Q(s, a), V = r where the walk ends, and
-    pi = exp(Q - V). The average over s' stands outside the exponential, so that luck on the ice is not mistaken
-    for a choice.
+    pi = exp(Q - V). The backward pass above averages exp V(s'), so that a slip of the ice to a good place counts as if it
+    had been chosen. Here V(s') itself is averaged.
 
     Args:
         eps: stop when no value changes by more.
@@ -116,46 +192,18 @@ def visitation(
     eps: float = 1e-8,
     steps: float = np.inf,
 ) -> PerState:
-    """The forward pass: how often the policy visits each state, D(s) = sum_t discount^t p(s_t = s).
+    """The visits D(s) = sum_t discount^t p(s_t = s) of `forward_pass`, by default until everything has arrived.
 
-    The mass on a terminal state counts once and does not move on. The sum ends after `steps` times (the start
-    is the first) or when no more than `eps` is on its way. Without a limit on the steps, all later visits of what is on
-    its way after `COUNTED` of them come from one solve. Raises ValueError when some of it never arrives.
+    Args:
+        eps: stop when no more than this is on its way.
+        steps: how many times are counted at most; without a limit what takes long is solved for and not followed.
+
+    Raises ValueError when some of it never arrives, or the terminal states are none or out of range.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    chain = np.where(ends[:, None], 0.0, transitions.under(policy))  # (S, K), rows of zeros where the walk ends
-    mass = np.asarray(p_initial, dtype=float)
-    without_limit = np.isinf(steps)
-    counted = COUNTED if without_limit else steps
-    total, moving = _count(transitions, chain, mass, ends, discount, eps, counted)
-    if not without_limit or moving.sum() <= eps:
-        return total
-    later = visits_until_arrival(transitions, chain, moving, discount)
-    return total + discount * transitions.push(later, chain)
-
-
-def _count(
-    transitions: Transitions,
-    chain: Float[np.ndarray, "S K"],
-    mass: PerState,
-    ends: np.ndarray,
-    discount: float,
-    eps: float,
-    steps: float,
-) -> tuple[PerState, PerState]:
-    """The visits in the first `steps` times, and the mass (S,) that is on its way at the last of them."""
-    arrivals = transitions.successors.T.ravel()  # (K S), long rows being faster than short ones
-    chain = discount * np.ascontiguousarray(chain.T)  # (K, S)
-    total = mass.copy()
-    step = 1
-    while True:
-        moving = np.where(ends, 0.0, mass)
-        if step >= steps or moving.sum() <= eps:
-            return total, moving
-        mass = np.bincount(arrivals, weights=(moving * chain).ravel(), minlength=len(mass))
-        total += mass
-        step += 1
+    chain = np.where(ends[:, None], 0.0, transitions.under(policy))  # (S, K), the moves; none where the walk ends
+    return count_visits(transitions, chain, np.asarray(p_initial, dtype=float), ends, discount, eps, steps)
 
 
 def compute_expected_svf(
@@ -165,10 +213,10 @@ def compute_expected_svf(
     reward: PerState,
     eps: float = 1e-5,
 ) -> PerState:
-    """Expected state-visitation frequencies: the backward pass, then the forward pass, 2 S times each.
+    """Expected state-visitation frequencies: the backward pass, then the forward pass, of 2 S rounds each.
 
     Args:
-        eps: the forward pass ends before when less than this is on its way.
+        eps: stop the forward pass when no more than this is on its way.
 
     Raises ValueError as `check_problem` does.
     """

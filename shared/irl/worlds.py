@@ -92,7 +92,7 @@ class Transitions:
         return np.einsum("ska,sa->sk", self.probabilities, policy)
 
     def push(self, mass: PerState, chain: Float[np.ndarray, "S K"]) -> PerState:
-        """Where probability mass on the states is one step later; `chain` is what `under` returned."""
+        """The probability mass on the states one step later; `chain` is what `under` returned."""
         moved = mass[:, None] * chain
         return np.bincount(self.successors.ravel(), weights=moved.ravel(), minlength=self.n_states)
 

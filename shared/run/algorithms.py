@@ -44,5 +44,5 @@ def config_for(algorithm: str, settings: dict[str, object]) -> RolloutConfig:
 
 
 def flag(name: str) -> str:
-    """How the command line writes a setting: `learning-rate`."""
+    """A setting as the command line writes it: `learning-rate`."""
     return name.replace("_", "-")

@@ -41,7 +41,7 @@ HELP = (
 
 
 def panel_of(setting: Setting) -> str:
-    """The heading that a setting stands under: whose it is."""
+    """The heading that a setting stands under: the algorithms that have it."""
     having = [name for name, kind in ALGORITHMS.items() if setting.name in kind.config.__dataclass_fields__]
     if len(having) < len(ALGORITHMS):
         return f"Settings of {' and '.join(having)}"
@@ -132,6 +132,7 @@ def command(
     )
     try:
         result = run_with(engine)(plan)
+        # Not after an error: the other processes may be gone, and to wait for them would take for ever.
         Processes.here().leave()
     except (ValueError, OSError) as error:
         complain(str(error))
@@ -144,7 +145,7 @@ def command(
 
 
 def run_with(engine: Engine) -> Callable[[Plan], dict]:
-    """What carries out a plan. TRL takes seconds to import, so only who asks for it waits.
+    """The function that carries out a plan. TRL takes seconds to import, so only who asks for it waits.
 
     Raises ValueError when it is not installed.
     """

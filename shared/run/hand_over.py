@@ -97,6 +97,7 @@ def run(plan: Plan) -> dict:
         resumed = plan.checkpoint is not None and plan.checkpoint.is_dir() and get_last_checkpoint(str(plan.checkpoint))
         trainer.train(resume_from_checkpoint=resumed or None)
         after = measure(trainer, plan, materials, "after")
+        # Every process holds a part of the weights, so all take part in this before the others leave.
         weights = trainer.accelerator.get_state_dict(trainer.model) if plan.save is not None else None
         if not trainer.is_world_process_zero():
             return {}

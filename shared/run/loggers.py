@@ -1,4 +1,4 @@
-"""Where the record of each step goes: a table, TensorBoard or trackio, chosen by a text such as "tensorboard:runs/dots"."""
+"""Loggers of each step's record: a table, TensorBoard or trackio, chosen by a text such as "tensorboard:runs/dots"."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager

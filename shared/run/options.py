@@ -121,7 +121,7 @@ def _without_none(hint: Any) -> Any:
 
 
 def _sentences(config_class: type) -> dict[str, str]:
-    """What the class's own docstring says about each field that it names."""
+    """The sentences of a class's own docstring about each field that it names."""
     said: dict[str, str] = {}
     names: list[str] = []
     for line in inspect.cleandoc(config_class.__doc__).splitlines():

@@ -1,4 +1,4 @@
-"""What came of a run: the numbers a program wants, the tuned model in a folder."""
+"""The outcome of a run: the numbers a program wants, the tuned model in a folder."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from shared.saving import base_of, save_policy
 
 
 def measured_of(before: Evaluation, after: Evaluation | None, *, show: bool = True) -> dict[str, float]:
-    """What `compare` returns, with the 95 % interval of each measurement and the number of held-out prompts.
+    """The result of `compare`, with the 95 % interval of each measurement and the number of held-out prompts.
 
     after: None where training was interrupted; there is nothing to compare then.
     """
@@ -34,7 +34,7 @@ def measured_of(before: Evaluation, after: Evaluation | None, *, show: bool = Tr
 def result_of(
     plan: Plan, config: RolloutConfig, model: PreTrainedModel, measured: dict[str, float], history: list[dict]
 ) -> dict:
-    """What a program wants to know of a run, as JSON takes it: a number that is not finite, of a skipped step, is null."""
+    """The figures of a run for a program, as JSON takes them: a number that is not finite, of a skipped step, is null."""
     records = [{name: _finite(value) for name, value in record.items()} for record in history]
     return {
         "task": plan.recipe.name,

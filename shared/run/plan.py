@@ -1,4 +1,4 @@
-"""What the command line asked for, looked at before anything is loaded."""
+"""A plan made from the command line, checked before anything is loaded."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ CHECKPOINT_EVERY = 10
 
 @dataclass(frozen=True)
 class Plan:
-    """What the command line asked for.
+    """The run that the command line asked for.
 
     settings: those of the algorithm that were given; the others are the recipe's, and then the configuration's.
     model: a folder or hub name, None for the embedded one.
@@ -42,7 +42,7 @@ class Plan:
 
     @property
     def trained(self) -> str:
-        """Which weights are trained, a key of `shared.recipes.TRAINED`."""
+        """The weights that are trained, a key of `shared.recipes.TRAINED`."""
         if self.load_in_4bit or self.lora:
             return "lora"
         return self.recipe.trained if self.lora is None else "all"

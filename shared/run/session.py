@@ -10,13 +10,13 @@ from shared import training
 from shared.engine.processes import Processes
 from shared.evaluate import Evaluation, evaluate
 from shared.models import frozen_copy, load_policy, parameter_summary
+from shared.progress import silence
 from shared.recipes import TRAINED, measuring, prepare
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
 from shared.run.signals import stop_after_the_step
-from shared.telling import silence
 
 
 def run(plan: Plan) -> dict:

@@ -58,7 +58,7 @@ def without_counterpart(config: GRPOConfig) -> list[str]:
 
 
 def trl_settings(config: GRPOConfig, *, on_cpu: bool, processes: int = 1) -> dict[str, object]:
-    """What `trl.GRPOConfig` is given for a configuration of ours; the whole of a minibatch is one pass.
+    """The arguments of `trl.GRPOConfig` for a configuration of ours; the whole of a minibatch is one pass.
 
     Raises ValueError for what TRL has no counterpart for, and for completions that the processes cannot share.
     """
@@ -80,7 +80,7 @@ def trl_settings(config: GRPOConfig, *, on_cpu: bool, processes: int = 1) -> dic
 
 
 def shares_of(config: GRPOConfig, processes: int, per_device: int | None = None) -> dict[str, int]:
-    """How a step's completions are shared: TRL counts completions of one process in one pass.
+    """The shares of a step's completions: TRL counts completions of one process in one pass.
 
     per_device: completions in one pass of one process; None puts a minibatch into one pass of each.
 

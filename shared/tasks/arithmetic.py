@@ -31,6 +31,15 @@ def evaluate(text: str) -> tuple[Fraction, list[int]]:
     return value, [int(token) for token in tokens if token.isdigit()]
 
 
+def is_expression(text: str) -> bool:
+    """True if the text is an arithmetic expression and nothing more."""
+    try:
+        evaluate(text)
+    except NotAnExpression:
+        return False
+    return True
+
+
 def _tokens(text: str) -> list[str]:
     if len(text) > MAX_CHARACTERS:
         raise NotAnExpression(f"The expression is longer than {MAX_CHARACTERS} characters.")

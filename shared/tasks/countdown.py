@@ -21,7 +21,7 @@ from itertools import permutations
 
 from shared.tasks import addition
 from shared.tasks.addition import SYSTEM_PROMPT
-from shared.tasks.arithmetic import NotAnExpression, evaluate
+from shared.tasks.arithmetic import NotAnExpression, evaluate, is_expression
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.split import Split, check_request, distinct, endless, split_of
 from shared.tasks.tags import parse, tagged
@@ -145,7 +145,7 @@ def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
 
 
 def reachable(numbers: Sequence[int | Fraction], target: int) -> bool:
-    """Whether some expression that uses every number exactly once equals the target: all of them are tried."""
+    """True if some expression that uses every number exactly once equals the target: all of them are tried."""
     if len(numbers) == 1:
         return numbers[0] == target
     for i, j in permutations(range(len(numbers)), 2):
@@ -159,7 +159,7 @@ def reachable(numbers: Sequence[int | Fraction], target: int) -> bool:
 
 
 def sound_lines(completion: str, numbers: Sequence[int], target: int) -> int:
-    """How many lines of the working come before its first mistake; 0 for a completion without the format.
+    """The number of lines of the working before its first mistake; 0 for a completion without the format.
 
     A line `a + b = c` is sound when the equation holds, a and b are still unused, and the target can still be reached
     from c and what is left.
@@ -185,15 +185,6 @@ def _remove(numbers: list[Fraction], number: Fraction) -> bool:
     if number not in numbers:
         return False
     numbers.remove(number)
-    return True
-
-
-def is_expression(text: str) -> bool:
-    """Whether the text is an arithmetic expression and nothing more."""
-    try:
-        evaluate(text)
-    except NotAnExpression:
-        return False
     return True
 
 
@@ -267,7 +258,7 @@ STYLES = (
 
 
 def _adds_held_out_numbers(solution: Solution) -> bool:
-    """Whether a step is a sum that the addition task holds out for evaluation."""
+    """True if a step is a sum that the addition task holds out for evaluation."""
     return any(
         op == "+" and min(a, b) in addition.OPERANDS and addition.pair_split(a, b) == "eval"
         for a, op, b, _ in solution.steps

@@ -1,4 +1,4 @@
-"""Whether a completion says the answer: what the rewards of several tasks have in common."""
+"""Matching a completion with its answer, as the rewards of several tasks do."""
 
 
 def exact_match(prompts, completions, answer, **columns) -> list[float]:

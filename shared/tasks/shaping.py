@@ -50,7 +50,7 @@ def sound_reward(
 
 
 def uses_given_numbers(completion: str, numbers: Sequence[int]) -> bool:
-    """Whether the answer is an expression that uses each given number exactly once, whatever its value."""
+    """True if the answer is an expression that uses each given number exactly once, whatever its value."""
     blocks = parse(completion)
     if blocks is None:
         return False

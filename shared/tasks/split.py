@@ -1,4 +1,4 @@
-"""Which split an item belongs to, decided by the item alone.
+"""The split of an item, decided by the item alone.
 
 A stable hash of the canonical item decides, not a shuffle: pretraining, training and evaluation then agree on it
 without talking to each other, in every process and for every seed.
@@ -19,7 +19,7 @@ def split_of(item: str, eval_fraction: float = EVAL_FRACTION) -> Split:
 
 
 def check_request(split: str, n: int) -> None:
-    """What every `dataset(split, n)` refuses. ValueError unless the split exists and n is at least 1."""
+    """Refuse what no `dataset(split, n)` can give: ValueError unless the split exists and n is at least 1."""
     if split not in ("train", "eval"):
         raise ValueError(f'The split {split!r} does not exist; choose "train" or "eval".')
     if n < 1:

@@ -1,87 +1,47 @@
-"""One file for each exercise: `EXERCISE`, with its reference in steps, its slips and how its arguments are drawn.
+"""A file for each exercise, `<notebook>/<name>.py`: its reference in steps, its slips, how its arguments are drawn.
 
-Exercises that share how they draw stand in a folder of their own, a package with an `__all__` like this one's. So does an
-exercise with so many slips that those of each idea have a file: its package has an `EXERCISE` like any other module.
+The name of the file is that of the check and of the function in the notebook. An exercise of several notebooks stands with
+the first. An exercise with so many slips that those of each idea have a file is a folder, `dots/grpo_loss/`, with an
+`EXERCISE` like any other. `common/` holds no exercise, but what several of them share.
 """
 
-from types import ModuleType
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
-from shared.exercises.catalogue import (
-    accumulation,
-    advantages,
-    blocks,
-    clustered,
-    constant,
-    countdown,
-    evaluation,
-    first_word,
-    flat,
-    full_stops,
-    gae,
-    gradients,
-    greedy_evaluation,
-    grpo_step,
-    hand_type,
-    idle,
-    irl,
-    kl,
-    leakage,
-    logps,
-    loss,
-    off_policy,
-    preferences,
-    reward,
-    silent,
-    soft_score,
-    training_step,
-    transfer,
-    value_loss,
-    weighted,
-    what_rl_adds,
-)
+from shared.exercises.exercise import Exercise
 
-__all__ = [
-    "accumulation",
-    "advantages",
-    "blocks",
-    "clustered",
-    "constant",
-    "countdown",
-    "evaluation",
-    "first_word",
-    "flat",
-    "full_stops",
-    "gae",
-    "gradients",
-    "greedy_evaluation",
-    "grpo_step",
-    "hand_type",
-    "idle",
-    "irl",
-    "kl",
-    "leakage",
-    "logps",
-    "loss",
-    "off_policy",
-    "preferences",
-    "reward",
-    "silent",
-    "soft_score",
-    "training_step",
-    "transfer",
-    "value_loss",
-    "weighted",
-    "what_rl_adds",
-]
+NO_NOTEBOOK = "common"
 
 
-def exercise_modules() -> dict[str, ModuleType]:
-    """The module of each exercise by its place here: `kl`, `irl.policy`."""
+def _places() -> dict[str, str]:
+    """The module of each exercise by its name, "dots.per_token_kl" of "per_token_kl"; none is imported."""
     found = {}
-    for name in __all__:
-        module = globals()[name]
-        if hasattr(module, "EXERCISE"):
-            found[name] = module
-        else:
-            found |= {f"{name}.{inner}": getattr(module, inner) for inner in module.__all__}
+    for notebook in iter_modules(__path__):
+        if notebook.ispkg and notebook.name != NO_NOTEBOOK:
+            modules = iter_modules([str(Path(__file__).parent / notebook.name)])
+            found |= {module.name: f"{notebook.name}.{module.name}" for module in modules}
     return found
+
+
+PLACES = _places()
+
+
+class Catalogue(Mapping[str, Exercise]):
+    """The exercises by their names. A file is imported when its exercise is asked for."""
+
+    def __getitem__(self, name: str) -> Exercise:
+        return import_module(f"{__name__}.{PLACES[name]}").EXERCISE
+
+    def __contains__(self, name: object) -> bool:
+        return name in PLACES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+
+EXERCISES = Catalogue()

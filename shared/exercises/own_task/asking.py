@@ -6,7 +6,7 @@ from math import isfinite
 
 from torch import Tensor
 
-from shared.exercises.calling import Unfinished
+from shared.exercises.calling import Unfinished, not_filled_in
 from shared.exercises.own_task.flaws import Flaw, quoted, raised
 from shared.exercises.results import Floats, NotAResult
 from shared.rewards import columns_of
@@ -19,6 +19,7 @@ def rewards_of(
     where = f"for completion {quoted(completions[0])}" if len(rows) == 1 else f"for {len(rows)} completions"
     given = {"prompts": list(prompts or [row["prompt"] for row in rows]), "completions": list(completions)}
     given |= columns_of(rows)
+    # The reward gets a copy, so that a change of it is seen and does no harm.
     own = copy.deepcopy(given)
     try:
         rewards, complaint = Floats().read(function(**own))
@@ -27,7 +28,7 @@ def rewards_of(
     except NotAResult as problem:
         raise Flaw(f"{problem} ({where})") from problem
     except NotImplementedError as error:
-        raise Flaw(f"it is not filled in yet ({raised(error)}).") from error
+        raise Flaw(f"{not_filled_in(error)}.") from error
     except BaseException as error:
         raise Flaw(f"it raised {raised(error)} {where}. Whatever a model says has to earn a number.") from error
     if complaint:

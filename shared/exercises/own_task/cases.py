@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from shared.exercises.calling import not_filled_in
 from shared.exercises.judging import Verdict
 from shared.exercises.own_task.flaws import Flaw, quoted, raised, verdict
 
@@ -15,10 +16,10 @@ Case = tuple[dict, str, float]
 
 def verdict_on_cases(function: Callable) -> Verdict:
     """The verdict on `f() -> [(row, completion, reward), ...]`. Never raises."""
-    return verdict(NAME, lambda begun: judged(function, begun), lambda number: "the call `f()`")
+    return verdict(NAME, lambda begun: judge_cases(function, begun), lambda number: "the call `f()`")
 
 
-def judged(function: Callable, begun: Callable[[int], None]) -> tuple[str, list[str]]:
+def judge_cases(function: Callable, begun: Callable[[int], None]) -> tuple[str, list[str]]:
     begun(0)
     cases = asked(function)
     require_cases(cases)
@@ -50,7 +51,7 @@ def asked(cases: Callable | Sequence[Case]) -> list:
     try:
         found = cases()
     except NotImplementedError as error:
-        raise Flaw(f"it is not filled in yet ({raised(error)}).") from error
+        raise Flaw(f"{not_filled_in(error)}.") from error
     except Exception as error:
         raise Flaw(f"the function of the cases raised {raised(error)}.") from error
     if not isinstance(found, (list, tuple)):

@@ -1,16 +1,16 @@
-"""What is wrong with a part of a task, and the verdict that it makes."""
+"""Flaws of a part of a task, and the verdict that they make."""
 
 from collections.abc import Callable
 
 from shared.exercises.judging import Verdict
-from shared.exercises.process import Judgement, apart
+from shared.exercises.process import Judgement, safe_verdict
 from shared.exercises.results import clipped
 
 WIDTH = 80  # characters of a text that is shown
 
 
 class Flaw(Exception):
-    """What is wrong, as a sentence."""
+    """A flaw of a student's own task, as a sentence."""
 
 
 def quoted(text: object) -> str:
@@ -31,12 +31,12 @@ def verdict(name: str, judge: Callable, in_words: Callable[[int], str]) -> Verdi
     in_words: what goes on under that number.
     """
 
-    def judged(report) -> Verdict:
+    def judge_and_report(listener) -> Verdict:
         numbers = [0]
 
         def begun(number: int) -> None:
             numbers.append(number)
-            report.begun(number)
+            listener.on_case(number)
 
         try:
             text, warnings = judge(begun)
@@ -44,4 +44,4 @@ def verdict(name: str, judge: Callable, in_words: Callable[[int], str]) -> Verdi
             return Verdict(name, False, str(flaw), len(numbers) - 1)
         return Verdict(name, True, text, len(numbers) - 1, tuple(warnings))
 
-    return apart(Judgement(name, judged, in_words))
+    return safe_verdict(Judgement(name, judge_and_report, in_words))

@@ -1,7 +1,7 @@
 """The checks of any task as grading asks them: what a function did, as a sentence, "" where nothing is wrong with it.
 
-No hidden value stands behind them, as behind an exercise of the catalogue. So they tell that a task is well made, and a
-function that sets out to deceive its judge could; what a task is worth, a person says by the rubric.
+They have no hidden values to compare with, as the exercises of the catalogue have. So they tell whether a task is well
+made, and a function that sets out to deceive them can. A person says by the rubric what the task is worth.
 """
 
 from collections.abc import Callable
@@ -22,6 +22,7 @@ class AnyTask:
     result: Result = Text()
     gradient: None = None
     relevant: None = None
+    shows: tuple[str, ...] = (__name__,)
 
     def cases(self, seed: int) -> list[dict]:
         """One: everything that is asked, is asked in one call."""
@@ -41,18 +42,18 @@ def _sentence(judge: Callable[[], object]) -> str:
 
 
 def of_rows(function: Callable, case: dict) -> str:
-    return _sentence(lambda: rows.judged(function, rows.SPLITS, _ignored))
+    return _sentence(lambda: rows.judge_rows(function, rows.SPLITS, _ignored))
 
 
 def of_cases(function: Callable, case: dict) -> str:
-    return _sentence(lambda: cases.judged(function, _ignored))
+    return _sentence(lambda: cases.judge_cases(function, _ignored))
 
 
 def of_reward(function: Callable, case: dict) -> str:
     listed = next((function.__globals__[name] for name in CASES if name in function.__globals__), None)
     if listed is None:
         return f"there is no function `{CASES[-1]}` to hold it against."
-    return _sentence(lambda: reward.judged(function, listed, _ignored))
+    return _sentence(lambda: reward.judge_reward(function, listed, _ignored))
 
 
 BY_CHECK = {"rows": AnyTask(of_rows), "cases": AnyTask(of_cases), "reward_function": AnyTask(of_reward)}

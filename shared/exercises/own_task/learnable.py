@@ -1,4 +1,4 @@
-"""Whether a task can be learnt and the result measured: told from its rows and the rewards before training."""
+"""A check, before training, that a task can be learnt and the result measured: by its rows and first rewards."""
 
 from collections.abc import Iterator, Sequence
 

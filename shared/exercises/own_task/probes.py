@@ -1,4 +1,4 @@
-"""How a policy might game a reward, tried on cheap completions before any policy tries.
+"""Probes of a reward: cheap completions with which a policy might game it, tried before any policy does.
 
 That such a completion is paid may be what the author wants, so it is no flaw: it is said, with the completion.
 """
@@ -16,12 +16,13 @@ NEAR = 1e-6
 
 
 def warnings(function: Callable, cases: Sequence[Case]) -> dict[str, str]:
-    """What to beware of, each a name and a sentence."""
+    """The warnings about a reward, each a name and a sentence."""
     rows = list({row["prompt"]: row for row, _, _ in cases}.values())
     highest = max(wanted for _, _, wanted in cases)
     good = [case for case in cases if case[2] == highest]
     distinct = list(dict.fromkeys(completion.strip() for _, completion, _ in good))
     at_once = " ".join(["", *distinct])
+    # An author who lists such a case has thought of it, and needs no warning.
     thought_of = any(all(part in completion for part in distinct) for _, completion, _ in cases)
     found = {}
     if not thought_of and _earns_everywhere(function, rows, at_once, highest):
@@ -47,5 +48,5 @@ def warnings(function: Callable, cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _earns_everywhere(function: Callable, rows: Sequence[dict], completion: str, highest: float) -> bool:
-    """Whether a completion earns the most in every row."""
+    """True if a completion earns the most in every row."""
     return min(rewards_of(function, rows, [completion] * len(rows)).tolist()) >= highest - NEAR

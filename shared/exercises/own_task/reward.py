@@ -1,4 +1,4 @@
-"""Whether a reward of one's own is one, and agrees with the cases that its author is sure of."""
+"""A check that a function is a reward, and agrees with the cases that its author is sure of."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,10 +16,10 @@ Begun = Callable[[int], None]
 
 def verdict_on_reward(function: Callable, cases: Sequence[Case] | Callable) -> Verdict:
     """The verdict on a reward function and its author's cases, or the function that lists them. Never raises."""
-    return verdict(NAME, lambda begun: judged(function, cases, begun), lambda number: in_words(cases, number))
+    return verdict(NAME, lambda begun: judge_reward(function, cases, begun), lambda number: in_words(cases, number))
 
 
-def judged(function: Callable, cases: Sequence[Case] | Callable, begun: Begun) -> tuple[str, list[str]]:
+def judge_reward(function: Callable, cases: Sequence[Case] | Callable, begun: Begun) -> tuple[str, list[str]]:
     """The text of a right one, and the names of what is warned of. Raises Flaw."""
     listed = asked(cases)
     require_cases(listed)
@@ -31,7 +31,7 @@ def judged(function: Callable, cases: Sequence[Case] | Callable, begun: Begun) -
 
 
 def in_words(cases: Sequence[Case] | Callable, number: int) -> str:
-    """What it is asked under this number: a case, a hostile text, or all cases together."""
+    """The input under this number, in words: a case, a hostile text, or all cases together."""
     completions = [*(completion for _, completion, _ in asked(cases)), *HOSTILE]
     return f"completion {quoted(completions[number])}" if number < len(completions) else "your cases in another order"
 

@@ -1,8 +1,9 @@
-"""Whether rows of one's own are a data set, and a function that makes them one that training and evaluation can trust."""
+"""A check of rows as a data set, and of the function that makes them for training and for evaluation."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 
+from shared.exercises.calling import not_filled_in
 from shared.exercises.judging import Verdict
 from shared.exercises.own_task.flaws import Flaw, quoted, raised, verdict
 
@@ -17,10 +18,10 @@ SPLITS = (TRAIN, "eval", "new")  # of the assignment; "new" is of a kind that tr
 def verdict_on_rows(function: Callable, splits: Sequence[str]) -> Verdict:
     """The verdict on `f(split, n, seed) -> rows`. Never raises."""
     calls = _calls(splits)
-    return verdict(NAME, lambda begun: judged(function, splits, begun), lambda number: _in_words(*calls[number]))
+    return verdict(NAME, lambda begun: judge_rows(function, splits, begun), lambda number: _in_words(*calls[number]))
 
 
-def judged(function: Callable, splits: Sequence[str], begun: Callable[[int], None]) -> tuple[str, list[str]]:
+def judge_rows(function: Callable, splits: Sequence[str], begun: Callable[[int], None]) -> tuple[str, list[str]]:
     """The text of a right one. Raises Flaw."""
     made = {}
     for number, call in enumerate(_calls(splits)):
@@ -58,7 +59,7 @@ def require_disjoint(trained_on: set[str], held_out: Sequence[dict]) -> None:
 
 
 def flaws_of_form(name: str, rows: object) -> Iterator[str]:
-    """What is wrong with a list of rows as such: its type, its prompts, its columns."""
+    """The flaws of a list of rows as such: its type, its prompts, its columns."""
     if not isinstance(rows, (list, tuple)):
         yield f"{name} rows are no list. Is the `return` missing?"
         return
@@ -101,7 +102,7 @@ def _made(function: Callable, split: str, n: int, seed: int) -> list[dict]:
     try:
         rows = function(split, n, seed)
     except NotImplementedError as error:
-        raise Flaw(f"it is not filled in yet ({raised(error)}).") from error
+        raise Flaw(f"{not_filled_in(error)}.") from error
     except Exception as error:
         raise Flaw(f"it raised {raised(error)} for {where}.") from error
     for flaw in flaws_of_form(split, rows):

@@ -14,12 +14,13 @@ import torch
 from shared.engine.sampling import Sampling
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import is_reference
-from shared.rollout import Rollout
+from shared.exercises.stand_ins.tokens import TOKENIZER
+from shared.rollout_record import Rollout
 
 
 @dataclass(frozen=True, eq=False)
 class Speaker:
-    """What stands for a model. sure: what it says to a prompt when greedy; unsure: by chance, one after the other."""
+    """A stand-in for a model. sure: what it says to a prompt when greedy; unsure: by chance, one after the other."""
 
     sure: dict[str, str]
     unsure: dict[str, list[str]]
@@ -64,7 +65,7 @@ def rollout_of(
     )
 
 
-SETTINGS = {"sample": speak, "tokenizer": None, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
+SETTINGS = {"sample": speak, "tokenizer": TOKENIZER, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
 
 
 @contextmanager

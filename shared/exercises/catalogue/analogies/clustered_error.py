@@ -127,6 +127,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="error with clusters",
     function="clustered_error",
+    contract="`f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together.",
     steps=STEPS,
     arguments={"rewards": Numbers("B"), "pairs": Things("B")},
     result=Number(),

@@ -4,7 +4,7 @@
 """
 
 from shared.exercises.arguments import Texts, Things
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
+from shared.exercises.catalogue.common.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -282,6 +282,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="first-word reward",
     function="exact_reward",
+    contract="`f(prompts, completions, answers) -> list of floats`: 1.0 where the first word is one of the row's "
+    "answers.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B"), "answers": Things("B")},
     result=Floats(),

@@ -1,4 +1,4 @@
-"""What was already rewarded: `share_already_rewarded(train_rows, eval_rows) -> number`, by relation and word asked about."""
+"""The share of rewards seen before: `share_already_rewarded(train_rows, eval_rows) -> number`, by relation and word asked about."""
 
 from dataclasses import dataclass
 
@@ -115,6 +115,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="share already rewarded",
     function="share_already_rewarded",
+    contract="`f(train_rows, eval_rows) -> number`, by relation and word asked about.",
     steps=STEPS,
     arguments={"train_rows": Analogies("N"), "eval_rows": Analogies("L")},
     result=Number(),

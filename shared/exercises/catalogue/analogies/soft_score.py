@@ -3,25 +3,14 @@
 (1 + cosine) / 2 of the completion and the nearest accepted answer; 0 for an empty completion.
 """
 
-import torch
-from torch import Tensor
-
 from shared.exercises.arguments import Kind, Texts, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
+from shared.exercises.stand_ins.letters import letters
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-
-
-def letters(texts: list[str]) -> Tensor:
-    """Unit vectors (n, 3) that stand for embeddings: the sum of a direction for each letter; white space says nothing."""
-    vectors = []
-    for text in texts:
-        codes = torch.tensor([1.0, *(float(ord(letter) % 97) for letter in text if not letter.isspace())])
-        vectors.append(torch.stack([torch.cos(codes), torch.sin(codes), torch.cos(2 * codes)], dim=1).sum(dim=0))
-    return torch.nn.functional.normalize(torch.stack(vectors), dim=1)
 
 
 @STEPS.step
@@ -117,10 +106,12 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="soft reward",
     function="soft_score",
+    contract="`f(completion, accepted, embed) -> number` from 0 to 1.",
     steps=STEPS,
     arguments={"completion": Things(), "accepted": Texts("B"), "embed": Kind()},
     result=Number(),
     draw=draw,
     boundary=boundary,
     valid=lambda case: all(case["accepted"]),
+    shows=("shared.exercises.stand_ins.letters",),
 )

@@ -1,4 +1,4 @@
-"""What is said in the answer block: drawn for both rewards of countdown."""
+"""Drawn contents of the answer block, for both rewards of countdown."""
 
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.tasks.arithmetic import NotAnExpression

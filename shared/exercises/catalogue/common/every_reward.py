@@ -1,9 +1,17 @@
-"""Slips that are made in any reward: those that the exercises on rewards have in common, each where it wants them.
+"""The common parts of exercises on rewards: the call of a reward, and the slips that are made in any of them.
 
-They change the steps `texts`, the completions as they are read, and `rewards`, the result.
+The slips change the steps `texts`, the completions as they are read, and `rewards`, the result.
 """
 
+from collections.abc import Callable
+
+from shared.exercises.exercise import Case
 from shared.exercises.steps import Slip
+
+
+def as_score_calls(function: Callable, case: Case):
+    """Call a reward as `shared.rewards.score` and TRL do: by name, with a column more than it reads."""
+    return function(**case, another_column=[None] * len(case["completions"]))
 
 
 def first_completion_for_all(completions):

@@ -1,4 +1,4 @@
-"""What exercises with a model share: tiny random models, and padded prompts and completions."""
+"""Tiny random models, and padded prompts and completions, for the exercises with a model."""
 
 from functools import lru_cache
 
@@ -7,9 +7,9 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from shared.exercises.drawing import Draw
+from shared.exercises.stand_ins.tokens import END
 
 VOCABULARY = 16
-END = 1  # EOS, and padding too
 
 
 @lru_cache

@@ -8,7 +8,7 @@ import numpy as np
 from shared.exercises.arguments import Kind
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case
-from shared.irl import Trajectory
+from shared.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Walks(Kind):
 
 
 def is_certain(probabilities: np.ndarray) -> bool:
-    """Whether nothing is left to luck."""
+    """True if nothing is left to luck."""
     return bool(np.isin(probabilities, (0.0, 1.0)).all())
 
 
@@ -165,7 +165,7 @@ def without_state(case: Case, state: int) -> Case:
 
 
 def ends_somewhere(case: Case) -> bool:
-    """Whether the terminal state can be reached from every state, and every action there may stay."""
+    """True if the terminal state can be reached from every state, and every action there may stay."""
     P = case["P"]
     ends = case["terminal"]
     if not (P[ends, ends] > 0).all():

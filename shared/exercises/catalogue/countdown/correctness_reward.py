@@ -1,4 +1,4 @@
-"""Whether a problem is solved: `correctness_reward(prompts, completions, numbers, target) -> list of floats`.
+"""A reward for solved problems: `correctness_reward(prompts, completions, numbers, target, **columns) -> list of floats`.
 
 1.0 where the format is kept and the answer makes the target from exactly the given numbers, else 0.0.
 """
@@ -6,8 +6,20 @@
 from collections import Counter
 
 from shared.exercises.arguments import Texts, Things
-from shared.exercises.catalogue.countdown.answers import NUMBERS, TARGET, drawn, expression_in, expression_of, said
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.countdown_answers import (
+    NUMBERS,
+    TARGET,
+    drawn,
+    expression_in,
+    expression_of,
+    said,
+)
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -45,7 +57,7 @@ def hits(expressions, goals):
 
 @STEPS.step
 def fair(expressions, given):
-    """Whether the numbers are those given, each as often as it was given."""
+    """True where the numbers are those given, each as often as it was given."""
     return [found is not None and Counter(found[1]) == Counter(of_row) for found, of_row in zip(expressions, given)]
 
 
@@ -179,6 +191,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="correctness reward",
     function="correctness_reward",
+    contract="`f(prompts, completions, numbers, target, **columns) -> list of floats`: 1.0 for a solved problem.",
     steps=STEPS,
     arguments={
         "prompts": Texts("B", always_shown=False),
@@ -189,4 +202,5 @@ EXERCISE = Exercise(
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -1,11 +1,16 @@
-"""The format of countdown: `format_reward(prompts, completions) -> list of floats`.
+"""The format of countdown: `countdown_format_reward(prompts, completions) -> list of floats`.
 
 1.0 for both blocks with an expression alone in the answer, 0.5 when it holds anything else, else 0.0.
 """
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.countdown.answers import drawn, expression_of, said
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.countdown_answers import drawn, expression_of, said
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -28,25 +33,25 @@ def blocks(texts):
 
 @STEPS.step
 def read():
-    """Which of the two blocks is read: the answer, the second."""
+    """The number of the block that is read: the second, the answer."""
     return 1
 
 
 @STEPS.step
 def sound(blocks, read):
-    """Whether the block that is read holds an expression alone."""
+    """True where the block that is read holds an expression alone."""
     return [pair is not None and expression_of(pair[read]) is not None for pair in blocks]
 
 
 @STEPS.step
 def for_blocks():
-    """What the blocks alone earn."""
+    """The reward of the blocks alone."""
     return 0.5
 
 
 @STEPS.step
 def for_expression():
-    """What an expression in the blocks earns."""
+    """The reward of an expression in the blocks."""
     return 1.0
 
 
@@ -126,10 +131,13 @@ def boundary() -> list[Case]:
 
 EXERCISE = Exercise(
     name="format reward",
-    function="format_reward",
+    function="countdown_format_reward",
+    contract="`f(prompts, completions, **columns) -> list of floats`: 1.0 for both blocks and an expression, 0.5 for the "
+    "blocks alone.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -7,11 +7,11 @@ to, and two plain rewards stand in for the student's own, which have checks of t
 import torch
 
 from shared.exercises.arguments import Kind, Scalar, Things
-from shared.exercises.catalogue import advantages as advantages_exercise
-from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.catalogue.dots import group_advantages as advantages_exercise
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, standing_in
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -157,6 +157,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="scored episodes",
     function="episodes",
+    contract="`f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`.",
     steps=STEPS,
     arguments={"model": Kind(), "rows": Things("N"), "G": Scalar(usual=8, simple=(2,))},
     result=TensorOf("B R"),
@@ -165,4 +166,6 @@ EXERCISE = Exercise(
     call=call,
     needs=(advantages_exercise.EXERCISE,),
     draws=60,
+    supplies=(*SETTINGS, "REWARDS", "G"),
+    shows=("shared.exercises.stand_ins.speaking",),
 )

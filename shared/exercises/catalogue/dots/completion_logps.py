@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Kind, Mask, Things
-from shared.exercises.catalogue import tiny
+from shared.exercises.catalogue.common import tiny
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -260,6 +260,8 @@ def valid(case: Case) -> bool:
 EXERCISE = Exercise(
     name="completion log-probabilities",
     function="completion_logps",
+    contract="`f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), "
+    "(B, C).",
     steps=STEPS,
     arguments={
         "model": Kind(),

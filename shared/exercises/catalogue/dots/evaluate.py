@@ -3,47 +3,18 @@
 What is compared is which completion got which reward; the model says what it was told to, greedily and by chance.
 """
 
-from dataclasses import dataclass
-
 import torch
 
 from shared.exercises.arguments import Kind, Scalar, Things
-from shared.exercises.catalogue import reward
-from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.catalogue.dots import get_reward
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import NotAResult, Result, clipped, named
+from shared.exercises.stand_ins.scored import Scored
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, standing_in
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-SCORED = reward.EXERCISE.reference()
-
-
-@dataclass(frozen=True)
-class Scored(Result):
-    """Completions and tensors of their rewards, read as the text "' 3' earns 1, ' 4' earns 0"."""
-
-    def read(self, result) -> tuple[str, str]:
-        if not isinstance(result, tuple) or len(result) < 2:
-            raise NotAResult(f"it returns {named(result)}; return the completions and the tensor of their rewards.")
-        completions, *rewards = result
-        if not isinstance(completions, (list, tuple)) or not all(isinstance(text, str) for text in completions):
-            raise NotAResult(f"its completions are {named(completions)}; return a list of texts.")
-        complaint = ""
-        columns = []
-        for column in rewards:
-            if not isinstance(column, torch.Tensor) or not column.is_floating_point():
-                complaint = (
-                    f"it returns {named(column)} as rewards; return a tensor of floats, whose mean is taken below."
-                )
-            if isinstance(column, torch.Tensor) and column.requires_grad:
-                complaint = "its rewards carry a gradient. An evaluation needs none."
-            columns.append(torch.as_tensor(column).flatten().tolist())
-        if any(len(column) != len(completions) for column in columns):
-            lengths = " and ".join(str(len(column)) for column in columns)
-            return f"{len(completions)} completions and {lengths} rewards", complaint
-        earned = [" and ".join(f"{number:g}" for number in numbers) for numbers in zip(*columns)]
-        return ", ".join(f"{clipped(text, 30)} earns {e}" for text, e in zip(map(repr, completions), earned)), complaint
+SCORED = get_reward.EXERCISE.reference()
 
 
 @STEPS.step
@@ -136,7 +107,7 @@ def best_of_each(rewards, num_generations):
 
 
 def call(function, case: Case):
-    """With a `sample` that asks the case's model."""
+    """Call with a `sample` that asks the case's model."""
     with standing_in(function):
         return function(
             case["model"], case["rows"], temperature=case["temperature"], num_generations=case["num_generations"]
@@ -166,6 +137,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="evaluation",
     function="evaluate",
+    contract="`f(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`.",
     steps=STEPS,
     arguments={
         "model": Kind(),
@@ -177,6 +149,8 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     call=call,
-    needs=(reward.EXERCISE,),
+    needs=(get_reward.EXERCISE,),
     draws=60,
+    supplies=tuple(SETTINGS),
+    shows=("shared.exercises.stand_ins.scored", "shared.exercises.stand_ins.speaking"),
 )

@@ -33,7 +33,7 @@ def spread(groups):
 
 @STEPS.step
 def added():
-    """What keeps the denominator from 0."""
+    """The number that keeps the denominator from 0."""
     return 1e-4
 
 
@@ -289,8 +289,9 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="group advantages",
     function="group_advantages",
+    contract="`f(rewards (B,), num_generations) -> advantages (B,)`.",
     steps=STEPS,
-    arguments={"rewards": Numbers("N*G"), "num_generations": Size(of="G", usual=4)},
+    arguments={"rewards": Numbers("N*G"), "num_generations": Size(axis="G", usual=4)},
     result=TensorOf("B"),
     draw=draw,
     boundary=boundary,

@@ -151,6 +151,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="per-token KL",
     function="per_token_kl",
+    contract="`f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`.",
     steps=STEPS,
     arguments={"logps": Numbers("B C", most=0.0), "ref_logps": Numbers("B C", most=0.0)},
     result=TensorOf("B C"),

@@ -121,7 +121,7 @@ def never_cleared(stepped):
 
 
 def call(function, case: Case) -> str:
-    """What happened in twenty updates, in a sentence."""
+    """Make twenty updates; a sentence on what they did."""
     rewards, scale, learning_rate, max_grad_norm = case.values()
     model = Table(*rewards.shape)
     optimizer = CountingSGD(model.parameters(), lr=learning_rate)
@@ -167,6 +167,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="training step",
     function="training_step",
+    contract="`f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters.",
     steps=STEPS,
     arguments={
         "rewards": Numbers("N B", least=0.0, most=1.0),

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.gradients.tables import probabilities, reward_numbers
+from shared.exercises.catalogue.common.tables import probabilities, reward_numbers
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -24,7 +24,7 @@ def paid(R):
 
 @STEPS.step
 def count(p):
-    """Over how many the mean is taken: N."""
+    """The number of prompts that the mean is taken over, N."""
     return p.size(0)
 
 
@@ -113,6 +113,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="weights of the exact gradient",
     function="exact_weights",
+    contract="`f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient.",
     steps=STEPS,
     arguments={"p": Numbers("N B", least=0.05, most=1.0), "R": Numbers("N B")},
     result=TensorOf("N B"),

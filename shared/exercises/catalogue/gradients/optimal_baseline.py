@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.gradients.tables import probabilities, reward_numbers
+from shared.exercises.catalogue.common.tables import probabilities, reward_numbers
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -19,7 +19,7 @@ def lengths(score_norms):
 
 @STEPS.step
 def shares(p, lengths):
-    """How much each completion says about the baseline."""
+    """The weight of each completion in the baseline."""
     return p * lengths
 
 
@@ -122,6 +122,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="optimal baseline",
     function="optimal_baseline",
+    contract="`f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`.",
     steps=STEPS,
     arguments={
         "p": Numbers("N B", least=0.05, most=1.0),

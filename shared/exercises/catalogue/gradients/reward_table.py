@@ -103,9 +103,10 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="table of rewards",
     function="reward_table",
+    contract="`f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker.",
     steps=STEPS,
     arguments={"rows": Hands("N"), "completions": Texts("B")},
-    result=TensorOf("N B", of="doubles"),
+    result=TensorOf("N B", holds="doubles"),
     draw=draw,
     boundary=boundary,
     draws=40,

@@ -126,6 +126,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="leave-one-out advantages",
     function="rloo_advantages",
+    contract="`f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others.",
     steps=STEPS,
     arguments={"rewards": Numbers("D N G")},
     result=TensorOf("D N G"),

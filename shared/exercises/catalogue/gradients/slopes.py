@@ -109,6 +109,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="slopes of k1, k2, k3",
     function="slopes",
+    contract='`f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi.',
     steps=STEPS,
     arguments={"log_r": Numbers("N B")},
     result=ByName("E N B", names=NAMES),

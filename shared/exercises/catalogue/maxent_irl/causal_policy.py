@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Kind, Numbers, Scalar
-from shared.exercises.catalogue.irl.worlds import (
+from shared.exercises.catalogue.common.worlds import (
     States,
     Table,
     corridor,
@@ -29,13 +29,13 @@ def log_sum_exp(q: np.ndarray) -> np.ndarray:
 
 @STEPS.step
 def now(reward):
-    """What is paid for the state in which the action is chosen."""
+    """The reward of the state in which the action is chosen."""
     return reward[:, None]
 
 
 @STEPS.step
 def later(discount):
-    """What a future value is multiplied by."""
+    """The factor of a future value."""
     return discount
 
 
@@ -188,6 +188,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="causal policy",
     function="causal_policy",
+    contract="`f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`.",
     steps=STEPS,
     arguments={
         "P": Table(),

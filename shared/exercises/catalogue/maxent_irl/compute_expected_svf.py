@@ -3,8 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.irl import policy as backward
-from shared.exercises.catalogue.irl.worlds import (
+from shared.exercises.catalogue.common.worlds import (
     Start,
     States,
     Table,
@@ -16,6 +15,7 @@ from shared.exercises.catalogue.irl.worlds import (
     fork,
     smaller_worlds,
 )
+from shared.exercises.catalogue.maxent_irl import local_action_probabilities as backward
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import ArrayOf
@@ -50,7 +50,7 @@ def start(p_initial):
 
 @STEPS.step
 def counts(reward):
-    """How many distributions are added up, the first one included."""
+    """The number of distributions that are added up, the first one included."""
     return 2 * len(reward)
 
 
@@ -178,6 +178,7 @@ def _case(world: dict, p_initial: np.ndarray, reward: np.ndarray) -> Case:
 EXERCISE = Exercise(
     name="expected visits",
     function="compute_expected_svf",
+    contract="`f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass.",
     steps=STEPS,
     arguments={"P": Table(), "p_initial": Start(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.irl.worlds import Walks, drawn_numbers, drawn_walk, walk_through
+from shared.exercises.catalogue.common.worlds import Walks, drawn_numbers, drawn_walk, walk_through
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import ArrayOf
@@ -123,6 +123,7 @@ def smaller(case: Case) -> list[Case]:
 EXERCISE = Exercise(
     name="demonstrated features",
     function="feature_expectation_from_trajectories",
+    contract="`f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories.",
     steps=STEPS,
     arguments={"features": Numbers("S F"), "trajectories": Walks()},
     result=ArrayOf("F"),
@@ -130,4 +131,5 @@ EXERCISE = Exercise(
     boundary=boundary,
     valid=lambda case: max(max(walk.states()) for walk in case["trajectories"]) < len(case["features"]),
     smaller=smaller,
+    shows=("shared.trajectory",),
 )

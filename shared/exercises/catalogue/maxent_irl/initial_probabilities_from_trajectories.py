@@ -3,8 +3,8 @@
 import numpy as np
 
 from shared.exercises.arguments import Size
-from shared.exercises.catalogue.irl.features import smaller
-from shared.exercises.catalogue.irl.worlds import Walks, drawn_walk, walk_through
+from shared.exercises.catalogue.common.worlds import Walks, drawn_walk, walk_through
+from shared.exercises.catalogue.maxent_irl.feature_expectation_from_trajectories import smaller
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import ArrayOf
@@ -86,11 +86,13 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="demonstrated starts",
     function="initial_probabilities_from_trajectories",
+    contract="`f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start.",
     steps=STEPS,
-    arguments={"n_states": Size(of="S", usual=25), "trajectories": Walks()},
+    arguments={"n_states": Size(axis="S", usual=25), "trajectories": Walks()},
     result=ArrayOf("S"),
     draw=draw,
     boundary=boundary,
     valid=lambda case: max(max(walk.states()) for walk in case["trajectories"]) < case["n_states"],
     smaller=smaller,
+    shows=("shared.trajectory",),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.irl.worlds import (
+from shared.exercises.catalogue.common.worlds import (
     States,
     Table,
     corridor,
@@ -42,7 +42,7 @@ def paid(reward):
 
 @STEPS.step
 def forward(P):
-    """What is summed with Z over next states: P[s, s', a]."""
+    """The factor of Z in the sum over next states: P[s, s', a]."""
     return P
 
 
@@ -173,6 +173,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="local action probabilities",
     function="local_action_probabilities",
+    contract="`f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass.",
     steps=STEPS,
     arguments={"P": Table(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S A"),

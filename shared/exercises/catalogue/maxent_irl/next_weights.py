@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.irl.worlds import drawn_numbers
+from shared.exercises.catalogue.common.worlds import drawn_numbers
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import ArrayOf
@@ -126,6 +126,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="next weights",
     function="next_weights",
+    contract="`f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`.",
     steps=STEPS,
     arguments={
         "weights": Numbers("F", least=0.1),

@@ -6,7 +6,7 @@ Ng, Harada and Russell, "Policy Invariance Under Reward Transformations" (ICML 1
 import numpy as np
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.irl.worlds import States, drawn_numbers
+from shared.exercises.catalogue.common.worlds import States, drawn_numbers
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import ArrayOf
@@ -98,7 +98,7 @@ def transposed(payments):
 
 
 def with_rows_that_are_read(function, case: Case):
-    """What is paid for steps out of states that have any: a walk ends in the terminal ones."""
+    """The payments for steps out of states that have any: a walk ends in the terminal ones."""
     found = function(*case.values())
     if np.shape(found) != (len(case["potential"]),) * 2:
         return found
@@ -123,6 +123,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="potential-based shaping",
     function="potential_shaping",
+    contract="`f(potential (S,), terminal, discount) -> payments (S, S)` for a step from each state to each.",
     steps=STEPS,
     arguments={"potential": Numbers("S"), "terminal": States(), "discount": Scalar(usual=0.9, simple=(0.5,))},
     result=ArrayOf("S S"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.irl.worlds import Walks, drawn_numbers, drawn_walk, walk_through
+from shared.exercises.catalogue.common.worlds import Walks, drawn_numbers, drawn_walk, walk_through
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
@@ -97,10 +97,12 @@ def smaller(case: Case) -> list[Case]:
 EXERCISE = Exercise(
     name="reward of a walk",
     function="walk_reward",
+    contract="`f(reward (S,), trajectory) -> number`, the sum over the trajectory's states.",
     steps=STEPS,
     arguments={"reward": Numbers(), "trajectory": Walks()},
     result=Number(),
     draw=draw,
     boundary=boundary,
     smaller=smaller,
+    shows=("shared.trajectory",),
 )

@@ -123,6 +123,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="ratio of sequences",
     function="sequence_ratio",
+    contract="`f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as "
+    "in GSPO.",
     steps=STEPS,
     arguments={"logps": Numbers("B C"), "old_logps": Numbers("B C"), "completion_mask": Mask("B C")},
     result=TensorOf("B"),

@@ -143,6 +143,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="clipped surrogate",
     function="surrogate",
+    contract="`f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + "
+    "epsilon_high.",
     steps=STEPS,
     arguments={
         "ratio": Numbers("B C", least=0.0),

@@ -118,6 +118,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="entropy of the next token",
     function="token_entropy",
+    contract="`f(logits (B, C, V)) -> entropy (B, C)` in nats.",
     steps=STEPS,
     arguments={"logits": Numbers("B C V")},
     result=TensorOf("B C"),

@@ -1,4 +1,4 @@
-"""What a token weighs: `token_weights(completion_mask, max_length) -> {"grpo": ..., "dapo": ..., "dr_grpo": ...}`."""
+"""The weight of each token: `token_weights(completion_mask, max_length) -> {"grpo": ..., "dapo": ..., "dr_grpo": ...}`."""
 
 import torch
 
@@ -123,6 +123,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="weights of the tokens",
     function="token_weights",
+    contract='`f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`.',
     steps=STEPS,
     arguments={"completion_mask": Mask("B C"), "max_length": Scalar(usual=6, simple=(1, 2))},
     result=ByName("E B C", names=NAMES),

@@ -1,4 +1,4 @@
-"""What one earns without looking: `constant_answers(reward, rows, labels) -> {label: mean reward}`.
+"""The reward of answers given without looking: `constant_answers(reward, rows, labels) -> {label: mean reward}`.
 
 For each label the mean reward of a policy that says it to every row. The reward is called as in training: prompts and
 completions, and the rows' other columns by name.
@@ -43,7 +43,7 @@ def columns(rows):
 
 @STEPS.step
 def completions(rows, labels):
-    """What is said to every row, by label."""
+    """The completions that say a label to every row, by label."""
     return {label: [f" {label}"] * len(rows) for label in labels}
 
 
@@ -54,7 +54,7 @@ def rewards(reward, prompts, columns, completions):
 
 @STEPS.step
 def counts(rows, labels):
-    """By how much each label's sum is divided."""
+    """The divisor of each label's sum."""
     return {label: len(rows) for label in labels}
 
 
@@ -213,6 +213,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="reward of a constant answer",
     function="constant_answers",
+    contract="`f(reward, rows, labels) -> {label: mean reward}` of a policy that says one label to every row.",
     steps=STEPS,
     arguments={"reward": Reward(), "rows": Hands("N"), "labels": Things("L")},
     result=Floats("L"),

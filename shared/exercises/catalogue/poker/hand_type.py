@@ -25,7 +25,7 @@ def suits(cards):
 
 @STEPS.step
 def counts(ranks):
-    """How often each rank occurs, most frequent first."""
+    """The number of times that each rank occurs, most frequent first."""
     return sorted(Counter(ranks).values(), reverse=True)
 
 
@@ -245,6 +245,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="poker hand",
     function="hand_type",
+    contract='`f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out.',
     steps=STEPS,
     arguments={"cards": Things()},
     result=Text(),

@@ -1,4 +1,4 @@
-"""A weighted reward: `weighted_reward(prompts, completions, answer, weight) -> list of floats`.
+"""A weighted reward: `weighted_reward(prompts, completions, answer, weight, **columns) -> list of floats`.
 
 The row's weight where the first line of the completion, stripped and case-folded, is the answer, else 0.0.
 """
@@ -6,7 +6,11 @@ The row's weight where the first line of the completion, stripped and case-folde
 from dataclasses import dataclass
 
 from shared.exercises.arguments import Texts, Things
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    as_score_calls,
+)
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -202,6 +206,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="weighted reward",
     function="weighted_reward",
+    contract="`f(prompts, completions, answer, weight, **columns) -> list of floats`: the weight where the first line is "
+    "the answer.",
     steps=STEPS,
     arguments={
         "prompts": Texts("B", always_shown=False),
@@ -212,5 +218,6 @@ EXERCISE = Exercise(
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
     valid=lambda case: all(case["answer"]),
 )

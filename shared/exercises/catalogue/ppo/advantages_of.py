@@ -230,6 +230,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="generalised advantages",
     function="advantages_of",
+    contract="`f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each.",
     steps=STEPS,
     arguments={
         "rewards": Numbers("B C"),

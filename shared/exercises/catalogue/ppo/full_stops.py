@@ -1,7 +1,12 @@
-"""A reward that counts: `full_stops(prompts, completions) -> list of floats`, full stops over 10, at most 1."""
+"""A reward that counts: `full_stops(prompts, completions, **columns) -> list of floats`, full stops over 10, at most 1."""
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -22,7 +27,7 @@ def counts(texts):
 
 @STEPS.step
 def most():
-    """How many are paid."""
+    """The number of full stops that are paid."""
     return 10
 
 
@@ -124,9 +129,11 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="reward for full stops",
     function="full_stops",
+    contract="`f(prompts, completions, **columns) -> list of floats`: full stops over 10, at most 1.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -254,6 +254,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="clipped value loss",
     function="value_loss",
+    contract="`f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon.",
     steps=STEPS,
     arguments={
         "values": Numbers("B C"),

@@ -1,20 +1,21 @@
 """A gradient in parts: `accumulate(rollout, advantages, parts) -> (loss, penalty)`, and the gradient added to `.grad`.
 
 What is looked at is the loss, and then its gradient by the log-probability of each completion. The function finds
-`sequence_logps`, `clipped_loss`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
+`sequence_logps`, `gspo_loss`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
 """
 
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar, Size
-from shared.exercises.catalogue.speaking import rollout_of, standing_in
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.stand_ins.speaking import SETTINGS, rollout_of, standing_in
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
 BETA, EPSILON = 0.1, 0.2
+STAND_INS = ("sequence_logps", "gspo_loss", "G", "BETA", "EPSILON")
 
 
 def clipped(logps, old_logps, advantages, ref_logps, beta, epsilon):
@@ -33,7 +34,7 @@ def chunks(advantages, G, parts):
 
 @STEPS.step
 def own_advantages(chunks, advantages):
-    """Of each part's completions."""
+    """The advantages of each part's completions."""
     return [advantages[chosen] for chosen in chunks]
 
 
@@ -58,7 +59,7 @@ def weighted(means, shares):
 
 @STEPS.step
 def backward(weighted):
-    """After this the gradient is in `.grad`."""
+    """The backward pass, which puts the gradient into `.grad`."""
     for part in weighted:
         part.backward()
 
@@ -139,14 +140,8 @@ def call(function, case: Case):
             own = logps[part.completion_ids[:, 0]]
             return own, own.detach(), own.detach() - 0.5
 
-        stand_ins = {
-            "sequence_logps": sequence_logps,
-            "clipped_loss": clipped,
-            "G": G,
-            "BETA": BETA,
-            "EPSILON": EPSILON,
-        }
-        with standing_in(function, **stand_ins):
+        stand_ins = (sequence_logps, clipped, G, BETA, EPSILON)
+        with standing_in(function, **dict(zip(STAND_INS, stand_ins, strict=True))):
             result = function(rollout, advantages, parts)
     if not isinstance(result, tuple) or len(result) != 2:
         raise NotAResult(f"it returns {named(result)}; return the loss and the penalty.")
@@ -172,11 +167,12 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="accumulated gradient",
     function="accumulate",
+    contract="`f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`.",
     steps=STEPS,
     arguments={
         "advantages": Numbers("N*G"),
         "logps": Numbers("N*G", most=0.0),
-        "G": Size(of="G", usual=8),
+        "G": Size(axis="G", usual=8),
         "parts": Scalar(usual=1, simple=(1, 2)),
     },
     result=TensorOf("F"),
@@ -185,4 +181,6 @@ EXERCISE = Exercise(
     valid=lambda case: case["G"] > 0 and len(case["advantages"]) >= case["G"] and case["parts"] >= 1,
     call=call,
     draws=60,
+    supplies=(*SETTINGS, *STAND_INS),
+    shows=("shared.exercises.stand_ins.speaking",),
 )

@@ -6,7 +6,12 @@
 import re
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -28,7 +33,7 @@ def stripped(texts):
 
 @STEPS.step
 def inside():
-    """What may stand in a block."""
+    """The pattern of what may stand in a block."""
     return ".+?"
 
 
@@ -49,7 +54,7 @@ def matches(stripped, pattern, flags):
 
 @STEPS.step
 def once(texts):
-    """Whether each tag stands there once."""
+    """True where each tag stands there once."""
     return [all(text.count(tag) == 1 for tag in TAGS) for text in texts]
 
 
@@ -193,9 +198,12 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="format reward",
     function="format_reward",
+    contract="`f(prompts, completions, **columns) -> list of floats`: 1.0 for a think and an answer block and nothing "
+    "else.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -1,23 +1,23 @@
-"""Evaluation by two rewards: `evaluate(rows) -> (completions, format rewards, correctness rewards)`, greedy.
+"""Evaluation by two rewards: `greedy_evaluation(rows) -> (completions, format rewards, correctness rewards)`, greedy.
 
-The function finds its model as `policy` and `sample` in its notebook; what is asked while it is judged says what it was
-told to.
+The function finds its model, as `policy`, and `sample` in its notebook. While it is judged, stand-ins take their places
+and say what they were told to.
 """
 
 import torch
 
 from shared.exercises.arguments import Kind, Things
-from shared.exercises.catalogue import blocks
-from shared.exercises.catalogue.evaluation import Scored
-from shared.exercises.catalogue.speaking import Speaker, drawn_speaker, standing_in
+from shared.exercises.catalogue.reasoning_format import format_reward
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
+from shared.exercises.stand_ins.scored import Scored
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, standing_in
 from shared.exercises.steps import Steps
 from shared.tasks.addition import correctness_reward
 from shared.tasks.tags import tagged
 
 STEPS = Steps()
-IN_FORMAT = blocks.EXERCISE.reference()
+IN_FORMAT = format_reward.EXERCISE.reference()
 
 
 @STEPS.step
@@ -96,7 +96,7 @@ def averaged(formatted):
 
 
 def call(function, case: Case):
-    """With a `sample` and a `policy` that say what the case's model says."""
+    """Call with a `sample` and a `policy` that say what the case's model says."""
     with standing_in(function, policy=case["model"]):
         return function(*case.values()) if is_reference(function) else function(case["rows"])
 
@@ -118,13 +118,16 @@ def boundary() -> list[Case]:
 
 EXERCISE = Exercise(
     name="evaluation",
-    function="evaluate",
+    function="greedy_evaluation",
+    contract="`f(rows) -> (completions, format rewards, correctness rewards)`, greedy.",
     steps=STEPS,
     arguments={"rows": Things("N"), "model": Kind()},
     result=Scored(),
     draw=draw,
     boundary=boundary,
     call=call,
-    needs=(blocks.EXERCISE,),
+    needs=(format_reward.EXERCISE,),
     draws=60,
+    supplies=(*SETTINGS, "policy"),
+    shows=("shared.exercises.stand_ins.scored", "shared.exercises.stand_ins.speaking"),
 )

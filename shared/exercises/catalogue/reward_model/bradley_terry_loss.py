@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.preferences.likelihood import (
+from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     MARGIN_ITSELF,
     NOT_AVERAGED,
@@ -91,6 +91,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="Bradley-Terry loss",
     function="bradley_terry_loss",
+    contract="`f(chosen (N,), rejected (N,)) -> loss` of rewards.",
     steps=STEPS,
     arguments={"chosen": Numbers("N"), "rejected": Numbers("N")},
     result=TensorOf(""),

@@ -132,6 +132,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="KL of completions",
     function="completion_kl",
+    contract="`f(logits (B, C, V), ref_logits (B, C, V), completion_mask (B, C)) -> (B,)`.",
     steps=STEPS,
     arguments={"logits": Numbers("B C V"), "ref_logits": Numbers("B C V"), "completion_mask": Mask("B C")},
     result=TensorOf("B"),

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.preferences.likelihood import (
+from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     MARGIN_ITSELF,
     NOT_AVERAGED,
@@ -31,7 +31,7 @@ def of_rejected(rejected, ref_rejected):
 
 @STEPS.step
 def margin(of_chosen, of_rejected, beta):
-    """Of the implicit rewards."""
+    """The margin of the implicit rewards."""
     return beta * (of_chosen - of_rejected)
 
 
@@ -128,6 +128,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="DPO loss",
     function="dpo_loss",
+    contract="`f(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each.",
     steps=STEPS,
     arguments={
         "chosen": Numbers("N", most=0.0),

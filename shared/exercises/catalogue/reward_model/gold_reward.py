@@ -1,7 +1,7 @@
-"""A reward to hide: `gold_reward(prompts, completions) -> list of floats`, minus |words per sentence - 6|."""
+"""A reward to hide: `gold_reward(prompts, completions, **columns) -> list of floats`, minus |words per sentence - 6|."""
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.every_reward import RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.every_reward import RETURNED_TOO_EARLY, SAME_FOR_ALL, as_score_calls
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -134,9 +134,11 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="reward for sentences of six words",
     function="gold_reward",
+    contract="`f(prompts, completions, **columns) -> list of floats`, minus the distance of words per sentence from six.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -113,6 +113,7 @@ def valid(case: Case) -> bool:
 EXERCISE = Exercise(
     name="noisy choices",
     function="prefers_first",
+    contract="`f(first, second, noise, uniform) -> (N,)` booleans, (N,) each but noise.",
     steps=STEPS,
     arguments={
         "first": Numbers("N"),
@@ -120,7 +121,7 @@ EXERCISE = Exercise(
         "noise": Scalar(usual=1.0, simple=(2.0,)),
         "uniform": Numbers("N", least=0.0, most=1.0),
     },
-    result=TensorOf("N", of="booleans"),
+    result=TensorOf("N", holds="booleans"),
     draw=draw,
     boundary=boundary,
     valid=valid,

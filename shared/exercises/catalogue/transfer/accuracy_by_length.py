@@ -151,6 +151,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="accuracy by length",
     function="accuracy_by_length",
+    contract="`f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows.",
     steps=STEPS,
     arguments={"lengths": Things("B"), "rewards": Numbers("B"), "z": Scalar(usual=1.96, simple=(1.0,))},
     result=TensorOf("K 4"),

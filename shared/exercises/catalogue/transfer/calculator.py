@@ -113,6 +113,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="calculator",
     function="calculator",
+    contract='`f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else.',
     steps=STEPS,
     arguments={"completion": Things()},
     result=Text(),

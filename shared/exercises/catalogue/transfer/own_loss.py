@@ -114,6 +114,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="loss of the policy's own tokens",
     function="own_loss",
+    contract="`f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own "
+    "tokens.",
     steps=STEPS,
     arguments={"logps": Numbers("B C"), "advantages": Numbers("B"), "policy_mask": Kind("B C")},
     result=TensorOf(""),

@@ -1,4 +1,4 @@
-"""Which tokens the policy drew: `own_tokens(lengths, spoken, width) -> mask (B, C)`, from the environment's places."""
+"""The mask of what the policy drew itself: `own_tokens(lengths, spoken, width) -> mask (B, C)`, from the rest."""
 
 import torch
 
@@ -121,6 +121,8 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="the policy's own tokens",
     function="own_tokens",
+    contract="`f(lengths, spoken, width) -> mask (B, C)`: 1 for the policy's tokens, 0 for the environment's and "
+    "padding.",
     steps=STEPS,
     arguments={"lengths": Things("B"), "spoken": Things("B"), "width": Scalar()},
     result=TensorOf("B C"),

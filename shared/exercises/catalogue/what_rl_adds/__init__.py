@@ -1,5 +1,1 @@
-"""The exercises about what a run adds: pass@k, which samples are kept, and a reward for near misses."""
-
-from shared.exercises.catalogue.what_rl_adds import kept, near_miss, pass_at_k
-
-__all__ = ["kept", "near_miss", "pass_at_k"]
+"""The exercises about what a run adds: pass@k, what is kept of samples and learnt in rounds, a reward for near misses."""

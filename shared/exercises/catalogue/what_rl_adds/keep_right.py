@@ -1,36 +1,15 @@
-"""What rejection sampling keeps: `keep_right(prompts, completions, rewards, most) -> documents`.
+"""The selection of rejection sampling: `keep_right(prompts, completions, rewards, most) -> documents`.
 
 Documents are dicts of `prompt` and `completion`; in which order the prompts come is left to the student.
 """
 
-from dataclasses import dataclass
-
 from shared.exercises.arguments import Scalar, Texts, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import RETURN_MISSING, NotAResult, Text, named
+from shared.exercises.stand_ins.documents import Documents
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-
-
-@dataclass(frozen=True)
-class Documents(Text):
-    """A list of dicts, read as a text of one line for each; those of one prompt in their order."""
-
-    def read(self, result) -> tuple[str, str]:
-        if result is None:
-            raise NotAResult(RETURN_MISSING)
-        if not isinstance(result, (list, tuple)):
-            raise NotAResult(f"it returns {named(result)}; return a list of documents.")
-        for document in result:
-            if not isinstance(document, dict) or set(document) != {"prompt", "completion"}:
-                raise NotAResult(
-                    "its list has an entry that is no document; each is a dict with the keys 'prompt' and 'completion'."
-                )
-        ordered = sorted(result, key=lambda document: str(document["prompt"]))
-        lines = [f"{document['prompt']!r} -> {document['completion']!r}" for document in ordered]
-        return "\n".join(lines) or "no documents", ""
 
 
 @STEPS.step
@@ -175,6 +154,7 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="kept samples",
     function="keep_right",
+    contract="`f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt.",
     steps=STEPS,
     arguments={
         "prompts": Texts("B", always_shown=False),
@@ -186,4 +166,5 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     valid=lambda case: case["most"] >= 1,
+    shows=("shared.exercises.stand_ins.documents",),
 )

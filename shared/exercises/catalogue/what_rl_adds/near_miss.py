@@ -4,8 +4,13 @@
 """
 
 from shared.exercises.arguments import Texts, Things
-from shared.exercises.catalogue.countdown.answers import TARGET, drawn, expression_in, expression_of, said
-from shared.exercises.catalogue.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY, SAME_FOR_ALL
+from shared.exercises.catalogue.common.countdown_answers import TARGET, drawn, expression_in, expression_of, said
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_COMPLETION_FOR_ALL,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -132,9 +137,11 @@ def boundary() -> list[Case]:
 EXERCISE = Exercise(
     name="near-miss reward",
     function="near_miss",
+    contract="`f(prompts, completions, target, **columns) -> list of floats`: 1 / (1 + distance) from the target.",
     steps=STEPS,
     arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B"), "target": Things("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    call=as_score_calls,
 )

@@ -102,6 +102,7 @@ def valid(case: Case) -> bool:
 EXERCISE = Exercise(
     name="pass@k",
     function="pass_at_k",
+    contract="`f(count, right, k) -> number`: the unbiased estimate of pass@k.",
     steps=STEPS,
     arguments={
         "count": Scalar(usual=16, simple=(1, 2, 3, 4)),

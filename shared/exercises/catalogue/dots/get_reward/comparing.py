@@ -9,7 +9,7 @@ SLIPS = Slips()
 
 @SLIPS.slip(
     "matches",
-    "A response is accepted when the answer occurs anywhere in it: 13 and 30 pass for 3, and so does a list of all "
+    "A completion is accepted when the answer occurs anywhere in it: 13 and 30 pass for 3, and so does a list of all "
     "numbers. Compare the whole stripped first line.",
 )
 def substring(texts, wanted):
@@ -24,7 +24,7 @@ def substring_of_the_line(lines, wanted):
     return [answer in line for line, answer in zip(lines, wanted)]
 
 
-@SLIPS.slip("matches", 'Any response that begins with the answer passes: "30" and "3 or 4" for 3.')
+@SLIPS.slip("matches", 'Any completion that begins with the answer passes: "30" and "3 or 4" for 3.')
 def beginning_is_enough(lines, wanted):
     return [line.startswith(answer) for line, answer in zip(lines, wanted)]
 
@@ -36,7 +36,7 @@ def end_is_enough(lines, wanted):
 
 @SLIPS.slip(
     "matches",
-    "The test is the wrong way round: you ask whether the response is contained in the answer. The empty response is "
+    "The test is the wrong way round: you ask whether the completion is contained in the answer. The empty completion is "
     "contained in everything.",
 )
 def contained_in_the_answer(lines, wanted):
@@ -45,7 +45,7 @@ def contained_in_the_answer(lines, wanted):
 
 @SLIPS.slip(
     "matches",
-    "You take the first number found anywhere in the text. A response that talks around the number is not the format "
+    "You take the first number found anywhere in the text. A completion that talks around the number is not the format "
     "asked for, and the model learns to chat before it answers.",
 )
 def first_number_anywhere(texts, wanted):
@@ -55,7 +55,7 @@ def first_number_anywhere(texts, wanted):
 
 @SLIPS.slip(
     "matches",
-    "You take the last number found anywhere in the text: a response that lists many numbers and ends well is paid.",
+    "You take the last number found anywhere in the text: a completion that lists many numbers and ends well is paid.",
 )
 def last_number_anywhere(texts, wanted):
     numbers = [re.findall(r"\d+", text) for text in texts]
@@ -93,8 +93,8 @@ def first_character(lines, wanted):
 
 @SLIPS.slip(
     "wanted",
-    "Every response is compared with the first answer. Each has its own: go through responses and answers together "
+    "Every completion is compared with the first answer. Each has its own: go through `completions` and `answer` together "
     "with `zip`.",
 )
-def first_answer_for_all(answers):
-    return [answers[0]] * len(answers)
+def first_answer_for_all(answer):
+    return [answer[0]] * len(answer)

@@ -1,7 +1,8 @@
-"""The exact-match reward: `get_reward(prompts, responses, answers) -> list of floats`."""
+"""The exact-match reward: `get_reward(prompts, completions, answer, **columns) -> list of floats`."""
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.reward import comparing, paying, reading
+from shared.exercises.catalogue.common.every_reward import as_score_calls
+from shared.exercises.catalogue.dots.get_reward import comparing, paying, reading
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -11,8 +12,8 @@ STEPS = Steps()
 
 
 @STEPS.step
-def texts(responses):
-    return responses
+def texts(completions):
+    return completions
 
 
 @STEPS.step
@@ -21,8 +22,8 @@ def lines(texts):
 
 
 @STEPS.step
-def wanted(answers):
-    return answers
+def wanted(answer):
+    return answer
 
 
 @STEPS.step
@@ -73,34 +74,37 @@ FRAMES = (
 
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size(5))]
-    prompts, responses, answers = map(list, zip(*rows))
-    return {"prompts": prompts, "responses": responses, "answers": answers}
+    prompts, completions, answer = map(list, zip(*rows))
+    return {"prompts": prompts, "completions": completions, "answer": answer}
 
 
 def _row(draw: Draw) -> tuple[str, str, str]:
     answer = str(draw.choice([1, 2, 3, 5, 7, 9, 10, 12, 21]))
     other = str(draw.choice([1, 2, 4, 8, 10, 11]))
-    response = draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(FRAMES).format(a=answer, b=other)
+    completion = draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(FRAMES).format(a=answer, b=other)
     prompt = draw.choice(["Count the dots: . * .\nDots:", f"{answer}", f"Count the dots: . * . {answer}\nDots:"])
-    return prompt, response, answer
+    return prompt, completion, answer
 
 
 def boundary() -> list[Case]:
     prompt = "Count the dots: . * 3\nDots:"
-    responses = [frame.format(a="3", b="4") for frame in FRAMES] + list(HOSTILE)
-    single = [{"prompts": [prompt], "responses": [response], "answers": ["3"]} for response in responses]
-    whole = {"prompts": [prompt] * len(responses), "responses": responses, "answers": ["3"] * len(responses)}
-    long = {"prompts": [prompt] * 3, "responses": ["10", "1", "0"], "answers": ["10"] * 3}
+    completions = [frame.format(a="3", b="4") for frame in FRAMES] + list(HOSTILE)
+    single = [{"prompts": [prompt], "completions": [completion], "answer": ["3"]} for completion in completions]
+    whole = {"prompts": [prompt] * len(completions), "completions": completions, "answer": ["3"] * len(completions)}
+    long = {"prompts": [prompt] * 3, "completions": ["10", "1", "0"], "answer": ["10"] * 3}
     return [*single, whole, long]
 
 
 EXERCISE = Exercise(
     name="reward",
     function="get_reward",
+    contract="`f(prompts, completions, answer, **columns) -> list of floats`: 1.0 for the number alone on the first "
+    "line, else 0.0.",
     steps=STEPS,
-    arguments={"prompts": Texts("B", always_shown=False), "responses": Texts("B"), "answers": Texts("B")},
+    arguments={"prompts": Texts("B", always_shown=False), "completions": Texts("B"), "answer": Texts("B")},
     result=Floats(),
     draw=draw,
     boundary=boundary,
-    valid=lambda case: all(case["answers"]),
+    call=as_score_calls,
+    valid=lambda case: all(case["answer"]),
 )

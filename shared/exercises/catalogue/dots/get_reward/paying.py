@@ -5,33 +5,35 @@ from shared.exercises.steps import Slips
 SLIPS = Slips()
 
 
-@SLIPS.slip("matches", "Right and wrong are exchanged: right responses get 0 and wrong ones 1.")
+@SLIPS.slip("matches", "Right and wrong are exchanged: right completions get 0 and wrong ones 1.")
 def exchanged(matches):
     return [not match for match in matches]
 
 
 @SLIPS.slip(
-    "rewards", "All responses share one average reward. Return one number for each response: GRPO compares them."
+    "rewards", "All completions share one average reward. Return one number for each completion: GRPO compares them."
 )
 def same_for_all(rewards):
     return [sum(rewards) / len(rewards)] * len(rewards)
 
 
-@SLIPS.slip("rewards", "You return one number. Return a list with one for each response: GRPO compares them.")
+@SLIPS.slip("rewards", "You return one number. Return a list with one for each completion: GRPO compares them.")
 def one_number(rewards):
     return sum(rewards)
 
 
-@SLIPS.slip("rewards", "Wrong responses get -1. The exercise asks for 0.0, so that an average reward is a share.")
+@SLIPS.slip("rewards", "Wrong completions get -1. The exercise asks for 0.0, so that an average reward is a share.")
 def punished(rewards):
     return [2 * reward - 1 for reward in rewards]
 
 
-@SLIPS.slip("rewards", "You return inside the loop: the list ends with the first response. Take `return` out of it.")
+@SLIPS.slip("rewards", "You return inside the loop: the list ends with the first completion. Take `return` out of it.")
 def returned_too_early(rewards):
     return rewards[:1]
 
 
-@SLIPS.slip("rewards", "Wrong responses are left out of the list. It needs one number for each response, 0.0 as well.")
+@SLIPS.slip(
+    "rewards", "Wrong completions are left out of the list. It needs one number for each completion, 0.0 as well."
+)
 def only_the_right_ones(rewards):
     return [reward for reward in rewards if reward]

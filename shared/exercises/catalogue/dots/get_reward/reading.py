@@ -8,20 +8,22 @@ SLIPS = Slips()
 @SLIPS.slip(
     "texts",
     "Your reward reads the prompt as well: what the user wrote can earn it, whatever the model says. Look at the "
-    "response only.",
+    "completion only.",
 )
-def prompt_read_as_well(prompts, responses):
-    return [prompt + response for prompt, response in zip(prompts, responses)]
+def prompt_read_as_well(prompts, completions):
+    return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@SLIPS.slip("texts", "Your reward reads the prompt instead of the response: every response to a prompt earns the same.")
+@SLIPS.slip(
+    "texts", "Your reward reads the prompt instead of the completion: every completion to a prompt earns the same."
+)
 def prompt_read_instead(prompts):
     return prompts
 
 
-@SLIPS.slip("texts", "Only the first response is read. Go through all of them: one reward for each.")
-def first_response_for_all(responses):
-    return [responses[0]] * len(responses)
+@SLIPS.slip("texts", "Only the first completion is read. Go through all of them: one reward for each.")
+def first_completion_for_all(completions):
+    return [completions[0]] * len(completions)
 
 
 @SLIPS.slip(
@@ -43,7 +45,7 @@ def line_not_stripped(texts):
 
 @SLIPS.slip(
     "lines",
-    'A response that begins with an empty line earns nothing: "\\n3" is right. Strip the response before you take its '
+    'A completion that begins with an empty line earns nothing: "\\n3" is right. Strip the completion before you take its '
     "first line.",
 )
 def empty_first_line_read(texts):
@@ -52,10 +54,10 @@ def empty_first_line_read(texts):
 
 @SLIPS.slip(
     "lines",
-    "The whole response has to be the answer, and a model that goes on after the line with the right number gets "
+    "The whole completion has to be the answer, and a model that goes on after the line with the right number gets "
     "nothing. Compare the first line only.",
 )
-def whole_response(texts):
+def whole_completion(texts):
     return [text.strip() for text in texts]
 
 
@@ -66,7 +68,7 @@ def last_line(texts):
 
 @SLIPS.slip(
     "lines",
-    "Any line may hold the answer: a response that lists all numbers, one a line, is paid. Compare the first line.",
+    "Any line may hold the answer: a completion that lists all numbers, one a line, is paid. Compare the first line.",
 )
 def any_line(texts, wanted):
     found = []
@@ -90,7 +92,7 @@ def punctuation_stripped(lines):
 
 
 @SLIPS.slip(
-    "lines", "An empty response raises IndexError: its list of lines is empty. Look whether there is a first line."
+    "lines", "An empty completion raises IndexError: its list of lines is empty. Look whether there is a first line."
 )
-def empty_response_raises(texts):
+def empty_completion_raises(texts):
     return [text.strip().splitlines()[0].strip() for text in texts]

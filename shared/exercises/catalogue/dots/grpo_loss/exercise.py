@@ -3,9 +3,9 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
-from shared.exercises.catalogue import kl
-from shared.exercises.catalogue.loss import advantages, averaging, clipping, penalty, ratio
-from shared.exercises.catalogue.loss.steps import STEPS
+from shared.exercises.catalogue.dots import per_token_kl
+from shared.exercises.catalogue.dots.grpo_loss import advantages, averaging, clipping, penalty, ratio
+from shared.exercises.catalogue.dots.grpo_loss.steps import STEPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -61,6 +61,7 @@ def valid(case: Case) -> bool:
 EXERCISE = Exercise(
     name="GRPO loss",
     function="grpo_loss",
+    contract="`f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`.",
     steps=STEPS,
     arguments={
         "logps": Numbers("B C"),
@@ -76,5 +77,5 @@ EXERCISE = Exercise(
     boundary=boundary,
     gradient="logps",
     valid=valid,
-    needs=(kl.EXERCISE,),
+    needs=(per_token_kl.EXERCISE,),
 )

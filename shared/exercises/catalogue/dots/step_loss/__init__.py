@@ -1,5 +1,5 @@
 """One GRPO step: its steps, the slips of each of its ideas in a file of their own, and how it is tried."""
 
-from shared.exercises.catalogue.grpo_step.exercise import EXERCISE
+from shared.exercises.catalogue.dots.step_loss.exercise import EXERCISE
 
 __all__ = ["EXERCISE"]

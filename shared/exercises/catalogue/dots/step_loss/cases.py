@@ -1,15 +1,15 @@
-"""How a GRPO step is tried: two tiny models, a rollout of one of them, and rewards."""
+"""The cases of a GRPO step: two tiny models, a rollout of one of them, and rewards."""
 
 from dataclasses import replace
 
 import torch
 
 from shared.engine.sampling import Sampling
-from shared.exercises.catalogue import tiny
-from shared.exercises.catalogue.grpo_step.steps import SCORED
+from shared.exercises.catalogue.common import tiny
+from shared.exercises.catalogue.dots.step_loss.steps import SCORED
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case
-from shared.rollout import Rollout
+from shared.rollout_record import Rollout
 
 
 def draw(draw: Draw) -> Case:

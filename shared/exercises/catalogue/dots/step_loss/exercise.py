@@ -1,10 +1,10 @@
 """One step: `step_loss(model, reference, rollout, rewards, beta, epsilon) -> loss`, put together from right parts."""
 
 from shared.exercises.arguments import Kind, Numbers, Scalar
-from shared.exercises.catalogue import advantages, kl, logps, loss
-from shared.exercises.catalogue.grpo_step import into_the_loss, scoring
-from shared.exercises.catalogue.grpo_step.cases import boundary, draw, smaller, valid
-from shared.exercises.catalogue.grpo_step.steps import STEPS
+from shared.exercises.catalogue.dots import completion_logps, group_advantages, grpo_loss, per_token_kl
+from shared.exercises.catalogue.dots.step_loss import into_the_loss, scoring
+from shared.exercises.catalogue.dots.step_loss.cases import boundary, draw, smaller, valid
+from shared.exercises.catalogue.dots.step_loss.steps import STEPS
 from shared.exercises.exercise import Exercise
 from shared.exercises.results import TensorOf
 
@@ -15,6 +15,7 @@ for idea in (scoring, into_the_loss):
 EXERCISE = Exercise(
     name="GRPO step",
     function="step_loss",
+    contract="`f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above.",
     steps=STEPS,
     arguments={
         "model": Kind(),
@@ -30,7 +31,8 @@ EXERCISE = Exercise(
     gradient="model",
     smaller=smaller,
     valid=valid,
-    needs=(kl.EXERCISE, logps.EXERCISE, advantages.EXERCISE, loss.EXERCISE),
+    needs=(per_token_kl.EXERCISE, completion_logps.EXERCISE, group_advantages.EXERCISE, grpo_loss.EXERCISE),
     tolerance=2e-3,
     draws=12,
+    shows=("shared.rollout_record",),
 )

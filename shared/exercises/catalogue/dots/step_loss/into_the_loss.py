@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.exercises.catalogue.grpo_step.steps import LOSS, NORMALISED
+from shared.exercises.catalogue.dots.step_loss.steps import LOSS, NORMALISED
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()

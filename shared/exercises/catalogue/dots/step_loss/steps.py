@@ -1,13 +1,13 @@
 """One GRPO step put together from right parts: the rollout is scored twice, its rewards are normalised, the loss follows."""
 
-from shared.exercises.catalogue import advantages as advantages_exercise
-from shared.exercises.catalogue import logps, loss
+from shared.exercises.catalogue.dots import completion_logps, grpo_loss
+from shared.exercises.catalogue.dots import group_advantages as advantages_exercise
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-SCORED = logps.EXERCISE.reference()
+SCORED = completion_logps.EXERCISE.reference()
 NORMALISED = advantages_exercise.EXERCISE.reference()
-LOSS = loss.EXERCISE.reference()
+LOSS = grpo_loss.EXERCISE.reference()
 
 
 @STEPS.step

@@ -1,0 +1,69 @@
+"""Exercises that are not filled in: a notebook with some runs as far as it can.
+
+    blanks.require(train)                                  stops a cell that needs what is blank, in one sentence
+    completion_logps = blanks.or_ours(completion_logps)    goes on with the course's own function
+    if blanks.filled(experiment):                          leaves out what shows it
+
+The core is required. What goes beyond it may stay blank.
+"""
+
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+
+from shared.exercises.catalogue import EXERCISES
+
+BLANK = "NotImplementedError"  # what the body of a blank exercise names
+
+
+class NotFilledIn(Exception):
+    """Exercises that a cell needs are blank. Jupyter shows the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The name under which IPython asks an exception for the lines that it shows in place of a traceback."""
+        return [str(self)]
+
+
+def require(*functions: Callable) -> None:
+    """Stop the cell if one of these functions is blank, or one of the notebook's that they call."""
+    blank = list(dict.fromkeys(name for function in functions for name in blank_in(function, set())))
+    if blank:
+        what = "it" if len(blank) == 1 else "them"
+        raise NotFilledIn(f"Not filled in yet: {', '.join(blank)}. This cell needs {what}.")
+
+
+def filled(function: FunctionType) -> bool:
+    """True if a function beyond the core is filled in; if not, a line says so."""
+    if BLANK not in function.__code__.co_names:
+        return True
+    print(f"{function.__name__} is beyond the core and not filled in.")
+    return False
+
+
+def or_ours(function: FunctionType) -> Callable:
+    """The function; the course's own of its name if it is not filled in."""
+    if filled(function):
+        return function
+    print("What follows uses the course's own.")
+    return next(exercise.reference() for exercise in EXERCISES.values() if exercise.function == function.__name__)
+
+
+def blank_in(function: Callable, seen: set[str]) -> Iterator[str]:
+    """The names of the blank functions among this one and the notebook's that it calls, itself the last."""
+    if not isinstance(function, FunctionType) or function.__name__ in seen:
+        return
+    seen.add(function.__name__)
+    variables = function.__globals__
+    for name in names_in(function.__code__):
+        called = variables.get(name)
+        if isinstance(called, FunctionType) and called.__globals__ is variables:
+            yield from blank_in(called, seen)
+    if BLANK in function.__code__.co_names:
+        yield function.__name__
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """The names that code uses, that of its inner functions and comprehensions too, in their order."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_in(constant)

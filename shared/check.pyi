@@ -1,0 +1,218 @@
+# Written by `python -m shared.exercises.stub` from shared/check.py and shared/exercises/catalogue/: do not edit.
+"""Checks that a student calls on the student's own function, right under the exercise.
+
+    check.group_advantages(group_advantages)
+
+Each shows one verdict, never raises, and returns whether the function passed. `shared/exercises/` tells how the verdict
+comes about, and `shared/exercises/catalogue/` has a file for each exercise: the reference, how arguments are drawn, the
+known mistakes.
+
+The check of an exercise is made from its file when it is asked for; the checks of any task stand below. `check.pyi`
+lists all of them for editors: `python -m shared.exercises.stub` writes it.
+"""
+
+from collections.abc import Callable, Sequence
+
+from torch import Tensor
+
+from shared.exercises.own_task.rows import SPLITS
+from shared.exercises.record import Passed
+
+def clustered_error(function: Callable) -> Passed:
+    """Check `f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together."""
+
+def exact_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
+
+def share_already_rewarded(function: Callable) -> Passed:
+    """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
+
+def soft_score(function: Callable) -> Passed:
+    """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
+
+def correctness_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, numbers, target, **columns) -> list of floats`: 1.0 for a solved problem."""
+
+def countdown_format_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for both blocks and an expression, 0.5 for the blocks alone."""
+
+def episodes(function: Callable) -> Passed:
+    """Check `f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`."""
+
+def completion_logps(function: Callable) -> Passed:
+    """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), (B, C)."""
+
+def evaluate(function: Callable) -> Passed:
+    """Check `f(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`."""
+
+def get_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, answer, **columns) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
+
+def group_advantages(function: Callable) -> Passed:
+    """Check `f(rewards (B,), num_generations) -> advantages (B,)`."""
+
+def grpo_loss(function: Callable) -> Passed:
+    """Check `f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`."""
+
+def per_token_kl(function: Callable) -> Passed:
+    """Check `f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`."""
+
+def step_loss(function: Callable) -> Passed:
+    """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
+
+def training_step(function: Callable) -> Passed:
+    """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
+
+def exact_weights(function: Callable) -> Passed:
+    """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
+
+def optimal_baseline(function: Callable) -> Passed:
+    """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
+
+def reward_table(function: Callable) -> Passed:
+    """Check `f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker."""
+
+def rloo_advantages(function: Callable) -> Passed:
+    """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
+
+def slopes(function: Callable) -> Passed:
+    """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
+
+def causal_policy(function: Callable) -> Passed:
+    """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
+
+def compute_expected_svf(function: Callable) -> Passed:
+    """Check `f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass."""
+
+def feature_expectation_from_trajectories(function: Callable) -> Passed:
+    """Check `f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories."""
+
+def initial_probabilities_from_trajectories(function: Callable) -> Passed:
+    """Check `f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start."""
+
+def local_action_probabilities(function: Callable) -> Passed:
+    """Check `f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass."""
+
+def next_weights(function: Callable) -> Passed:
+    """Check `f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`."""
+
+def potential_shaping(function: Callable) -> Passed:
+    """Check `f(potential (S,), terminal, discount) -> payments (S, S)` for a step from each state to each."""
+
+def walk_reward(function: Callable) -> Passed:
+    """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
+
+def sequence_ratio(function: Callable) -> Passed:
+    """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
+
+def surrogate(function: Callable) -> Passed:
+    """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
+
+def token_entropy(function: Callable) -> Passed:
+    """Check `f(logits (B, C, V)) -> entropy (B, C)` in nats."""
+
+def token_weights(function: Callable) -> Passed:
+    """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
+
+def constant_answers(function: Callable) -> Passed:
+    """Check `f(reward, rows, labels) -> {label: mean reward}` of a policy that says one label to every row."""
+
+def hand_type(function: Callable) -> Passed:
+    """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
+
+def run_updates(function: Callable) -> Passed:
+    """Check `f(model, loss_of, steps, learning_rate, max_grad_norm)`: AdamW updates by `loss_of(0)`, `loss_of(1)`, ..."""
+
+def weighted_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, answer, weight, **columns) -> list of floats`: the weight where the first line is the answer."""
+
+def advantages_of(function: Callable) -> Passed:
+    """Check `f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
+
+def full_stops(function: Callable) -> Passed:
+    """Check `f(prompts, completions, **columns) -> list of floats`: full stops over 10, at most 1."""
+
+def ppo_loss(function: Callable) -> Passed:
+    """Check `f(logps, old_logps, advantages, completion_mask, critic_loss, entropy, kl, epsilon, value_coef, entropy_coef, beta) -> loss`; the critic's loss is a number, the first four and entropy and KL are (B, C)."""
+
+def value_loss(function: Callable) -> Passed:
+    """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
+
+def accumulate(function: Callable) -> Passed:
+    """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
+
+def attach_lora(function: Callable) -> Passed:
+    """Check `f(model, rank, alpha) -> model` with LoRA adapters at every linear layer, which alone are trained."""
+
+def format_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
+
+def greedy_evaluation(function: Callable) -> Passed:
+    """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
+
+def gspo_loss(function: Callable) -> Passed:
+    """Check `f(logps (B,), old_logps (B,), advantages (B,), ref_logps (B,), beta, epsilon) -> loss`, one number."""
+
+def bradley_terry_loss(function: Callable) -> Passed:
+    """Check `f(chosen (N,), rejected (N,)) -> loss` of rewards."""
+
+def completion_kl(function: Callable) -> Passed:
+    """Check `f(logits (B, C, V), ref_logits (B, C, V), completion_mask (B, C)) -> (B,)`."""
+
+def dpo_loss(function: Callable) -> Passed:
+    """Check `f(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
+
+def gold_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, **columns) -> list of floats`, minus the distance of words per sentence from six."""
+
+def prefers_first(function: Callable) -> Passed:
+    """Check `f(first, second, noise, uniform) -> (N,)` booleans, (N,) each but noise."""
+
+def accuracy_by_length(function: Callable) -> Passed:
+    """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""
+
+def calculator(function: Callable) -> Passed:
+    """Check `f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else."""
+
+def own_loss(function: Callable) -> Passed:
+    """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
+
+def own_tokens(function: Callable) -> Passed:
+    """Check `f(lengths, spoken, width) -> mask (B, C)`: 1 for the policy's tokens, 0 for the environment's and padding."""
+
+def keep_right(function: Callable) -> Passed:
+    """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
+
+def near_miss(function: Callable) -> Passed:
+    """Check `f(prompts, completions, target, **columns) -> list of floats`: 1 / (1 + distance) from the target."""
+
+def pass_at_k(function: Callable) -> Passed:
+    """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
+
+def rejection_sampling(function: Callable) -> Passed:
+    """Check `f(model, rows, rounds) -> history`, a triple for each round: average reward, documents, loss."""
+
+def rows(function: Callable, splits: Sequence[str] = SPLITS) -> Passed:
+    """Check `f(split, n, seed) -> rows`, a data set of one's own: n dicts with a `prompt`, the same columns in all.
+
+    splits: the first is "train"; nothing of it is in the others.
+    """
+
+def cases(function: Callable) -> Passed:
+    """Check `f() -> [(row, completion, reward), ...]`, good and bad cases of a task of one's own."""
+
+def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]] | Callable) -> Passed:
+    """Check `f(prompts, completions, **columns) -> list of floats`, a reward of one's own.
+
+    cases: (row, completion, reward) that one is sure of, good ones and bad ones, or the function that lists them; the row
+        is one of the data set.
+    """
+
+def task(
+    train_rows: Sequence[dict], eval_rows: Sequence[dict], base_rewards: Tensor, validation_rows: Sequence[dict] = ()
+) -> Passed:
+    """Check `train_rows` and `eval_rows` of a task of one's own, before training.
+
+    base_rewards: (N, G), what G completions of each of N training prompts earn before training.
+    validation_rows: on which settings are chosen.
+    """

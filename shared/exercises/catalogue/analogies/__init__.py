@@ -1,0 +1,1 @@
+"""The exercises about open answers: rewards, leakage between sets, errors of pairs."""

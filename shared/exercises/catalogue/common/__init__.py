@@ -1,0 +1,1 @@
+"""No exercises: what several of them share, slips, cases, small worlds and tables."""

@@ -1,0 +1,1 @@
+"""The exercises of inverse reinforcement learning, on small worlds that `common/worlds.py` draws."""

@@ -1,0 +1,1 @@
+"""The exercises of poker: the oracle, and what a reward pays for."""

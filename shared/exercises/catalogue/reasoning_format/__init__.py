@@ -1,0 +1,1 @@
+"""The exercises about a format to think in: its reward, a step in parts, greedy evaluation."""
