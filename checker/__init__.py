@@ -1,12 +1,13 @@
-"""What stands between a filled notebook and its submission: conversion, the limit, the nine cells, HTML
-reports.
+"""The way from a filled notebook to its grade. Its rooms, each of which imports from those before it alone:
 
-Nothing here executes a notebook, and nothing here imports torch.
+reading -> setup -> outputs -> rules -> checking -> points -> pages -> running -> editions -> site -> grading -> commands
+
+Only `running/` and `grading/` execute a notebook, and nothing here needs torch but the programs that grading starts.
 """
 
 import sys
 
-__version__ = "0.2.0.dev0"  # of the course; pyproject.toml reads it here, blank editions carry it
+__version__ = "0.2.0"  # of the course; pyproject.toml reads it here, blank editions carry it
 
 # Here and not further on, because every other file is written in a Python that an older one cannot read.
 if sys.version_info < (3, 11):

@@ -2,15 +2,18 @@
 
 import sys
 
-from checker import bootstrap
+from checker.setup import bootstrap
 
 if __name__ == "__main__":  # what follows imports packages that may not be installed yet
     bootstrap.before_packages(sys.argv[1:])
 
+import difflib
 import io
+from pathlib import Path
 
+from checker.checking.terminal import UNREADABLE, complain
 from checker.commands import app, names
-from checker.terminal import UNREADABLE, complain
+from checker.reading.text import one_line
 
 
 def main() -> None:
@@ -22,13 +25,25 @@ def main() -> None:
     # notebook holds such an address, and jsonschema does without the grammar where its package cannot be imported.
     sys.modules.setdefault("rfc3987_syntax", None)
     arguments = sys.argv[1:]
-    if arguments and arguments[0] not in (*names(), "--help", "-h"):
+    if arguments and arguments[0] in bootstrap.COMMANDS:
+        sys.exit(bootstrap.main(arguments))
+    if arguments and arguments[0] not in (*names(), "--help", "-h", "--version"):
+        if meant := _meant(arguments[0]):
+            complain(f"There is no command {one_line(arguments[0])}, and no such file. Did you mean {meant}?")
+            sys.exit(UNREADABLE)
         sys.argv.insert(1, "check")
     try:
         app(prog_name="checker")
     except OSError as error:  # every input is read under guard: what is left is a file that cannot be written
         complain(f"{error.filename} cannot be written: {error.strerror}. Give another place.")
         sys.exit(UNREADABLE)
+
+
+def _meant(word: str) -> str:
+    """The command that a word resembles which names no file; "" for none."""
+    if not word.isalpha() or Path(word).exists():
+        return ""
+    return next(iter(difflib.get_close_matches(word.lower(), names(), 1)), "")
 
 
 if __name__ == "__main__":

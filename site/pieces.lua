@@ -1,11 +1,11 @@
--- Puts the pieces that `checker site` wrote into the blocks that ask for them, as checker/pages/pieces.py does without
--- Quarto. Where none was written, as with a plain `quarto render` on a clean clone, the block's own words stay.
-local NAMES = { gallery = true, watch = true, grid = true, ["try"] = true, references = true, api = true }
+-- Puts the pieces that `checker site` wrote into the blocks of their names, as checker/site/pieces does without Quarto,
+-- where the list of them is. Where none was written, as with a plain `quarto render` on a clean clone, the block's own
+-- words stay.
 
 return {
   {
     Div = function(div)
-      if not NAMES[div.identifier] then
+      if div.identifier == "" then
         return nil
       end
       local folder = quarto.project.directory or "."

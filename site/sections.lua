@@ -1,33 +1,32 @@
 -- Notebook cells as sections of a page: a heading from each labelled cell, and folds that say what is in them.
 --
--- "# Cell 4: Reward function", the first line of a code cell, becomes the heading "Cell 4: Reward function" and the
--- fold "Show the reward function". The notebook holds that text once. Cell 0, which Quarto reads as settings, is shown
--- as what it is. A picture without an alternative text gets the
--- words of its cell.
+-- What is said of a cell, `checker site` has read from the notebook and written down (checker/site/cell_words.py): its
+-- heading, the title of its fold, the words of a picture without a text. The same is on the built-in page. Where it was not
+-- written, as with a plain `quarto render` on a clean clone, cells stay as Quarto shows them. Cell 0, which Quarto reads as
+-- settings, is shown as what it is.
 
--- Words before which no "the" fits, as it does not before an acronym.
-local WITHOUT_THE = {}
-for word in ("a an the one two three both some each every what how why where on in by with"):gmatch("%a+") do
-  WITHOUT_THE[word] = true
-end
-local LONGEST = 70 -- letters of what a fold says it holds
-
--- What a fold says, of "Reward function": "Show the reward function". As `fold` in checker/pages/cells.py.
-local function fold(title)
-  title = title:gsub("%s*[:(].*$", "")
-  if title == "" or utf8.len(title) > LONGEST then
-    return "Show the code"
+-- The words about each cell of the notebook by the cell's first two lines; none in a page that is no notebook.
+local function words_of_cells()
+  local name = quarto.doc.input_file:match("([^/\\]+)%.ipynb$")
+  local folder = quarto.project.directory or "."
+  local file = name and io.open(folder .. "/build/cells/" .. name .. ".json", "r")
+  if not file then
+    return {}
   end
-  local word = title:match("^%w+") or ""
-  if word:match("^%u%l*$") then
-    title = title:sub(1, 1):lower() .. title:sub(2)
-  end
-  local alone = WITHOUT_THE[word:lower()] or word:match("^%u%u+$")
-  return (alone and "Show " or "Show the ") .. title
+  local found = quarto.json.decode(file:read("a"))
+  file:close()
+  return found
 end
 
-local function first_line(code)
-  return code.text:match("^%s*([^\n]*)") or ""
+local words
+
+-- The first two lines of a cell that are not blank, without the blanks around them.
+local function first_lines(code)
+  local lines = {}
+  for line in code:gmatch("[^\n]*%S[^\n]*") do
+    lines[#lines + 1] = line:match("^%s*(.-)%s*$")
+  end
+  return table.concat(lines, "\n", 1, math.min(2, #lines))
 end
 
 -- The code block of a cell, nil in one without.
@@ -39,12 +38,12 @@ local function code_of(cell)
   end
 end
 
--- Pictures for which the notebook gives no text are named after their cell.
-local function with_texts(div, words)
+-- Pictures for which the notebook gives no text get the words of their cell.
+local function with_texts(div, text)
   return div:walk({
     Image = function(image)
       if #image.caption == 0 and not image.attributes["fig-alt"] and not image.attributes.alt then
-        image.attributes["fig-alt"] = "Figure: " .. words
+        image.attributes["fig-alt"] = text
       end
       return image
     end,
@@ -62,18 +61,17 @@ local function cell(div)
   if code == nil then
     return nil
   end
-  local line = first_line(code)
-  local number, title = line:match("^#+%s*[Cc]ell%s+(%d+)%s*[:.%-]*%s*(.-)%s*$")
-  local words = title or line:match("^#+%s*(.-)%s*$")
-  if words and words ~= "" and not code.attributes["code-summary"] then
-    code.attributes["code-summary"] = fold(words)
+  words = words or words_of_cells()
+  local said = words[first_lines(code.text)]
+  if said == nil then
+    return nil
   end
-  div = with_texts(div, words or "output of a cell")
-  if not number then
+  code.attributes["code-summary"] = code.attributes["code-summary"] or said.fold
+  div = with_texts(div, said.picture)
+  if not said.heading then
     return div
   end
-  local heading = pandoc.Header(SECTION, "Cell " .. number .. ": " .. title, pandoc.Attr("section-" .. number))
-  return { heading, div }
+  return { pandoc.Header(SECTION, said.heading, pandoc.Attr(said.place)), div }
 end
 
 -- The place of "# Cell 1: Task definition and plan" is that of every other section: "section-1".

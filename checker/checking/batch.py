@@ -8,8 +8,8 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 
-from checker.check import Report, check, unreadable
-from checker.inventory import Entry
+from checker.checking.check import Report, check, unreadable
+from checker.reading.inventory import Entry
 from checker.rules import RULES, Rule
 
 FEW = 24  # notebooks for which starting further processes takes longer than checking
@@ -52,7 +52,7 @@ def _added() -> list[Rule]:
 
 
 def _alone() -> bool:
-    """Whether other processes would lack a course's rules: where they begin afresh and cannot import them by name."""
+    """True if other processes would lack a course's rules: they begin afresh and cannot import these by name."""
     if multiprocessing.get_start_method() == "fork":
         return False
     modules = [(rule, sys.modules.get(rule.check.__module__)) for rule in _added()]
@@ -60,7 +60,7 @@ def _alone() -> bool:
 
 
 def _with_rules(added: list[tuple[str, str]]) -> None:
-    """In another process: have the course's own rules, (module, code), which their modules hold."""
+    """Give another process the course's own rules, (module, code), which their modules hold."""
     for module, code in added:
         held = vars(import_module(module)).values()  # which may append the rule itself
         if not any(rule.code == code for rule in RULES):

@@ -4,21 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker import convert
-from checker.claims import LEARNS
-from checker.findings import Finding, one_line, printable
-from checker.layout import SPECS
-from checker.notebook import Unreadable, read, read_bytes
+from checker.outputs.check_results import asked
+from checker.outputs.claims import LEARNS
+from checker.reading import convert
+from checker.reading.layout import SPECS
+from checker.reading.notebook import RENAMED, Unreadable, read, read_bytes
+from checker.reading.text import one_line, printable
 from checker.rules import READING, RULES, Rule, Submission
-from checker.verdicts import asked
+from checker.rules.findings import Finding
 
 SUBMITTED_TEXT = (".md", ".txt")
-RENAMED = ".ipynb.txt"  # what browsers make of a notebook's name
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the checker has to say about one file.
+    """All that the checker has to say about one file.
 
     name: the file as it was asked for.     status: "pass", "fail" (a finding of level error) or "unreadable".
     characters: of the converted text.      baseline, tuned: the rewards that the outputs show, None where not
@@ -45,7 +45,7 @@ class Report:
     where_they_went: tuple[str, ...] = field(default=(), compare=False)
 
     def count(self, level: str) -> int:
-        """How many findings have a level."""
+        """The number of findings of a level."""
         return sum(finding.level == level for finding in self.findings)
 
     def as_dict(self) -> dict:
@@ -100,7 +100,7 @@ def check(
         sections_present=sum(spec.number in submission.sections for spec in SPECS),
         baseline=baseline,
         tuned=tuned,
-        checks_passed=sum(verdict.passed for verdict in submission.verdicts),
+        checks_passed=sum(result.passed for result in submission.check_results),
         checks=asked(notebook),
         outputs_cut=sum(section.cut > 0 for section in submission.converted),
         characters_cut=sum(section.cut for section in submission.converted),

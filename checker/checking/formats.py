@@ -2,9 +2,10 @@
 
 import json
 
-from checker.check import Report
-from checker.findings import Finding, one_line
-from checker.inventory import Inventory
+from checker.checking.check import Report
+from checker.reading.inventory import Inventory
+from checker.reading.text import one_line
+from checker.rules.findings import Finding
 
 NOTHING_ELSE = Inventory()
 
@@ -29,6 +30,7 @@ def as_gradescope(reports: list[Report], inventory: Inventory = NOTHING_ELSE) ->
     found = [(report, finding) for report in reports for finding in report.findings]
     asked = [pair for pair in found if pair[1].level == "question"]
     tests = [_test(*pair) for pair in found if pair[1].level != "question"]
+    # Without a test Gradescope would show nothing at all for a notebook that has no findings.
     tests += [
         {
             "name": report.name,

@@ -1,11 +1,11 @@
-"""Which findings are left out: what the command line names, and what a course writes into its pyproject.toml."""
+"""The findings that are left out: by the command line, or by a course in its pyproject.toml."""
 
 import tomllib
 from pathlib import Path
 
 import typer
 
-from checker.terminal import UNREADABLE, complain
+from checker.checking.terminal import UNREADABLE, complain
 
 PROJECT = "pyproject.toml"
 
@@ -24,7 +24,7 @@ def silenced(codes: list[str]) -> list[str]:
 
 
 def configured_ignores() -> list[str]:
-    """What `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
+    """The codes that `[tool.checker] ignore = [...]` silences, in the nearest pyproject.toml from here upwards."""
     candidates = (folder / PROJECT for folder in (Path.cwd(), *Path.cwd().parents))
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     try:

@@ -1,15 +1,15 @@
-"""What a folder came to, on one screen: verdicts, the most frequent findings, and what was not looked at."""
+"""A folder on one screen: verdicts, the most frequent findings, and the files that were not looked at."""
 
 from collections import Counter
 
 from rich.console import Console
 from rich.markup import escape
 
-from checker.check import Report
-from checker.findings import one_line
-from checker.inventory import Inventory
+from checker.checking.check import Report
+from checker.checking.terminal import MARKS
+from checker.reading.inventory import Inventory
+from checker.reading.text import one_line
 from checker.rules import READING, RULES
-from checker.terminal import MARKS
 
 MOST_CODES = 8  # findings that are counted
 MOST_NAMES = 6  # files that are named
@@ -26,7 +26,7 @@ def summarise(reports: list[Report], inventory: Inventory, console: Console, ver
 
 
 def _frequent(reports: list[Report], console: Console) -> None:
-    """In how many notebooks each finding is, the most frequent first, errors before the rest, questions last."""
+    """The number of notebooks that have each finding, the most frequent first, errors before the rest, questions last."""
     found = Counter(kind for report in reports for kind in {(f.level, f.code) for f in report.findings})
     names = {rule.code: rule.name for rule in (READING, *RULES)}
     ranked = sorted(found, key=lambda kind: (list(MARKS).index(kind[0]), -found[kind], kind))
@@ -38,7 +38,7 @@ def _frequent(reports: list[Report], console: Console) -> None:
 
 
 def account(inventory: Inventory, console: Console, verbose: bool = False) -> None:
-    """What was not looked at and why, and what was handed in twice; counted, and named where it is little."""
+    """Print the files that were not looked at and those handed in twice: their number, and their names where few."""
     reasons: dict[str, list[str]] = {}
     for skipped in inventory.skipped:
         reasons.setdefault(skipped.reason, []).append(skipped.name)

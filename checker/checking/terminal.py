@@ -1,13 +1,13 @@
-"""What the commands say in a terminal, and the statuses they exit with."""
+"""The words of the commands in a terminal, and the statuses they exit with."""
 
 import sys
 
 from rich.console import Console
 from rich.markup import escape
 
-from checker.check import Report
-from checker.convert import plain
-from checker.findings import Finding
+from checker.checking.check import Report
+from checker.reading.convert import plain
+from checker.rules.findings import Finding
 
 FAIL = 1  # a notebook does not pass
 UNREADABLE = 2  # a file cannot be read, or the command was called wrongly
@@ -34,8 +34,8 @@ def show(report: Report, console: Console, verbose: bool = False) -> None:
     console.print(headline(report))
     if report.outputs_cut:
         console.print(
-            f"  [dim]{_many(report.outputs_cut, 'output')} cut in the text that is handed in, {report.characters_cut:,}"
-            " characters less: another converter counts them[/dim]"
+            f"  [dim]{many(report.outputs_cut, 'output')} cut in the text that is handed in, {report.characters_cut:,}"
+            " characters less[/dim]"
         )
     room = None if verbose else MOST_LINES
     shown = 0
@@ -47,7 +47,7 @@ def show(report: Report, console: Console, verbose: bool = False) -> None:
         shown += len(findings)
         console.print("\n".join(lines))
     if rest := len(report.findings) - shown:
-        console.print(f"  and {_many(rest, 'further finding')}: --verbose shows them")
+        console.print(f"  and {many(rest, 'further finding')}: --verbose shows them")
     for bar in report.where_they_went:
         console.print(f"  [dim]{escape(bar)}[/dim]")
 
@@ -68,17 +68,18 @@ def headline(report: Report) -> str:
 
 
 def row(report: Report) -> str:
-    """A notebook among many: the verdict and how much was found, in one line."""
+    """A notebook among many: the verdict, its characters and how much was found, in one line."""
     if report.status == "unreadable":
         return f"{VERDICTS[report.status]}  {escape(report.name)}  {escape(report.findings[0].advice)}"
-    facts = [_many(count, level) for level in ("error", "warning") if (count := report.count(level))]
+    facts = [f"{report.characters:,} of {report.limit:,} characters"]
+    facts += [many(count, level) for level in ("error", "warning") if (count := report.count(level))]
     if report.checks:
         facts.append(f"checks {report.checks_passed} of {report.checks}")
-    line = f"{VERDICTS[report.status]}  {escape(report.name)}"
-    return f"{line}  [dim]{', '.join(facts)}[/dim]" if facts else line
+    return f"{VERDICTS[report.status]}  {escape(report.name)}  [dim]{', '.join(facts)}[/dim]"
 
 
-def _many(count: int, what: str) -> str:
+def many(count: int, what: str) -> str:
+    """A number of things, "1 error" or "2 errors"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -102,7 +103,7 @@ def _lines(findings: list[Finding]) -> list[str]:
     others = list(dict.fromkeys(finding.place for finding in findings[1:] if finding.place != first.place))
     if len(findings) > 1:
         named = f": {'; '.join(map(escape, others[:NAMED]))}{MORE if len(others) > NAMED else ''}" if others else ""
-        lines.append(f"{INDENT}and {_many(len(findings) - 1, 'other')} like it{named}")
+        lines.append(f"{INDENT}and {many(len(findings) - 1, 'other')} like it{named}")
     return [*lines, *f"{INDENT}{advice}".split("\n")]
 
 

@@ -4,22 +4,43 @@ Only `report` and `grade` run what is in a notebook and need a kernel, `grade` i
 long to import is imported by the command that needs it, when it is called.
 """
 
+from typing import Annotated
+
 import typer
 
-from checker import bootstrap
+from checker import __version__
 from checker.commands import assign, check, convert, explain, grade, grades, release, render, report, site
+from checker.setup import bootstrap
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help=(
         "Check, run and render course notebooks, and grade a class. Only [bold]report[/bold] and [bold]grade[/bold] execute"
         " what is in them, [bold]grade[/bold] in isolation.\n\n"
         "Before you hand in:  [bold]checker my_notebook.ipynb[/bold]"
     ),
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"checker {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The options that no command is needed for. Typer takes the help from `app`."""
+
+
 app.command("check")(check.check_command)
 app.command("report", help=report.HELP)(report.report_command)
 app.command("convert")(convert.convert_command)
@@ -45,6 +66,6 @@ for _name, _says in bootstrap.COMMANDS.items():
 
 
 def names() -> list[str]:
-    """What may stand first on the command line."""
+    """The words that may stand first on the command line."""
     groups = [group.name for group in app.registered_groups]
     return [command.name for command in app.registered_commands] + groups

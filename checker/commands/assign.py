@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from checker.notebook import Unreadable
-from checker.terminal import UNREADABLE, complain
+from checker.checking.terminal import UNREADABLE, complain
+from checker.reading.notebook import Unreadable
 
 
 def assign_command(
@@ -20,8 +20,8 @@ def assign_command(
 
     One that somebody has filled in is not overwritten, and then none of them is.
     """
-    from checker.assign import FilledError, MarkerError, edition
-    from checker.files import write_beside
+    from checker.editions.assign import FilledError, MarkerError, edition
+    from checker.reading.files import write_beside
 
     editions = []
     for path in notebooks:

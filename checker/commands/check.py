@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from checker import inventory
-from checker.batch import check_all
-from checker.check import Report
+from checker.checking.batch import check_all
+from checker.checking.check import Report
+from checker.checking.formats import as_gradescope, as_json
+from checker.checking.ignored import silenced
+from checker.checking.summary import account, summarise
+from checker.checking.terminal import FAIL, UNREADABLE, complain, row, show
 from checker.commands.options import Ignored, MaxOutput
-from checker.convert import MAX_OUTPUT
-from checker.formats import as_gradescope, as_json
-from checker.settings import silenced
-from checker.summary import account, summarise
-from checker.terminal import FAIL, UNREADABLE, complain, row, show
+from checker.reading import inventory
+from checker.reading.convert import MAX_OUTPUT
 
 
 class Format(StrEnum):
@@ -65,7 +65,7 @@ def _print(reports: list[Report], found: inventory.Inventory, format: Format) ->
     elif format is Format.gradescope:
         print(as_gradescope(reports, found))
     else:
-        from checker.pages.site import index
+        from checker.pages.rendering import index
 
         print(index([(report, "") for report in reports]))
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from checker.checking.terminal import UNREADABLE, complain
 from checker.commands.options import MaxOutput
-from checker.convert import MAX_OUTPUT
-from checker.findings import one_line
-from checker.notebook import Unreadable
-from checker.terminal import UNREADABLE, complain
+from checker.reading.convert import MAX_OUTPUT
+from checker.reading.notebook import Unreadable
+from checker.reading.text import one_line
 
 
 def convert_command(
@@ -19,9 +19,9 @@ def convert_command(
     max_output: MaxOutput = MAX_OUTPUT,
 ) -> None:
     """Turn a notebook into the Markdown that is handed in."""
-    from checker.convert import to_markdown
-    from checker.files import write_beside
-    from checker.notebook import read
+    from checker.reading.convert import to_markdown
+    from checker.reading.files import write_beside
+    from checker.reading.notebook import read
 
     try:
         text = to_markdown(read(notebook), max_output)

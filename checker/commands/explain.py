@@ -6,8 +6,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from checker.terminal import MARKS, UNREADABLE, complain
+from checker.checking.terminal import MARKS, UNREADABLE, complain
+from checker.rules import READING, RULES
 
+KNOWN = [rule.code for rule in (READING, *RULES)]
 ONLY_ASKED = (
     "The checker asks and does not assert: it was wrong too often, or seen too seldom to know, on notebooks that it had"
     " not been made with (benchmarks/method_rules). A question is no finding: it counts for nothing. Where the answer is"
@@ -16,11 +18,11 @@ ONLY_ASKED = (
 
 
 def explain_command(
-    code: Annotated[str, typer.Argument(help="A finding's code, for instance S002; without one, all are listed.")] = "",
+    code: Annotated[
+        str, typer.Argument(help=f"A finding's code: {', '.join(KNOWN)}. Without one, all are listed.")
+    ] = "",
 ) -> None:
-    """What a finding means, why it matters, and an example of wrong and right."""
-    from checker.rules import READING, RULES
-
+    """Explain a finding: its meaning, why it matters, and an example of wrong and right."""
     rules = {rule.code: rule for rule in (READING, *RULES)}
     console = Console(highlight=False)
     if not code:

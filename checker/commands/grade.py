@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 
+from checker.checking.terminal import INTERRUPTED, UNREADABLE, complain
 from checker.commands.options import in_a_clone
-from checker.notebook import Unreadable
-from checker.terminal import INTERRUPTED, UNREADABLE, complain
+from checker.reading.notebook import Unreadable
 
+SHOWN_CASES = 5  # pieces of a disputed mark on the terminal: whose it is, the verdict, three cases
 NEEDED = ("cloudpickle", "ipykernel", "nbclient", "torch")  # the last for the references, beside the boxes
 
 
@@ -30,7 +31,8 @@ HELP = (
     "Grade what a class handed in: run each notebook in isolation, check it with cases that nobody has seen, give points."
     "\n\nSubmissions are folders or zips as Canvas, Moodle and Gradescope export them. A second call grades only what is"
     " new or changed; corrections that you wrote into grades.csv stay.\n\nIn the output folder you find grades.csv,"
-    " pages/ with the form for the rubric and for points by hand, feedback/ for the students, similar.html and not-graded.csv."
+    " pages/index.html, from which you judge by student or by question, feedback/ for the students, similar.html and"
+    " not-graded.csv."
 )
 
 
@@ -50,13 +52,36 @@ def grade_command(
     due: Annotated[
         datetime | None, typer.Option(help="When it was due; what is dated later is marked as late.")
     ] = None,
+    free_days: Annotated[
+        int, typer.Option(help="Late days that cost nothing; a roster's column `free days` goes before.")
+    ] = 0,
+    late_off: Annotated[
+        str, typer.Option(help="What each further late day takes off the total, in points or per cent: 2, or 10%.")
+    ] = "",
     forms: Annotated[
         Path | None, typer.Option(help="The folder of forms that were saved on the pages: their points are added.")
     ] = None,
+    gradebook: Annotated[
+        list[Path],
+        typer.Option(help="A gradebook that Canvas, Moodle or Gradescope exported: it is filled, into gradebooks/."),
+    ] = (),
+    column: Annotated[
+        list[str],
+        typer.Option(
+            help="The gradebook's column for the total: 'Dots (4711)'; of one notebook: 'dots.ipynb=Dots (4711)'."
+        ),
+    ] = (),
     seed: Annotated[
         int | None, typer.Option(help="Of the hidden cases; default: that of the last run, else new.")
     ] = None,
     again: Annotated[list[str], typer.Option(help="A student to grade anew. Repeatable.")] = (),
+    exercise: Annotated[
+        str,
+        typer.Option(
+            help="With --again: show the hidden cases of this exercise that the student failed, and change nothing."
+            " Alone: judge this exercise anew for everybody, after its check was mended, and leave the rest."
+        ),
+    ] = "",
     anonymous: Annotated[
         bool, typer.Option("--anonymous", help="Pages without names; names.csv tells who is who.")
     ] = False,
@@ -73,20 +98,23 @@ def grade_command(
     tls_cert: Annotated[Path | None, typer.Option(help="This machine's certificate.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
 ) -> None:
-    from checker.files import write_beside
-    from checker.grading.boxes import Isolation
-    from checker.grading.choosing import NoIsolation, choose
+    from checker.grading.box.limits import MEGABYTE, Limits
+    from checker.grading.box.packages import unseen
+    from checker.grading.box.selection import NoIsolation, choose
+    from checker.grading.box.walls import Isolation
     from checker.grading.classes import Class
-    from checker.grading.gradescope import results as gradescope_results
-    from checker.grading.limits import MEGABYTE, Limits
-    from checker.grading.one import Settings
-    from checker.grading.packages import unseen
-    from checker.grading.roster import Roster, read_roster
-    from checker.grading.scratch import scratch_in
-    from checker.grading.sheets import read_sheets
-    from checker.grading.storing import Folder
-    from checker.grading.whose import BadPattern
-    from checker.markers import MarkerError
+    from checker.grading.collect.attribution import BadPattern
+    from checker.grading.collect.roster import Roster, read_roster
+    from checker.grading.disputes import require
+    from checker.grading.judge.sheets import read_sheets
+    from checker.grading.judge.submission import Settings
+    from checker.grading.table.class_folder import Folder
+    from checker.grading.table.gradebooks import read_gradebook
+    from checker.grading.table.gradescope import results as gradescope_results
+    from checker.grading.table.lateness import late_rule
+    from checker.grading.table.scratch import scratch_in
+    from checker.reading.files import write_beside
+    from checker.reading.markers import MarkerError
 
     in_a_clone()
     missing = [name for name in NEEDED if find_spec(name) is None]
@@ -103,26 +131,36 @@ def grade_command(
         raise typer.Exit(UNREADABLE)
     try:
         chosen: Isolation = choose(isolation.value)
+        # Otherwise every function would fail in its box, and nobody would earn a point.
         if chosen.kind != "none" and (elsewhere := unseen()):
             raise Unreadable(
                 f"A box does not see {', '.join(elsewhere)}, found here in {next(iter(elsewhere.values()))}. Install what the"
                 " course needs into an environment of its own (python -m checker setup), and grade with that one."
             )
         sheets = read_sheets(against)
+        if exercise:
+            require(sheets, exercise)
         folder = Folder(output)
         folder.prepare()
         settings = Settings(
             folder.seed(seed), chosen, Limits(wall=seconds, memory=megabytes * MEGABYTE), not functions_only
         )
         students = read_roster(roster) if roster else Roster()
-        of = Class(sheets, settings, students, pattern, due, student, anonymous)
+        gradebooks = [read_gradebook(path, column) for path in gradebook]
+        rule = late_rule(free_days, late_off)
+        this_class = Class(sheets, settings, students, pattern, due, student, anonymous, rule)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
         grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
+        # Temporary files hold students' work: below the class's folder none outlives it.
         with scratch_in(folder.path):
-            results, aside = _grade(submissions, of, folder, grader, again, forms)
+            if exercise and again:
+                _show_disputed(submissions, this_class, folder, again, exercise)
+                return
+            results, aside = _grade(submissions, this_class, folder, grader, again, exercise, forms, gradebooks)
         if gradescope is not None:
             write_beside(gradescope, gradescope_results(results, aside))
     except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
+        # Gradescope shows this file and no terminal, so it must say why nothing was graded.
         complain(str(error))
         if gradescope is not None:
             write_beside(gradescope, gradescope_results([], refused=str(error)))
@@ -138,38 +176,77 @@ def _cores() -> int:
 
 
 def _grader(jobs, workers: int, scheduler: str, tls: dict):
-    from checker.grading.scheduling import in_this_process, on_workers
+    from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
 
-    if not scheduler and (workers == 1 or len(jobs) < 2):
+    if scheduler:
+        return on_workers(jobs, scheduler, tls)
+    if workers == 1 or len(jobs) < 2:
         return in_this_process(jobs)
-    return on_workers(jobs, workers, scheduler, tls)
+    return in_threads(jobs, workers)
 
 
-def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[dict], list]:
+def _show_disputed(submissions, this_class, folder, students, exercise) -> None:
+    """Write down, and show the beginning of, the hidden cases that students failed in an exercise."""
+    from checker.grading.box.isolation import BoxFailed
+    from checker.grading.classes import plan
+    from checker.grading.disputes import FOLDER, dispute, exercise_in
+    from checker.grading.table.class_folder import file_name
+
+    with tempfile.TemporaryDirectory() as scratch:
+        work = plan(submissions, Path(scratch), this_class)
+        _require_students(students, work)
+        for handed, job in work.jobs.values():
+            if handed.student in students and exercise_in(job.sheet, exercise):
+                try:
+                    text = dispute(job, exercise)
+                except BoxFailed as error:
+                    raise Unreadable(
+                        f"{handed.student}: the box failed, by no fault of the function: {error}"
+                    ) from error
+                name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
+                place = folder.write(f"{FOLDER}/{name}.txt", text)
+                pieces = text.split("\n\n")
+                print("\n\n".join(pieces[:SHOWN_CASES]).rstrip())
+                print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
+
+
+def _require_students(students, work) -> None:
+    """Raises Unreadable where one of them handed in no notebook."""
+    if strangers := sorted(set(students) - {handed.student for handed, _ in work.jobs.values()}):
+        raise Unreadable(
+            f"--again {strangers[0]}: no notebook of this student is here. Give an id as grades.csv has it."
+        )
+
+
+def _grade(
+    submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks
+) -> tuple[list[dict], list]:
     """Grade, write down and tell; the results, and what was set aside."""
-    from checker.forms import read_forms
-    from checker.grading.classes import graded, plan, write_class, write_similar
+    from checker.grading.classes import graded, plan, regraded, write_class, write_similar
+    from checker.points.forms import read_forms
 
     given, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
+    # Forms that an earlier run was given count as well, so they are kept before all are read.
     folder.keep_forms(given)
     forms = folder.forms()
     with tempfile.TemporaryDirectory() as scratch:
-        work = plan(submissions, Path(scratch), of)
-        if strangers := sorted(set(again) - {handed.student for handed, _ in work.jobs.values()}):
-            raise Unreadable(
-                f"--again {strangers[0]}: no notebook of this student is here. Give an id as grades.csv has it."
-            )
+        work = plan(submissions, Path(scratch), this_class)
+        _require_students(again, work)
+        changed = []
+        found = regraded(work, folder, grader, exercise, changed) if exercise else graded(work, folder, grader, again)
         results = []
         kept = 0
-        for handed, result, was_there in graded(work, folder, grader, again):
+        for handed, result, was_there in found:
             results.append((handed, result))
             kept += was_there
             if not was_there:
                 print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {_told(result)}")
-        remarks = [*chosen, *damaged, *write_class(of, work, results, forms, folder)]
-        alike = write_similar(of, work, folder)
+        remarks = [*chosen, *damaged, *write_class(this_class, work, results, forms, folder, gradebooks)]
+        alike = write_similar(this_class, work, folder)
     for remark in remarks:
         complain(remark)
+    for sentence in changed:
+        print(sentence)
     said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
     print(f"{said}; {_counted(len(work.missing), 'student')} handed in no notebook.")
     if ungraded := [result["ungraded"] for _, result in results if result["ungraded"]]:
@@ -181,12 +258,14 @@ def _grade(submissions, of, folder, grader, again, forms_folder) -> tuple[list[d
         print(f"Not graded: {_counted(len(work.aside), 'file')}. {folder.path / 'not-graded.csv'} says why.")
     if alike:
         print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
+    for gradebook in gradebooks:
+        print(f"{folder.path / 'gradebooks' / gradebook.path.name}: to be imported into {gradebook.platform.name}.")
     print(folder.path / "grades.csv")
     return [result for _, result in results], work.aside
 
 
 def _told(result: dict) -> str:
-    """What came of a notebook, for the line of the run."""
+    """The result of a notebook, for the line of the run."""
     if result["ungraded"]:
         return f"not graded: {result['ungraded']}"
     return f"{result['earned']:g} of {result['possible']:g}  {result['stopped']}".rstrip()
@@ -204,7 +283,7 @@ def autograder_command(
     """Make the zip that Gradescope's autograder asks for: the course, its key included, and how to run it there."""
     import secrets
 
-    from checker.grading.gradescope import autograder
+    from checker.grading.table.gradescope import autograder
 
     in_a_clone()
     try:
@@ -221,7 +300,7 @@ def forget_command(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a graded class, all of it: results, pages, feedback, grades and corrections."""
-    from checker.grading.storing import forget
+    from checker.grading.table.class_folder import forget
 
     if not yes and not typer.confirm(f"Delete {folder} with every grade in it?"):
         raise typer.Exit(1)

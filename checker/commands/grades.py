@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from checker.notebook import Unreadable
-from checker.terminal import UNREADABLE, complain
+from checker.checking.terminal import UNREADABLE, complain
+from checker.reading.notebook import Unreadable
 
 
 def grades_command(
@@ -17,14 +17,15 @@ def grades_command(
     ] = None,
 ) -> None:
     """Collect the forms that were filled in on the pages, rubric and points by hand, into one CSV."""
-    from checker.files import write_beside
-    from checker.forms import read_forms, table
+    from checker.points.forms import merged, read_forms, table
+    from checker.reading.files import write_beside
 
     try:
         forms, chosen, damaged = read_forms(folder)
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
+    forms = merged(forms)
     for sentence in chosen:
         print(sentence, file=sys.stderr)
     for sentence in damaged:

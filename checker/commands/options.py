@@ -1,12 +1,12 @@
-"""What several commands share: options, and what they need around them."""
+"""The parts that several commands share: options, and the steps around them."""
 
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from checker.environment import SetupError, require_clone
-from checker.terminal import UNREADABLE, complain
+from checker.checking.terminal import UNREADABLE, complain
+from checker.setup.environment import SetupError, require_clone
 
 Ignored = Annotated[list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from checker.checking.terminal import FAIL, UNREADABLE, complain
 from checker.commands.options import in_a_clone
-from checker.notebook import Unreadable
-from checker.terminal import FAIL, UNREADABLE, complain
+from checker.reading.notebook import Unreadable
 
 
 def release_command(
@@ -17,9 +17,9 @@ def release_command(
     trial: Annotated[bool, typer.Option(help="Run a notebook from there, to see that it works.")] = True,
 ) -> None:
     """Make the folder that students get: blank notebooks, helpers, checks, checker and model, no worked notebooks."""
-    from checker.environment import ROOT
-    from checker.markers import MarkerError
-    from checker.release import ReleaseError, release, tried
+    from checker.editions.release import ReleaseError, release, tried
+    from checker.reading.markers import MarkerError
+    from checker.setup.environment import ROOT
 
     in_a_clone()
     try:

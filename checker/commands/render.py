@@ -8,13 +8,13 @@ from urllib.parse import quote
 import typer
 from rich.console import Console
 
-from checker import inventory
+from checker.checking.ignored import silenced
+from checker.checking.summary import account
+from checker.checking.terminal import UNREADABLE, complain, remark
 from checker.commands.options import Engine, Engines, Ignored
-from checker.findings import one_line
-from checker.notebook import Unreadable
-from checker.settings import silenced
-from checker.summary import account
-from checker.terminal import UNREADABLE, complain, remark
+from checker.reading import inventory
+from checker.reading.notebook import Unreadable
+from checker.reading.text import one_line
 
 
 def render_command(
@@ -25,9 +25,9 @@ def render_command(
     ignore: Ignored = (),
 ) -> None:
     """Make HTML pages, one file each, and for many notebooks an index. Nothing is fetched, nothing run."""
-    from checker.files import write_beside
-    from checker.pages.site import INDEX, index, render_all
-    from checker.rubric import RUBRIC
+    from checker.pages.rendering import INDEX, index, render_all
+    from checker.points.rubric import RUBRIC
+    from checker.reading.files import write_beside
 
     rows = []
     left_out = silenced(ignore)

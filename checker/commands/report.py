@@ -1,5 +1,8 @@
 """`checker report`: run notebooks, check them and make their pages."""
 
+import shutil
+import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from checker.checking.summary import account
+from checker.checking.terminal import UNREADABLE, complain
 from checker.commands.options import Engine, Engines
-from checker.terminal import UNREADABLE, complain
+from checker.reading import inventory
 
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
 HELP = (
@@ -23,7 +28,10 @@ HELP = (
 
 
 def report_command(
-    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks that you trust: what is in them is executed.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Notebooks, folders, or a zip of notebooks, that you trust: what is in them is executed."),
+    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", "--out", help="The folder for the executed copy and the page.")
     ] = Path("build"),
@@ -48,9 +56,26 @@ def report_command(
             ' pip install -e ".[run]". The other commands work without.'
         )
         raise typer.Exit(UNREADABLE)
-    from checker.report import run_all
+    from checker.running.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
     asked = {"in_place": in_place, "require_claim": require_claim, "engine": engine.value}
-    status = run_all(notebooks, output, console, **asked)
-    raise typer.Exit(status)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = inventory.take(paths, Path(scratch))
+        if in_place and not all(entry.beside for entry in found.entries):
+            complain("A zip is not written to. Unpack it, or leave out --in-place.")
+            raise typer.Exit(UNREADABLE)
+        entries = [_under_its_name(entry, Path(scratch, "named", str(n))) for n, entry in enumerate(found.entries)]
+        status = run_all(entries, output, console, **asked)
+    account(found, console)
+    if not entries:
+        complain(f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder of them.")
+    raise typer.Exit(status if entries else UNREADABLE)
+
+
+def _under_its_name(entry: inventory.Entry, folder: Path) -> inventory.Entry:
+    """The entry; of one out of a zip, which was unpacked under a number, a copy in `folder` with its own name."""
+    if entry.beside or entry.error is not None:
+        return entry
+    folder.mkdir(parents=True)
+    return replace(entry, file=Path(shutil.copy(entry.file, folder / entry.inside.name)))

@@ -1,23 +1,25 @@
 """Blank editions from worked notebooks: solutions out, TODOs kept, outputs cleared.
 
-What becomes of a cell is in `checker/markers.py`. A blank edition carries the course's version and what its exercises
+What becomes of a cell is in `checker/reading/markers.py`. A blank edition carries the course's version and what its exercises
 look like, so that one that somebody has filled in is told from one that may be built again.
 """
 
 import copy
-import json
 import re
+from keyword import kwlist
 from pathlib import Path
 
-from checker import points
-from checker.convert import plain
-from checker.editions import filled, identity
-from checker.files import write_beside
-from checker.layout import place_in
-from checker.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
-from checker.notebook import Unreadable, joined, notebook_of, parse
+from checker.editions.identity import filled, identity
+from checker.reading.convert import plain
+from checker.reading.exercises import exercises, total
+from checker.reading.files import write_beside
+from checker.reading.layout import place_in
+from checker.reading.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
+from checker.reading.notebook import CHECK_RECORD, Cell, Unreadable, dump, joined, notebook_of, parse, printed
 
 EXPECTED_LINES = 12
+WORD = re.compile(r"\w+")
+QUOTED = re.compile(r"`([^`\n]+)`")
 # In the header of a notebook whose task is the student's to choose.
 OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
 SHOULD_PRINT = "What it should print, with numbers like these:"
@@ -46,7 +48,7 @@ def blank(content: dict, source: str) -> dict:
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
             exercise = cell["source"] != joined(content["cells"][number]["source"])
-            expected = _expected(cell, words) if exercise else None
+            expected = _expected(named.cells[number], words) if exercise else None
             cell["outputs"] = []
             cell["execution_count"] = None
         else:
@@ -55,10 +57,11 @@ def blank(content: dict, source: str) -> dict:
                 cell["source"] = "\n".join(blank_markdown(lines, where))
         cell["metadata"] = {}
         cells.append(cell)
+        # The outputs are gone, so a cell of text says what the exercise prints when it is right.
         if expected:
             cells.append({"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected})
         if number == 0:
-            worth = points.total(points.exercises(content["cells"]))
+            worth = total(exercises(content["cells"]))
             note = (
                 f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
                 f" overwrites this file. Its exercises are worth {worth:g} points in all.*"
@@ -67,6 +70,7 @@ def blank(content: dict, source: str) -> dict:
     notebook["cells"] = cells
     kernel = content.get("metadata", {}).get("kernelspec", {})
     notebook["metadata"] = {"kernelspec": kernel, "course": identity(cells)}
+    # A slip in the worked notebook must never hand out a solution: the finished edition is searched for one.
     if leaks := leaked(content, notebook):
         raise MarkerError(
             f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in"
@@ -75,34 +79,34 @@ def blank(content: dict, source: str) -> dict:
     return notebook
 
 
-def _expected(cell: dict, words: str) -> str | None:
-    """What the worked notebook printed below this exercise, after these words; None when it printed nothing."""
-    texts = [joined(output.get("text")) for output in cell.get("outputs", []) if output.get("output_type") == "stream"]
-    lines = plain("".join(texts)).rstrip().splitlines()
+def _expected(cell: Cell, words: str) -> str | None:
+    """The lines and tables that the worked notebook shows below this exercise, after these words; None without any."""
+    shown = [o for o in cell.outputs if o.kind != "error" and not o.image and CHECK_RECORD not in o.data]
+    lines = plain("".join(map(printed, shown))).rstrip().splitlines()
     if not lines:
         return None
-    shown = lines[:EXPECTED_LINES] + (["..."] if len(lines) > EXPECTED_LINES else [])
-    return f"{words}\n\n```text\n" + "\n".join(shown) + "\n```"
+    beginning = lines[:EXPECTED_LINES] + (["..."] if len(lines) > EXPECTED_LINES else [])
+    return f"{words}\n\n```text\n" + "\n".join(beginning) + "\n```"
 
 
 def solution_lines(content: dict) -> set[str]:
-    """The lines of code of all solutions that say something: not blank, not a comment, not a bracket."""
+    """The lines of code of all solutions that name something: no comments, no brackets, no `else:`."""
     found = set()
     for cell in content["cells"]:
         if cell["cell_type"] == "code":
             lines = joined(cell["source"]).split("\n")
             found |= {line.strip() for line, inside, position in walk(lines, BEGIN, END, "") if inside and position > 0}
-    return {line for line in found if len(line) > 12 and not line.startswith("#")}
+    return {line for line in found if not line.startswith("#") and set(WORD.findall(line)) - set(kwlist)}
 
 
 def leaked(content: dict, blank_edition: dict) -> list[str]:
-    """Lines of solutions that the blank edition shows, sorted."""
-    shown = {
-        line.strip()
-        for cell in blank_edition["cells"]
-        if cell["cell_type"] == "code"
-        for line in joined(cell["source"]).split("\n")
-    }
+    """Lines of solutions that the blank edition shows, as lines of code or text or between backticks, sorted."""
+    shown = set()
+    for cell in blank_edition["cells"]:
+        source = joined(cell["source"])
+        shown |= {line.strip() for line in source.split("\n")}
+        if cell["cell_type"] == "markdown":
+            shown |= set(QUOTED.findall(source))
     return sorted(solution_lines(content) & shown)
 
 
@@ -114,7 +118,7 @@ def fill(blank_edition: dict, content: dict) -> dict:
 
 
 def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
-    """Where the blank edition of a worked notebook belongs, under the same name, and what is to be written there.
+    """The path of a worked notebook's blank edition, which has the same name, and the text to be written there.
 
     Args:
         force: whether an edition that somebody has filled in is overwritten.
@@ -161,9 +165,3 @@ def assign(path: Path, folder: Path, force: bool = False) -> Path:
     target, text = edition(path, folder, force)
     write_beside(target, text)
     return target
-
-
-def dump(notebook: dict) -> str:
-    """JSON as Jupyter writes it, a text's lines one below the other, the same every time."""
-    cells = [cell | {"source": joined(cell["source"]).splitlines(True)} for cell in notebook["cells"]]
-    return json.dumps(notebook | {"cells": cells}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from checker.notebook import Unreadable
+from checker.reading.notebook import Unreadable
 
 # Folders of the project that a notebook needs beside itself: here, in a box, on Gradescope, at a student's. The sweeps
 # are the recorded runs that `shared.recorded` reads, with the programs that made them.

@@ -1,15 +1,16 @@
-"""What a blank edition says of itself, and whether somebody has filled it in since.
+"""The identity of a blank edition: the version it was built from, and whether somebody has filled it in since.
 
 Its metadata holds `course`: the version it was built from, and a hash of each exercise as it was handed out. The
-checker's other commands do not look at it, and it is no part of the text that is handed in.
+checker's other commands do not look at it, and it is no part of the text that is handed in. *Edition*: see
+CONTRIBUTING: house words.
 """
 
 import hashlib
 
 from checker import __version__
-from checker.layout import place_in
-from checker.markers import BEGIN, BLANK_ANSWER, END
-from checker.notebook import Notebook, joined
+from checker.reading.layout import place_in
+from checker.reading.markers import BEGIN, BLANK_ANSWER, END
+from checker.reading.notebook import Notebook, joined
 
 HASH_LENGTH = 12  # hexadecimal digits: 48 bits tell a hundred exercises apart
 ANSWERS = "answers"

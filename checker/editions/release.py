@@ -1,6 +1,6 @@
-"""What a student gets: the course without the worked notebooks, opened and run once from where it lies.
+"""The release for students: the course without the worked notebooks, opened and run once from where it lies.
 
-The references that checks compare with stay, for the checks need them: who looks for a solution finds one. The
+The references stay, since the checks compare with them: a student who looks for a solution there finds one. The
 instructor's page says so, and what follows for grading. Hidden cases are in no file: they are drawn from a seed that
 stays in the folder of the graded class.
 """
@@ -13,13 +13,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.assign import edition
-from checker.course import NEEDED, worked_notebooks
-from checker.files import write_beside
-from checker.pages.website import SETTINGS, website
+from checker.editions.assign import edition
+from checker.editions.course import NEEDED, worked_notebooks
+from checker.reading.files import write_beside
+from checker.reading.website import SETTINGS, website
 
 EXAMPLES = "notebooks/examples"  # of a task of one's own, of which the blank edition of own_task tells
-TAKEN = (*NEEDED, EXAMPLES, "pyproject.toml", "requirements.txt", "Makefile", ".gitignore")
+TAKEN = (*NEEDED, EXAMPLES, "pyproject.toml", "requirements.txt", "constraints.txt", "Makefile", ".gitignore")
 ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store")
 README = Path(__file__).with_name("release.md")
@@ -27,7 +27,7 @@ EDITIONS = Path("notebooks", "student")
 MAKEFILE_ENDS = (
     "# What students get ends here"  # behind it are the commands that need tests, benchmarks, worked notebooks
 )
-EXPECTED = "NotImplementedError: TODO"  # where an untouched blank notebook stops
+EXPECTED = "Not filled in yet: "  # where an untouched blank notebook stops (`shared/blanks.py`)
 PATIENCE = 900  # seconds for the trial
 
 
@@ -48,7 +48,7 @@ def release(root: Path, folder: Path) -> Released:
     """Write the students' edition of a course into a folder that is empty or not there yet.
 
     Raises:
-        ReleaseError: the folder holds something.    MarkerError, Unreadable: see `checker.assign.edition`.
+        ReleaseError: the folder holds something.    MarkerError, Unreadable: see `checker.editions.assign.edition`.
     """
     if folder.exists() and any(folder.iterdir()):
         raise ReleaseError(f"{folder} holds something already. Give a folder that is empty or not there yet.")

@@ -9,29 +9,49 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from checker.forms import Form
-from checker.grading.collecting import Aside, Collected, Handed, apart, collect, edition, latest, undecided, unlike
-from checker.grading.feedback import feedback
-from checker.grading.lines import Line, add_forms
-from checker.grading.one import Job, Settings
-from checker.grading.roster import Roster
-from checker.grading.sheets import Sheet, sheet_for
-from checker.grading.similar import THRESHOLD, pairs, text_of
-from checker.grading.storing import Folder, file_name
-from checker.grading.sums import refused
-from checker.grading.tables import write
-from checker.notebook import Unreadable, parse
+from checker.grading.collect.roster import Roster
+from checker.grading.collect.similarity import THRESHOLD, pairs, text_of
+from checker.grading.collect.uploads import (
+    Aside,
+    Collected,
+    Handed,
+    collect,
+    differ_by_number,
+    edition,
+    latest,
+    undecided,
+    unlike,
+)
+from checker.grading.disputes import exercise_in
+from checker.grading.judge.sheets import Sheet, sheet_for
+from checker.grading.judge.submission import DIGITS, Job, Settings
+from checker.grading.table.class_folder import Folder, file_name
+from checker.grading.table.class_statistics import PAGE as STATISTICS
+from checker.grading.table.class_statistics import page as statistics_page
+from checker.grading.table.feedback import feedback
+from checker.grading.table.gradebooks import FOLDER as GRADEBOOKS
+from checker.grading.table.gradebooks import GRADESCOPE, Gradebook, by_address, filled
+from checker.grading.table.grades import write
+from checker.grading.table.gradescope import handing_back
+from checker.grading.table.judging import QUESTIONS, Submitted, questions
+from checker.grading.table.judging import page as question_page
+from checker.grading.table.lateness import Lateness, LateRule
+from checker.grading.table.overview import INDEX, index, row, ways, with_neighbours
+from checker.grading.table.students import Line, add_forms
 from checker.pages.templates import template
-from checker.rubric import for_a_cell
+from checker.points.forms import Form
+from checker.points.rubric import for_a_cell
+from checker.points.totals import refused, shown
+from checker.reading.notebook import Unreadable, parse
 
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
 @dataclass(frozen=True)
 class Class:
-    """What is known of a class: keys, roster, how to tell whose a notebook is, and whether pages go without names.
+    """A class: keys, roster, how to tell whose a notebook is, and whether pages go without names.
 
-    whose: the one student whose everything is; "" for a class.
+    only_student: the one who handed in everything; "" for a class.    late_rule: None where late days take nothing off.
     """
 
     sheets: list[Sheet]
@@ -39,8 +59,21 @@ class Class:
     roster: Roster = Roster()
     pattern: str = ""
     due: datetime | None = None
-    whose: str = ""
+    only_student: str = ""
     anonymous: bool = False
+    late_rule: LateRule | None = None
+
+    def lateness(self, student: str, days: int | None, late: bool) -> Lateness | None:
+        """The late days of a student, and the rule. days: by the platform, None where it says none; late: by its mark."""
+        if self.late_rule is None:
+            return None
+        known = {one.id: one for one in self.roster.students}.get(student)
+        if known is not None and known.days_late is not None:
+            days = known.days_late
+        if days is None and not late:
+            days = 0
+        free = known.free_days if known is not None and known.free_days is not None else self.late_rule.free
+        return Lateness(self.late_rule, days, free)
 
     def shown(self, student: str) -> str:
         """The name under which a student's pages go."""
@@ -51,7 +84,7 @@ class Class:
 
 @dataclass
 class Work:
-    """What is to be done: jobs with the students they are of, and what was set aside.
+    """The work of grading a class: jobs with their students, and the files that were set aside.
 
     late: students of whom something was late.      missing: those of the roster who handed in nothing.
     """
@@ -62,7 +95,7 @@ class Work:
     missing: list[str] = field(default_factory=list)
 
 
-def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
+def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
     """The jobs for what was handed in, one for each student and notebook, by the digests of their results.
 
     Raises:
@@ -71,17 +104,20 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
     for path in paths:
         if not path.exists():
             raise Unreadable(f"{path} is not there. Nothing was graded, and nothing of an earlier run was changed.")
-    found = collect(paths, scratch, of.roster, of.pattern, of.due, of.whose)
+    found = collect(paths, scratch, this_class.roster, this_class.pattern, this_class.due, this_class.only_student)
     work = Work(aside=found.aside)
     several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
-    for handed, sheet, text in _with_sheets(found, of.sheets):
+    for handed, sheet, text in _with_sheets(found, this_class.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
     for (student, notebook), uploads in several.items():
-        unlike_each_other = len(uploads) > 1 and apart(handed.name for handed, _, _ in uploads if not edition(handed))
+        # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
+        unlike_each_other = len(uploads) > 1 and differ_by_number(
+            handed.name for handed, _, _ in uploads if not edition(handed)
+        )
         chosen = None if unlike_each_other else latest([handed for handed, _, _ in uploads])
         for handed, sheet, text in uploads:
             if handed is chosen:
-                job = Job(of.shown(student), handed.name, text, sheet, of.settings)
+                job = Job(this_class.shown(student), handed.name, text, sheet, this_class.settings)
                 work.jobs[job.digest] = (handed, job)
             elif chosen is None:
                 why = unlike if unlike_each_other else undecided
@@ -91,7 +127,7 @@ def plan(paths: list[Path], scratch: Path, of: Class) -> Work:
                 work.aside.append(Aside(handed.place, reason))
     work.late = {handed.student for handed, _ in work.jobs.values() if handed.late}
     known = {handed.student for handed, _ in work.jobs.values()} | {aside.student for aside in work.aside}
-    work.missing = [student.id for student in of.roster.students if student.id not in known]
+    work.missing = [student.id for student in this_class.roster.students if student.id not in known]
     return work
 
 
@@ -123,44 +159,127 @@ def graded(
             yield handed, result, True
     for job, result in grader(waiting):
         if not result.get("passing"):
-            folder.keep(job.digest, result)
+            folder.keep(job.digest, result | {"upload": _upload(job)})
         yield work.jobs[job.digest][0], result, False
 
 
+def regraded(
+    work: Work, folder: Folder, grader: Grader, exercise: str, changed: list[str]
+) -> Iterator[tuple[Handed, dict, bool]]:
+    """Every notebook's result of an earlier run, with one exercise judged anew; in full where there was no earlier one.
+
+    After a check was mended nothing else of the class changes, although the course is another one now.
+
+    Args:
+        changed: takes a sentence for each student whose points are others now.
+    """
+    earlier = folder.earlier()
+    waiting = []
+    alone = {}
+    for handed, job in work.jobs.values():
+        before = earlier.get(_upload(job))
+        if before is None:
+            waiting.append(job)
+        elif exercise_in(job.sheet, exercise) is None:
+            folder.keep(job.digest, before)
+            yield handed, before, True
+        else:
+            functions = replace(job, settings=replace(job.settings, whole=False))
+            alone[functions.digest] = (job, before)
+            waiting.append(functions)
+    for judged, result in grader(waiting):
+        job, before = alone.get(judged.digest, (judged, None))
+        handed = work.jobs[job.digest][0]
+        if before is not None and result["ungraded"]:
+            yield handed, result, False
+            continue
+        if before is not None:
+            item = exercise_in(job.sheet, exercise)
+            result, told = _with_anew(before, result, item.key)
+            changed += [f"{handed.student}, {job.sheet.name}, {exercise}: {told}"] if told else []
+        if not result.get("passing"):
+            folder.keep(job.digest, result | {"upload": _upload(job)})
+        yield handed, result, False
+
+
+def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:
+    """An earlier result with one exercise of a newer one, and how its points changed; "" where they did not."""
+    new = next(item for item in now["items"] if item["key"] == key)
+    by_key = {item["key"]: item for item in before["items"]}
+    old = by_key.get(key, {"earned": None})
+    items = list((by_key | {key: new}).values())
+    points = {
+        "earned": sum(item["earned"] or 0 for item in items),
+        "possible": sum(item["points"] for item in items if item["earned"] is not None),
+    }
+    was, now_is = ("none yet" if item["earned"] is None else shown(item["earned"]) for item in (old, new))
+    told = "" if was == now_is else f"{was} before, {now_is} now."
+    return before | {"items": items, "course": now["course"]} | points, told
+
+
+def _upload(job: Job) -> str:
+    """A name for what was handed in and the cases it is judged by, which stays when the course changes."""
+    parts = [job.student, job.name, job.text, job.settings.seed, job.settings.whole]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
+
+
 def write_class(
-    of: Class, work: Work, results: list[tuple[Handed, dict]], forms: list[Form], folder: Folder
+    this_class: Class,
+    work: Work,
+    results: list[tuple[Handed, dict]],
+    forms: list[Form],
+    folder: Folder,
+    gradebooks: Iterable[Gradebook] = (),
 ) -> list[str]:
-    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know."""
-    lines = {student.id: Line(student.id) for student in of.roster.students}
+    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know.
+
+    Args:
+        gradebooks: the platforms' tables that are to be filled as well.
+    """
+    lines = {student.id: Line(student.id) for student in this_class.roster.students}
     for handed, result in results:
         line = lines.setdefault(handed.student, Line(handed.student))
         line.results[result["notebook"]] = result
     for student in work.late:
         lines[student].remarks.append("Late.")
+    _set_lateness(this_class, lines, work)
     for aside in work.aside:
         line = lines.setdefault(aside.student, Line(aside.student)) if aside.student else None
+        if line is not None:
+            line.unread = True
         if line is not None and aside.remark not in line.remarks:
             line.remarks.append(aside.remark)
     for student in work.missing:
         lines[student].remarks.append("No notebook was handed in.")
-    by_shown = {of.shown(student): student for student in lines}
+    # A form carries the name that its page showed, which need not be the student's.
+    by_shown = {this_class.shown(student): student for student in lines}
     owned = [_owned(form, by_shown) for form in forms]
     strangers = add_forms(lines.values(), owned)
-    if of.anonymous:
+    if this_class.anonymous:
         rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
-        folder.write("names.csv", _csv(rows))
+        folder.write_table("names.csv", _csv(rows))
     not_graded = [[aside.place, aside.reason] for aside in work.aside]
     not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
-    folder.write("not-graded.csv", _csv([["file", "reason"], *not_graded]))
-    _write_pages(of, lines.values(), folder, write(folder, list(lines.values())))
+    folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
+    kept = write(folder, list(lines.values()))
+    _write_feedback(this_class, lines.values(), folder, kept)
+    _write_pages(this_class, sorted(lines.values(), key=lambda line: this_class.shown(line.student)), work, folder)
+    folder.write(STATISTICS, statistics_page(lines.values()))
     unknown = [
         f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers
     ]
-    return [*unknown, *_beyond(lines.values())]
+    unclear = [line.student for line in lines.values() if line.lateness and line.lateness.days is None]
+    if unclear:
+        said = (
+            "late, and the platform does not say by how many days. Write it into the roster, in a column `days late`."
+        )
+        unknown.append(f"{', '.join(unclear)}: {said}")
+    filled_in = _write_gradebooks(this_class, lines.values(), folder, kept, gradebooks)
+    return [*unknown, *_beyond(lines.values()), *filled_in]
 
 
 def _beyond(lines: Iterable[Line]) -> list[str]:
-    """A sentence on each field of a form with points that cannot be."""
+    """A sentence on each field of a form that holds impossible points."""
     return [
         f"{form.path}: {said}. Mend it on the page: it was not counted."
         for line in lines
@@ -169,10 +288,10 @@ def _beyond(lines: Iterable[Line]) -> list[str]:
     ]
 
 
-def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
+def write_similar(this_class: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
     """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
     groups = []
-    for sheet in of.sheets:
+    for sheet in this_class.sheets:
         together: dict[str, list[Job]] = {}  # a group hands in once
         for handed, job in work.jobs.values():
             if job.sheet is sheet:
@@ -187,22 +306,98 @@ def write_similar(of: Class, work: Work, folder: Folder, threshold: float = THRE
     return sum(len(found) for _, found in groups)
 
 
-def _write_pages(of: Class, lines: Iterable[Line], folder: Folder, kept: dict[str, tuple[str, str, str]]) -> None:
-    """Write pages and feedback; those of an earlier run that are not among them go, such as pages with names."""
+def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
+    """Put to every student's line how late the latest of the notebooks is."""
+    days: dict[str, int] = {}
+    for handed, _ in work.jobs.values():
+        if handed.days_late is not None:
+            days[handed.student] = max(handed.days_late, days.get(handed.student, 0))
+    for student, line in lines.items():
+        line.lateness = this_class.lateness(student, days.get(student), student in work.late)
+
+
+def _write_gradebooks(
+    this_class: Class,
+    lines: Iterable[Line],
+    folder: Folder,
+    kept: dict[str, tuple[str, str, str]],
+    gradebooks: Iterable[Gradebook],
+) -> list[str]:
+    """Write the platforms' tables with the points in them; sentences on what the instructor should know."""
+    said = []
+    for gradebook in gradebooks:
+        points: dict[str, dict[str, float]] = {}
+        for wanted in gradebook.wanted:
+            given = {line.student: line.points(wanted.notebook, kept.get(line.student, ("",))[0]) for line in lines}
+            points[wanted.notebook] = {student: some for student, some in given.items() if some is not None}
+        text, remarks = filled(gradebook, points, this_class.roster)
+        folder.write(f"{GRADEBOOKS}/{gradebook.path.name}", text)
+        if gradebook.platform is GRADESCOPE:
+            addresses = by_address(gradebook, points[gradebook.wanted[0].notebook], this_class.roster)
+            folder.write_archive(f"{GRADEBOOKS}/{gradebook.path.stem}.zip", handing_back(addresses))
+        said += remarks
+    waiting = sum(line.waits for line in lines)
+    if waiting and gradebooks:
+        said.append(f"Of {waiting} students answers wait to be judged: the gradebook has a part of their points.")
+    return said
+
+
+def _write_feedback(
+    this_class: Class, lines: Iterable[Line], folder: Folder, kept: dict[str, tuple[str, str, str]]
+) -> None:
+    """Write a page for each student. kept: the corrections by student."""
     written = set()
     for line in lines:
-        shown = of.shown(line.student)
+        shown = this_class.shown(line.student)
+        text = feedback(line, shown, kept.get(line.student, ("",))[0])
+        written.add(folder.write(f"feedback/{file_name(shown)}.html", text))
+    _remove_others(folder, "feedback", written)
+
+
+def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folder) -> None:
+    """Write the instructor's pages: of each notebook, of each question, and the index of all."""
+    rows = []
+    texts = {}
+    without = []
+    for line in lines:
+        shown = this_class.shown(line.student)
+        remarks = " ".join(line.remarks)
+        if not line.results:
+            without.append((shown, remarks))
         for notebook, result in line.results.items():
-            if result["page"]:
-                inside = f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html"
-                written.add(folder.write(inside, result["page"]))
-        written.add(
-            folder.write(f"feedback/{file_name(shown)}.html", feedback(line, shown, kept.get(line.student, ("",))[0]))
-        )
-    for name in ("pages", "feedback"):
-        for page in (folder.path / name).rglob("*.html"):
-            if page not in written:
-                page.unlink()
+            page = f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html" if result["page"] else ""
+            rows.append(row(shown, page, result, line.items(notebook), remarks))
+            texts[page] = result["page"]
+    asked = questions(_submitted(this_class, lines, work, {(one.student, one.notebook): one.page for one in rows}))
+    written = {folder.write(INDEX, index(rows, without, asked))}
+    for one, before, after in ways(rows):
+        written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after)))
+    for question, before, after in zip(asked, [None, *asked[:-1]], [*asked[1:], None]):
+        written.add(folder.write(f"{QUESTIONS}/{question.link}", question_page(question, before, after)))
+    _remove_others(folder, "pages", written)
+    _remove_others(folder, QUESTIONS, written)
+
+
+def _submitted(
+    this_class: Class, lines: Iterable[Line], work: Work, pages: dict[tuple[str, str], str]
+) -> Iterator[Submitted]:
+    """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
+    jobs = {(handed.student, job.sheet.name): job for handed, job in work.jobs.values()}
+    for line in lines:
+        for notebook, result in line.results.items():
+            if result["ungraded"]:
+                continue
+            job = jobs[line.student, notebook]
+            page = pages[this_class.shown(line.student), notebook]
+            form = line.forms.get(notebook)
+            yield Submitted(this_class.shown(line.student), job.sheet, json.loads(job.text), result, form, page)
+
+
+def _remove_others(folder: Folder, name: str, written: set[Path]) -> None:
+    """Delete the pages of an earlier run that are not among those of this one, such as pages with names."""
+    for page in (folder.path / name).rglob("*.html"):
+        if page not in written:
+            page.unlink()
 
 
 def _owned(form: Form, by_shown: dict[str, str]) -> Form:

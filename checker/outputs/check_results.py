@@ -1,4 +1,4 @@
-"""What the checks of the exercises said, read from a notebook's outputs.
+"""The results of the exercises' checks, read from a notebook's outputs.
 
 A check writes a record beside the line that it prints. Where there is no record (a notebook that was run with an older
 edition), the line tells: `✓ per-token KL: right on 2 probes.`
@@ -9,15 +9,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checker.convert import plain
-from checker.notebook import CHECK_RECORD, Cell, Notebook
+from checker.reading.convert import plain
+from checker.reading.notebook import CHECK_RECORD, Cell, Notebook
+from checker.reading.syntax.checks import NAME, names_of
+from checker.reading.syntax.trees import read_trees
 
 LINE = re.compile(r"^[ \t]*(?P<mark>[✓✗])[ \t]*(?P<exercise>[^:\n]{1,80}):[ \t]*(?P<said>.*)$", re.MULTILINE)
+BLANK = "it is not filled in yet"  # what a check says then
 LONGEST = 300  # characters of what a check said that are kept
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """One check of one exercise.
 
     exercise: its name.    passed: whether it is right.    said: what was said about it, in one line.
@@ -30,25 +33,27 @@ class Verdict:
     cell: int
 
     @property
+    def blank(self) -> bool:
+        """True if the exercise is not filled in."""
+        return not self.passed and self.said.startswith(BLANK)
+
+    @property
     def line(self) -> str:
         return f"{'✓' if self.passed else '✗'} {self.exercise}: {self.said}"
 
 
-def verdicts(notebook: Notebook) -> list[Verdict]:
-    """Every verdict that the outputs hold, in the file's order."""
-    return [verdict for cell, _ in _asking(notebook) for verdict in _under(cell)]
+def check_results(notebook: Notebook) -> list[CheckResult]:
+    """Every result that the outputs hold, in the file's order."""
+    return [result for cell, _ in _asking(notebook) for result in _under(cell)]
 
 
 def asked(notebook: Notebook) -> int:
-    """How many checks there are: those that the code asks for, and in a cell more where a loop asks for more."""
+    """The number of checks: those in the code of a cell, or those in its output where a loop made more."""
     return sum(max(calls, len(list(_under(cell)))) for cell, calls in _asking(notebook))
 
 
 def _asking(notebook: Notebook) -> Iterator[tuple[Cell, int]]:
     """The cells that call checks, and how many they call."""
-    from checker.rules.syntax.checks import NAME, names_of  # only now: rules themselves ask for verdicts
-    from checker.rules.syntax.trees import read_trees
-
     if not any(NAME in cell.source for cell in notebook.code_cells):
         return  # no name of the checks without this word, so nothing needs to be parsed
     trees = {tree.cell: tree for tree in read_trees(notebook)}
@@ -60,22 +65,22 @@ def _asking(notebook: Notebook) -> Iterator[tuple[Cell, int]]:
             yield cell, calls
 
 
-def _under(cell: Cell) -> Iterator[Verdict]:
-    """The verdicts of one cell; a printed line whose exercise has a record is not counted twice."""
+def _under(cell: Cell) -> Iterator[CheckResult]:
+    """The results of one cell; a printed line whose exercise has a record is not counted twice."""
     printed = list(_printed(cell))
-    said = {verdict.exercise: verdict.said for verdict in printed}
+    said = {result.exercise: result.said for result in printed}
     recorded = list(_recorded(cell, said))
-    known = {verdict.exercise for verdict in recorded}
+    known = {result.exercise for result in recorded}
     yield from recorded
-    yield from (verdict for verdict in printed if verdict.exercise not in known)
+    yield from (result for result in printed if result.exercise not in known)
 
 
-def _recorded(cell: Cell, said: dict[str, str]) -> Iterator[Verdict]:
+def _recorded(cell: Cell, said: dict[str, str]) -> Iterator[CheckResult]:
     for output in cell.outputs:
         record = _decoded(output.data.get(CHECK_RECORD, ""))
         if isinstance(record.get("exercise"), str) and isinstance(record.get("passed"), bool):
             exercise = record["exercise"][:80]
-            yield Verdict(exercise, record["passed"], said.get(exercise) or _told(record), cell.number)
+            yield CheckResult(exercise, record["passed"], said.get(exercise) or _told(record), cell.number)
 
 
 def _decoded(text: str) -> dict:
@@ -94,6 +99,6 @@ def _told(record: dict) -> str:
     return sentence[:LONGEST]
 
 
-def _printed(cell: Cell) -> Iterator[Verdict]:
+def _printed(cell: Cell) -> Iterator[CheckResult]:
     for match in LINE.finditer(plain(cell.text_output)):
-        yield Verdict(match["exercise"].strip(), match["mark"] == "✓", match["said"].strip()[:LONGEST], cell.number)
+        yield CheckResult(match["exercise"].strip(), match["mark"] == "✓", match["said"].strip()[:LONGEST], cell.number)

@@ -1,19 +1,19 @@
-"""What a notebook claims to show, as its header declares it, and whether its outputs show that.
+"""The claim of a notebook, as its header declares it, and the test whether the outputs show it.
 
     course:
       claim: measures
 
 A notebook that *learns*, which is what one without the key says, prints a fine-tuned reward above its baseline. One
-that *measures* compares methods on held-out data, and whether any of them gains is the question, not the claim.
+that *measures* compares methods on held-out data, and whether any of them gains is the question, not the claim (see CONTRIBUTING: house words).
 """
 
 import re
 from functools import lru_cache
 
-from checker.convert import plain
-from checker.layout import is_header, sections
-from checker.notebook import Notebook
-from checker.results import LINE, NUMBER, rewards
+from checker.outputs.results import LINE, NUMBER, rewards
+from checker.reading.convert import plain
+from checker.reading.layout import is_header, sections
+from checker.reading.notebook import Notebook
 
 LEARNS = "learns"
 MEASURES = "measures"
@@ -50,7 +50,7 @@ def header_of(notebook: Notebook) -> dict:
 
 
 def claim_of(notebook: Notebook) -> str:
-    """What the header declares under `course: claim:`, as it is written; "learns" without it."""
+    """The value that the header declares under `course: claim:`, as it is written; "learns" without it."""
     course = header_of(notebook).get("course")
     claim = course.get("claim", LEARNS) if isinstance(course, dict) else LEARNS
     return claim if isinstance(claim, str) else repr(claim)
@@ -75,7 +75,7 @@ def methods(notebook: Notebook) -> dict[str, float]:
 
 
 def is_shown(notebook: Notebook) -> bool:
-    """Whether the outputs show what the header claims."""
+    """True if the outputs show what the header claims."""
     if claim_of(notebook) == MEASURES:
         return len(set(methods(notebook).values())) >= 2
     baseline, tuned = rewards(notebook)

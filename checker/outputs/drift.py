@@ -1,7 +1,8 @@
-"""Whether a fresh run bears out the outputs that are saved in a notebook.
+"""A comparison of a notebook's saved outputs with those of a fresh run.
 
 The numbers that a notebook's text quotes are those of its saved run. Of a fresh one the key numbers should lie near
-them, or the outputs are of yesterday's code. Which numbers these are, and how near, says `key_numbers.yml`.
+them, or the outputs are of yesterday's code. Which numbers these are, and how near, says `key_numbers.yml` (see
+CONTRIBUTING: house words).
 
 The same code on the same machine gives the same numbers. Another machine rounds otherwise, and then training is another
 draw of the same experiment. So the printed 95 % interval is taken twice as wide, to both sides of the saved number: once
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from checker.convert import plain
-from checker.layout import sections
-from checker.notebook import Notebook
+from checker.reading.convert import plain
+from checker.reading.layout import sections
+from checker.reading.notebook import Notebook
 
 KEY_NUMBERS = Path(__file__).with_name("key_numbers.yml")
 INTERVAL = "interval"
@@ -34,7 +35,7 @@ class KeyNumber:
     interval: tuple[float, float] | None = None
 
     def allows(self, distance: float | str) -> tuple[float, float] | None:
-        """Where a fresh one may lie; None where nothing says so."""
+        """The interval in which a fresh number may lie; None where nothing gives one."""
         if distance != INTERVAL:
             return self.value - distance, self.value + distance
         if self.interval is None:
@@ -49,15 +50,18 @@ def wanted(notebook: Notebook) -> dict[str, float | str]:
 
 
 def key_numbers(notebook: Notebook, names: Iterable[str]) -> dict[str, KeyNumber]:
-    """Those of the named numbers that the notebook's Cell 7 prints, by name: of each the first."""
+    """Those of the named numbers that the notebook's Cell 7 prints, by name: of each the first that has an
+    interval, else the first."""
     text = plain("\n".join(cell.text_output for cell in sections(notebook).get(7, [])))
     found = {}
     for name in names:
         words = r"\s+".join(map(re.escape, name.split()))
-        match = re.search(rf"(?<!\w){words}\s+{NUMBER}(?:\s+\(\s*(?:95 % interval )?{NUMBER} to +{NUMBER})?", text)
+        number = rf"(?<!\w){words}\s+{NUMBER}"
+        interval = rf"\s+\(?\s*(?:95 % interval )?{NUMBER} to +{NUMBER}"
+        match = re.search(number + interval, text) or re.search(number, text)
         if match:
-            value, *ends = (None if number is None else float(number) for number in match.groups())
-            found[name] = KeyNumber(value, None if None in ends else tuple(ends))
+            value, *ends = map(float, match.groups())
+            found[name] = KeyNumber(value, tuple(ends) or None)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a notebook's outputs show: rewards before and after, log lines, hand-made cases, examples.
+"""The results in a notebook's outputs: rewards before and after, log lines, hand-made cases, examples.
 
 People print these in many ways. Everything here is lenient: it says that something is missing only when no
 usual way of printing it is there.
@@ -7,9 +7,9 @@ usual way of printing it is there.
 import math
 import re
 
-from checker.convert import plain
-from checker.layout import sections
-from checker.notebook import Notebook
+from checker.reading.convert import plain
+from checker.reading.layout import sections
+from checker.reading.notebook import Notebook
 
 NUMBER = re.compile(
     r"(?<![\w.\-–])[-+]?\d++(?:\.\d++)?+(?:e[-+]?\d++)?+(?![\w.]*\w)\s*%?|(?<![\w.\-–])[-+]?\d++\.(?!\d)",
@@ -74,7 +74,8 @@ def _in_line(line: str, following: list[str]) -> dict[str, float]:
 
 
 def _below(head: str, kinds: list[str], row: str) -> dict[str, float]:
-    """What a row of a table has below the first word of each kind; the first numbers in order where that is not plain.
+    """The number in a table's row below the first word of each kind; the first numbers in order where that is
+    unclear.
 
     A row may begin with a number that names it. Its columns tell: a number belongs to the word that it stands under.
     """
@@ -82,14 +83,14 @@ def _below(head: str, kinds: list[str], row: str) -> dict[str, float]:
     if len(numbers) < 2:
         return {}
     words = [(BASELINE if kind == "baseline" else TUNED).search(head) for kind in kinds]
-    nearest = [min(numbers, key=lambda number: _apart(number, word)) for word in words]
+    nearest = [min(numbers, key=lambda number: _distance(number, word)) for word in words]
     if len(set(nearest)) < len(nearest):
         nearest = numbers
     return {kind: _numbers(number[0])[0] for kind, number in zip(kinds, nearest, strict=False)}
 
 
-def _apart(one: re.Match, other: re.Match) -> int:
-    """How many places lie between a number of one line and a word of another; 0 where one stands over the other."""
+def _distance(one: re.Match, other: re.Match) -> int:
+    """The distance in places between a number of one line and a word of another; 0 where one stands over the other."""
     one_ends = one.start() + len(one[0].rstrip())
     return max(0, one.start() - other.end(), other.start() - one_ends)
 
@@ -136,7 +137,7 @@ def cases(text: str) -> list[str]:
 
 
 def examples(text: str) -> int:
-    """How many examples an evaluation prints: by the word prompt, else by the lines beside the comparison."""
+    """The number of examples an evaluation prints: by the word prompt, else by the lines beside the comparison."""
     lines = [line for line in text.splitlines() if re.search(r"\w", line)]
     labelled = re.findall(r"\bprompt\b(?=\W*\S)", text, re.IGNORECASE)
     if len(labelled) > 1:

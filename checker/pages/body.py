@@ -1,4 +1,4 @@
-"""What stands between a page's head and its form: a notebook's cells, whichever engine showed them.
+"""The body of a page, between its head and its form: a notebook's cells, whichever engine showed them.
 
 A page is bounded: it takes at most SECONDS to make and LARGEST characters, and says so where a notebook would need
 more.
@@ -9,11 +9,11 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from checker.layout import SPECS, heading_of, is_header, label_of
-from checker.notebook import Cell, Notebook
 from checker.pages import cells
 from checker.pages.markdown import Heading, highlighted, to_html
 from checker.pages.sanitise import Pictures, no_picture
+from checker.reading.layout import SPECS, heading_of, is_header, label_of
+from checker.reading.notebook import Cell, Notebook
 
 LONGEST = 40_000  # characters of a cell or of an output on a page
 MOST_CELLS = 1_000  # cells on one page
@@ -37,7 +37,7 @@ class Body:
 
 
 class Limits:
-    """How much of a notebook a page can still bear."""
+    """The part of a notebook that a page can still bear."""
 
     def __init__(self) -> None:
         self.until = time.process_time() + SECONDS
@@ -46,7 +46,7 @@ class Limits:
         self.reason = ""
 
     def allow(self, cell: Cell) -> bool:
-        """Whether there is room for one more cell; where not, `reason` says what there is too much of."""
+        """True if there is room for one more cell; where there is none, `reason` names what there is too much of."""
         self.text -= min(len(cell.source), LONGEST) + sum(min(len(output.text), LONGEST) for output in cell.outputs)
         if cell.number >= MOST_CELLS:
             self.reason = f"a page shows at most {MOST_CELLS:,} cells"
@@ -58,11 +58,11 @@ class Limits:
 
     @property
     def late(self) -> bool:
-        """Whether the time is up."""
+        """True if the time is up."""
         return time.process_time() > self.until
 
     def take(self, piece: str) -> bool:
-        """Whether a piece of the page still fits; a piece that does not is left out, and what follows with it."""
+        """True if a piece of the page still fits. A piece that does not is left out, and everything after it."""
         self.size -= len(piece)
         if self.size < 0:
             self.reason = f"a page has at most {LARGEST // 1_000_000} MB"
@@ -97,7 +97,7 @@ def _numbered(notebook: Notebook) -> dict[str, int]:
 
 
 def rest(notebook: Notebook, shown: int, reason: str) -> str:
-    """What a page says instead of the cells it does not show; "" where it shows all."""
+    """The sentence in place of the cells that a page does not show; "" where it shows all."""
     left = len(notebook.cells) - shown
     if not left:
         return ""
@@ -139,7 +139,7 @@ def folded(title: str, inside: str, kind: str = "fold", aside: str = "") -> str:
 
 
 def beside(cell: Cell) -> str:
-    """What a fold says of code beside its title: when it ran, how long it is."""
+    """The note on a fold beside its title: when the code ran, how long it is."""
     lines = cells.code_of(cell).count("\n") + 1
     ran = "" if cell.count is None else f"In [{cell.count}], "
     return f"{ran}{lines} line{'s' if lines != 1 else ''}"

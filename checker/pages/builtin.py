@@ -8,8 +8,6 @@ import base64
 import html
 import re
 
-from checker.layout import heading_of, label_of
-from checker.notebook import Cell, Notebook, Output
 from checker.pages import cells
 from checker.pages.body import (
     LONGEST,
@@ -24,6 +22,8 @@ from checker.pages.body import (
 )
 from checker.pages.markdown import highlighted, to_html
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
+from checker.reading.layout import heading_of, label_of
+from checker.reading.notebook import Cell, Notebook, Output
 
 RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -112,7 +112,7 @@ def caption(cell: Cell, number: int, outline: Outline) -> str:
 
 
 def caption_text(cell: Cell, number: int) -> str:
-    """What a picture's caption says, as HTML; "" without one."""
+    """A picture's caption, as HTML; "" without one."""
     said = cells.caption(cell, number)
     if not said:
         return ""

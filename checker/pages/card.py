@@ -1,22 +1,21 @@
-"""The gallery: a card for each notebook, in reading order, with what its own header and outputs say."""
+"""The card of a notebook: its title, its picture and what its own header and outputs say of it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.claims import header_of, methods
-from checker.layout import title_of
-from checker.notebook import Notebook, read
+from checker.outputs.claims import header_of, methods
+from checker.outputs.results import rewards
 from checker.pages import cells
 from checker.pages.builtin import picture_of
-from checker.pages.pieces.thumbnails import thumbnail
-from checker.pages.templates import style, template
-from checker.results import rewards
+from checker.reading.layout import title_of
+from checker.reading.notebook import Notebook
 
 
 @dataclass(frozen=True)
 class Card:
-    """What the gallery says of a notebook, all of it from the notebook: its header, its pictures, its Cell 7.
+    """The gallery's card of a notebook, all of it from the notebook: its header, its pictures, its Cell 7.
 
+    minutes: to run it.    core_minutes, further_minutes: to write its code, the core's and what goes beyond it.
     needs: titles of the notebooks to read before.    reaches: reward before and after, None where Cell 7 shows none.
     Where Cell 7 calls no line trained, the header's `reaches` names the one that is meant.
     """
@@ -25,21 +24,14 @@ class Card:
     title: str
     description: str = ""
     minutes: str = ""
+    core_minutes: str = ""
+    further_minutes: str = ""
     level: str = ""
     needs: list[str] = field(default_factory=list)
     goals: list[str] = field(default_factory=list)
     reaches: tuple[float, float] | None = None
     picture: str = ""
     alternative: str = ""
-
-
-def gallery(project: Path, sources: list[Path]) -> str:
-    """The notebooks in reading order."""
-    notebooks = {source: read(project / source) for source in sources if source.suffix == ".ipynb"}
-    titles = {source.stem: title_of(notebook) for source, notebook in notebooks.items()}
-    cards = [card(source, notebook, titles) for source, notebook in notebooks.items()]
-    small = [replace(one, picture=thumbnail(one.picture)) for one in cards]
-    return template("gallery.html.j2").render(cards=small, css=style("gallery.css"))
 
 
 def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
@@ -59,6 +51,8 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         title=title_of(notebook),
         description=_text(header.get("description")),
         minutes=_text(course.get("minutes")),
+        core_minutes=_text(course.get("core-minutes")),
+        further_minutes=_text(course.get("further-minutes")),
         level=_text(course.get("level")),
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
         goals=_texts(course.get("goals")),

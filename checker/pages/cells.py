@@ -1,4 +1,4 @@
-"""What a page says about a code cell: its heading, what its fold holds, the texts of its pictures.
+"""The words about a code cell on a page: its heading, the summary of its fold, the texts of its pictures.
 
 All of it is in the cell already: in the first line, `# Cell 4: Reward function`, and in Quarto's options above it,
 `#| fig-cap: ...`. Nothing of it is asked for twice.
@@ -6,15 +6,13 @@ All of it is in the cell already: in the first line, `# Cell 4: Reward function`
 
 import re
 
-from checker.layout import LABEL, label_line
-from checker.notebook import Cell
+from checker.reading.layout import ABOVE_A_LABEL, LABEL, label_line, label_of
+from checker.reading.notebook import Cell
 
 OPTION = re.compile(r"\s*#\s*\|(.*)")
 MOST_OPTIONS = 30  # lines of options that are read
 LONGEST = 500  # characters of an option that are shown
-LONGEST_FOLD = 70  # characters of what a fold says it holds
-# Words before which no "the" fits, as it does not before an acronym.
-WITHOUT_THE = frozenset("a an the one two three both some each every what how why where on in by with".split())
+COMMENT = re.compile(r"#+\s*(.*)")
 
 
 def options(cell: Cell) -> dict[str, list[str]]:
@@ -55,7 +53,7 @@ def code_of(cell: Cell) -> str:
 
 
 def words(cell: Cell) -> str:
-    """What a cell's first line says, "Reward function" of `# Cell 4: Reward function`; "" where it is no comment."""
+    """The title in a cell's first line, "Reward function" of `# Cell 4: Reward function`; "" without a comment."""
     line = label_line(cell)
     if cell.is_code and not line.startswith("#"):
         return ""
@@ -65,21 +63,19 @@ def words(cell: Cell) -> str:
 
 
 def fold(cell: Cell) -> str:
-    """What a fold says it holds: "Show the reward function"; "Show the code" where the cell does not say.
+    """The title of a cell's fold: "Code: " and the comment below the cell's name, or its first line; "Code" without.
 
-    The same words as `site/sections.lua` gives the site.
+    The heading above the fold has the name already.
     """
     asked = options(cell).get("code-summary")
     if asked:
         return asked[0]
-    title = re.sub(r"\s*[:(].*", "", words(cell))
-    if not title or len(title) > LONGEST_FOLD:
-        return "Show the code"
-    first = re.match(r"\w*", title)[0]
-    if first.istitle():
-        title = title[0].lower() + title[1:]
-    alone = first.lower() in WITHOUT_THE or (first.isupper() and len(first) > 1)
-    return f"Show {title}" if alone else f"Show the {title}"
+    lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
+    lines = [line for line in lines if not ABOVE_A_LABEL.match(line)]
+    if label_of(cell) is not None:
+        lines = lines[1:]
+    comment = COMMENT.match(lines[0]) if lines else None
+    return f"Code: {comment[1][:LONGEST]}" if comment and comment[1] else "Code"
 
 
 def caption(cell: Cell, number: int) -> str:
@@ -88,9 +84,13 @@ def caption(cell: Cell, number: int) -> str:
 
 
 def alternative(cell: Cell, number: int) -> str:
-    """What is read to those who cannot see a cell's picture: its `fig-alt`, else its caption, else what the cell is."""
-    said = _nth(options(cell).get("fig-alt", []), number) or caption(cell, number)
-    return said or f"Figure: {words(cell) or 'output of a cell'}"
+    """The text read to those who cannot see a picture: its `fig-alt`, else its caption, else the cell's title."""
+    return _nth(options(cell).get("fig-alt", []), number) or caption(cell, number) or untitled_picture(cell)
+
+
+def untitled_picture(cell: Cell) -> str:
+    """The words for a picture of which the notebook says nothing."""
+    return f"Figure: {words(cell) or 'output of a cell'}"
 
 
 def reference(cell: Cell) -> str:

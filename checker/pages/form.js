@@ -1,13 +1,15 @@
 // The rubric's form. What is filled in is kept in the browser at once, so that a reload loses nothing; it is saved as a
-// small JSON file, which can be opened here again.
+// small JSON file, which can be opened here again. The pages of questions (judge.js) write into the same draft.
 (() => {
   const form = document.getElementById("grades");
   const fields = [...form.querySelectorAll("[data-criterion]")];
-  const comment = form.querySelector("textarea");
+  const comments = [...form.querySelectorAll("[data-comment]")];
+  const comment = form.querySelector("textarea:not([data-comment])");
   const said = form.querySelector("[data-said]");
   const total = form.querySelector("[data-total]");
   const draft = `grades ${form.dataset.student}/${form.dataset.notebook}`;
   let unsaved = false;
+  let kept = {}; // the draft as it was last read or written
 
   const score = (field) => (field.value === "" || !field.checkValidity() ? null : Number(field.value));
   const content = () => ({
@@ -15,9 +17,11 @@
     notebook: form.dataset.notebook,
     scores: Object.fromEntries(fields.map((field) => [field.dataset.criterion, score(field)])),
     total: fields.reduce((sum, field) => sum + (score(field) || 0), 0),
+    comments: Object.fromEntries(comments.map((field) => [field.dataset.comment, field.value])),
     comment: comment.value,
     saved: new Date().toISOString(),
   });
+  const refused = (field) => `${field.dataset.criterion}: give 0 to ${field.max} points.`;
   const show = () => {
     const graded = fields.filter((field) => score(field) !== null).length;
     const points = Math.round(100 * content().total) / 100;
@@ -28,23 +32,31 @@
       const value = from.scores[field.dataset.criterion];
       field.value = value === null || value === undefined ? "" : String(value);
     }
+    for (const field of comments) field.value = from.comments?.[field.dataset.comment] || "";
     comment.value = from.comment || "";
     show();
   };
+  // Of a field that was never filled in a draft says nothing: to a question's page that is not judged, and not emptied.
+  const told = (all, before = {}) =>
+    Object.fromEntries(Object.entries(all).filter(([name, value]) => value || value === 0 || name in before));
   const keep = () => {
     try {
-      localStorage.setItem(draft, JSON.stringify(content()));
+      const now = content();
+      now.scores = told(now.scores, kept.scores);
+      now.comments = told(now.comments, kept.comments);
+      kept = now;
+      localStorage.setItem(draft, JSON.stringify(now));
     } catch {
       said.textContent = "This browser keeps no drafts: save before you leave.";
     }
   };
   const restore = () => {
     try {
-      const kept = localStorage.getItem(draft);
-      if (kept === null) return;
-      const before = JSON.parse(kept);
-      fill(before);
-      said.textContent = `As you left it at ${new Date(before.saved).toLocaleString()}.`;
+      const found = localStorage.getItem(draft);
+      if (found === null) return;
+      kept = JSON.parse(found);
+      fill(kept);
+      said.textContent = `As you left it at ${new Date(kept.saved).toLocaleString()}.`;
     } catch {
       said.textContent = "A draft was here and cannot be read.";
     }
@@ -55,6 +67,7 @@
     unsaved = true;
     keep();
     show();
+    if (!event.target.checkValidity()) said.textContent = refused(event.target);
   });
   const chooser = document.createElement("input");
   chooser.type = "file";
@@ -85,7 +98,7 @@
     const wrong = fields.find((field) => !field.checkValidity());
     if (wrong) {
       wrong.reportValidity();
-      said.textContent = `${wrong.dataset.criterion}: give 0 to ${wrong.max} points. Nothing was saved.`;
+      said.textContent = `${refused(wrong)} Nothing was saved.`;
       return;
     }
     const link = document.createElement("a");
@@ -98,6 +111,12 @@
   });
   window.addEventListener("beforeunload", (event) => {
     if (unsaved) event.preventDefault();
+  });
+  window.addEventListener("storage", (event) => {
+    if (event.key === draft) restore(); // another page of the class wrote it
+  });
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) restore();
   });
   restore();
   show();

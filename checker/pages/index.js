@@ -8,7 +8,7 @@ for (const head of document.querySelectorAll("th[data-kind]")) {
       const value = row.children[column].dataset.value;
       return head.dataset.kind === "number" ? (value === "" ? -Infinity : Number(value)) : value;
     };
-    const body = document.querySelector("tbody");
+    const body = head.closest("table").tBodies[0];
     const rows = [...body.rows].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (up ? 1 : -1));
     body.append(...rows);
   });

@@ -53,7 +53,7 @@ def to_html(
 
 @lru_cache
 def _reader():
-    """What reads Markdown: the dialect of notebooks, with code in colours and without their formulas.
+    """The reader of Markdown: the dialect of notebooks, with code in colours and without their formulas.
 
     It lets every address and every tag through, as what it makes is sanitised.
     """

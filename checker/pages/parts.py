@@ -17,7 +17,7 @@ def without_places(text: str) -> str:
 
 
 class Parts:
-    """What is to be put in, in the order in which places were asked for."""
+    """The pieces that are to be put in, in the order in which places were asked for."""
 
     def __init__(self) -> None:
         self.held: list[str] = []

@@ -19,13 +19,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checker.convert import plain
-from checker.findings import one_line
-from checker.notebook import Cell, Notebook
 from checker.pages import builtin, cells
 from checker.pages.body import Body, Outline, attached, beside, cut, rest, text
 from checker.pages.parts import CLOSE, Parts, without_places
 from checker.pages.sanitise import arranged
+from checker.reading.convert import plain
+from checker.reading.notebook import Cell, Notebook
+from checker.reading.text import one_line
 
 HEADER = {
     "title": "page",
@@ -63,7 +63,7 @@ class Failed(Exception):
 
 
 def program() -> str | None:
-    """Where Quarto is: on the PATH, else beside this Python, where `pip install quarto-cli` puts it; None without.
+    """The path of Quarto: on the PATH, else beside this Python, where `pip install quarto-cli` puts it, else None.
 
     The virtual environment need not be active, so its programs need not be on the PATH.
     """
@@ -129,7 +129,7 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def cause(said: str) -> str:
-    """What an error of Quarto's says first, in one line; the stack below it says nothing to a reader."""
+    """The first words of an error of Quarto's, in one line; the stack below them says nothing to a reader."""
     lines = plain(said).splitlines()
     begun = next((number for number, line in enumerate(lines) if SAID.match(line)), None)
     if begun is None:

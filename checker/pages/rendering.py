@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from checker import by_hand as fields_by_hand
-from checker.batch import check_all
-from checker.check import Report, check, unreadable
-from checker.files import write_beside
-from checker.findings import one_line
-from checker.grading.items import Item
-from checker.grading.sums import shown
-from checker.inventory import Entry
-from checker.layout import SPECS
-from checker.notebook import Notebook, Unreadable, notebook_of, parse
+from checker.checking.batch import check_all
+from checker.checking.check import Report, check, unreadable
 from checker.pages import builtin, quarto
 from checker.pages.body import Body
-from checker.pages.pieces.cards import card
+from checker.pages.card import card
 from checker.pages.templates import rendered
-from checker.rubric import RUBRIC, Criterion, load, with_evidence
+from checker.points.fields import fields, without_a_check
+from checker.points.items import Item
+from checker.points.rubric import RUBRIC, Criterion, load, with_evidence
+from checker.points.totals import shown
+from checker.reading.files import write_beside
+from checker.reading.inventory import Entry
+from checker.reading.layout import SPECS
+from checker.reading.notebook import Notebook, Unreadable, notebook_of, parse
+from checker.reading.text import one_line
 
 INDEX = "index.html"
 LONGEST_NAME = 200  # bytes of a file's or folder's name
@@ -33,7 +33,7 @@ Say = Callable[[str], None]  # what is done with a sentence about how a page was
 
 
 def _in_silence(note: str) -> None:
-    """For those who read the note on the page."""
+    """Say nothing, to those who read the note on the page."""
 
 
 def render(
@@ -101,7 +101,7 @@ def render_all(
 
 
 def _page_name(inside: Path) -> Path:
-    """Where a page lies below the output folder: the same tree, in names that every file system takes."""
+    """The path of a page below the output folder: the same tree, in names that every file system takes."""
     parts = [*inside.parts[:-1], inside.stem]
     short = [one_line(part).encode()[:LONGEST_NAME].decode(errors="ignore") for part in parts]
     return Path(*short[:-1], f"{short[-1]}.html")
@@ -119,7 +119,7 @@ def _free(target: Path, taken: set[str]) -> Path:
 
 
 def _folded(path: Path) -> str:
-    """A path as a disk compares it that knows neither capitals nor ways to write an accent: macOS's and Windows's."""
+    """A path as macOS and Windows compare it: capitals and the ways to write an accent make no difference."""
     return unicodedata.normalize("NFC", str(path)).casefold()
 
 
@@ -129,7 +129,7 @@ def _page(
     """The page of a notebook, and what there is to say of how it was made. Raises Unreadable as `render` does."""
     content = parse(path)
     notebook = notebook_of(content, path)
-    asked = fields_by_hand.without_a_check(notebook, content) if by_hand is None else by_hand
+    asked = without_a_check(notebook, content) if by_hand is None else by_hand
     body = _body(notebook, engine)
     body = replace(body, html=TO_A_FILE.sub(r"\1", body.html))
     told = card(path, notebook, {})
@@ -143,21 +143,21 @@ def _page(
         report=report,
         specs=SPECS,
         rubric=with_evidence(criteria, notebook, report),
-        by_hand=fields_by_hand.fields(asked, content),
+        by_hand=fields(asked, content),
         shown=shown,
     )
     return text, body.note
 
 
 def _engine(asked: str, path: Path) -> str:
-    """The engine for a notebook: the one that was asked for, else Quarto for what nobody else wrote, where it is."""
+    """The engine for a notebook: the one that was asked for, else Quarto, where it is installed, for the course's own."""
     if asked != "auto":
         return asked
     return "quarto" if quarto.program() is not None and _is_ours(path) else "builtin"
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether git tracks a notebook in the project that holds this checker."""
+    """True if git tracks a notebook in the project that holds this checker."""
     command = ["git", "-C", str(PROJECT), "ls-files", "--error-unmatch", "--", str(path.resolve())]
     try:
         return subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode == 0

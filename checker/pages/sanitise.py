@@ -1,4 +1,4 @@
-"""What of a stranger's HTML is let through to a page: what can only be looked at.
+"""A filter for a stranger's HTML. It lets through what can only be looked at.
 
 Names that the page itself uses are out of reach: an `id` gets a prefix, and a class is let through only where colours
 of code and of terminals need it, so that nothing a stranger wrote passes for the page's own words or buttons.
@@ -29,11 +29,11 @@ Pictures = Callable[[str], str | None]  # a picture's address to the picture its
 
 
 def no_picture(address: str) -> None:
-    """For text that comes without pictures of its own."""
+    """None: the text comes without pictures of its own."""
 
 
 def bearable(fragment: str) -> bool:
-    """Whether HTML is short and shallow: sanitising takes the square of how many elements are left open."""
+    """True if HTML is short and shallow: the time to sanitise it grows with the square of the elements left open."""
     tags = fragment.count("<")
     left_open = tags - 2 * fragment.count("</")
     return len(fragment) <= LONGEST and tags <= MOST and left_open <= DEEPEST
@@ -49,7 +49,7 @@ def sanitised(fragment: str, pictures: Pictures = no_picture) -> str:
 
 
 def arranged(content: str, pictures: Pictures) -> str:
-    """What Quarto made of a notebook, as it may stand on a page: its own classes and the places of figures are kept.
+    """Quarto's HTML of a notebook, sanitised for a page: its own classes and the places of figures are kept.
 
     Args:
         pictures: gives the pictures that Quarto wrote beside its page.
@@ -98,7 +98,7 @@ def _let_through(tag: str, name: str, value: str, pictures: Pictures) -> str | N
 
 
 def _link(value: str) -> str | None:
-    """Where a link leads: elsewhere, to a place of the page, or to one of the stranger's own ids."""
+    """The target of a link: elsewhere, a place of the page or one of the stranger's own ids; None for embedded data."""
     if value.startswith(("data:", "attachment:")):
         return None
     if not value.startswith("#") or OURS.fullmatch(value):

@@ -2,10 +2,21 @@
 
 import base64
 import hashlib
+import re
 from functools import lru_cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
+CODE = re.compile(r"`([^`\n]+)`")
+# The colours that both engines have: Quarto's names for them, in light.scss and dark.scss, and those of the style sheets.
+COLOURS = {
+    "body-bg": "page",
+    "body-color": "text",
+    "link-color": "link",
+    "text-muted": "soft",
+    "border-color": "line",
+    "code-block-bg": "raised",
+}
 
 
 @lru_cache
@@ -14,7 +25,16 @@ def template(name: str):
     from jinja2 import Environment, FileSystemLoader
 
     loader = FileSystemLoader(HERE)
-    return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(name)
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["with_code"] = with_code
+    return environment.get_template(name)
+
+
+def with_code(text: str):
+    """Text as HTML, in which what stands between backticks on one line is code."""
+    from markupsafe import Markup, escape
+
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def rendered(name: str, scripts: tuple[str, ...], **content) -> str:
@@ -34,9 +54,14 @@ def css() -> str:
 
     light = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
-    page = (HERE / "page.css").read_text(encoding="utf-8")
-    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}"
-    return f"{light}\n{in_the_dark}\n{page}"
+    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{\n{_colours('dark')}\n{dark}\n}}"
+    return "\n".join([_colours("light"), light, in_the_dark, style("both.scss"), style("page.css")])
+
+
+def _colours(theme: str) -> str:
+    """The colours of a theme, "light" or "dark", as custom properties."""
+    named = dict(re.findall(r"^\$([\w-]+): (#\w+);", style(f"{theme}.scss"), re.MULTILINE))
+    return ":root { " + " ".join(f"--{ours}: {named[quartos]};" for quartos, ours in COLOURS.items()) + " }"
 
 
 @lru_cache

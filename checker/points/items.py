@@ -8,20 +8,21 @@ import ast
 from dataclasses import dataclass, replace
 from itertools import count
 
-from checker import points
-from checker.grading.functions import Definitions, definitions, take
-from checker.layout import heading_of, sections
-from checker.markers import BEGIN
-from checker.notebook import Notebook
-from checker.rules.syntax.checks import names_of
-from checker.rules.syntax.trees import Tree, read_trees
+from checker.reading.exercises import exercises
+from checker.reading.layout import heading_of, sections
+from checker.reading.markers import BEGIN
+from checker.reading.notebook import Notebook
+from checker.reading.syntax.checks import names_of
+from checker.reading.syntax.slices import slice_of
+from checker.reading.syntax.statements import Definitions, definitions
+from checker.reading.syntax.trees import Tree, read_trees
 
 BEFORE = "Before Cell 1"  # the section of what stands above the first label
 
 
 @dataclass(frozen=True)
 class Check:
-    """A `check.` call: `check.kl(per_token_kl)` has the name "kl" and the function "per_token_kl".
+    """A `check.` call: `check.rows(make_rows)` has the name "rows" and the function "make_rows".
 
     beside: further functions of the notebook that it is handed, as a reward's cases are.
     """
@@ -35,7 +36,7 @@ class Check:
 class Item:
     """One exercise.
 
-    key: as `checker.points` has it, "cell-05/2".       function: the one at top level that holds it, "" for none.
+    key: as `checker.reading.exercises` has it, "cell-05/2".       function: the one at top level that holds it, "" for none.
     wanted: what it asks.   points: what it is worth.   section: where it stands, "Cell 5: One GRPO step".
     checks: those that earn it; none for one that the instructor grades.   field: what the form calls it then.
     written: whether it is answered in words.
@@ -52,18 +53,18 @@ class Item:
 
     @property
     def name(self) -> str:
-        """What a person calls it, and a column of the table."""
+        """The name that a person, and a column of the table, calls it by."""
         return self.function or self.wanted or self.key
 
 
 def items_of(notebook: Notebook, content: dict) -> tuple[Item, ...]:
-    """What can be earned in a notebook, in its order; no two have the same field."""
+    """The items of a notebook that earn points, in its order; no two have the same field."""
     checks = _checks(notebook, definitions(notebook))
     trees = {tree.cell: tree for tree in read_trees(notebook)}
     headings = _headings(notebook)
     found: list[Item] = []
     for number, cell in enumerate(content["cells"]):
-        for position, exercise in enumerate(points.exercises([cell]), 1):
+        for position, exercise in enumerate(exercises([cell]), 1):
             function = "" if exercise.written else _function_around(trees.get(number), position)
             earned_by = tuple(check for check, uses in checks if function in uses)
             item = Item(
@@ -96,7 +97,7 @@ def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozens
     trees = read_trees(notebook)
     names = names_of(trees)
     for call, name in (pair for tree in trees for pair in names.calls(tree)):
-        handed = [part.id for part in call.args if isinstance(part, ast.Name) and part.id in known.nodes]
+        handed = [part.id for part in call.args if isinstance(part, ast.Name) and known.bound(part.id)]
         if handed:
             check = Check(name, handed[0], tuple(handed[1:]))
             found.append((check, _about(check.function, known)))
@@ -106,9 +107,7 @@ def _checks(notebook: Notebook, known: Definitions) -> list[tuple[Check, frozens
 def _about(function: str, known: Definitions) -> frozenset[str]:
     if function in known.filled:
         return frozenset({function})
-    source = take(function, known, known).source
-    defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
-    return frozenset(defined & known.filled)
+    return slice_of(function, known, known).names & known.filled
 
 
 def _function_around(tree: Tree | None, position: int) -> str:

@@ -1,6 +1,6 @@
 """The rubric: criteria from `rubric.yml`, and the evidence the checker found for each.
 
-Its points are a person's to give: a page's form is filled in and saved from the browser (`checker/forms.py`).
+Its points are a person's to give: a page's form is filled in and saved from the browser (`checker/points/forms.py`).
 """
 
 import re
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.check import Report
-from checker.convert import plain
-from checker.layout import SPECS, label_line, label_of, sections
-from checker.notebook import Cell, Notebook, Unreadable
-from checker.quoting import quoted
-from checker.results import VERDICT, cases, log_lines
-from checker.verdicts import Verdict, verdicts
+from checker.checking.check import Report
+from checker.outputs.check_results import CheckResult, check_results
+from checker.outputs.results import VERDICT, cases, log_lines
+from checker.reading.convert import plain
+from checker.reading.layout import SPECS, label_line, label_of, sections
+from checker.reading.notebook import Cell, Notebook, Unreadable
+from checker.reading.text import quoted
 
 RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
@@ -53,8 +53,9 @@ def load(path: Path = RUBRIC) -> list[Criterion]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing found for a criterion: a sentence, where on the page it stands, what is printed or written there.
+    """One thing found for a criterion, as a sentence.
 
+    anchor: its place on the page.      quote: the words printed or written there.
     written: whether the quote is a person's text, which can be long.
     """
 
@@ -65,15 +66,15 @@ class Evidence:
 
 
 def evidence(criterion: Criterion, notebook: Notebook, report: Report) -> Iterator[Evidence]:
-    """What was found for a criterion: what its sections print, the rewards, the findings that bear on it."""
+    """The evidence for a criterion: the output of its sections, the rewards, the findings that bear on it."""
     present = sections(notebook)
-    checked = verdicts(notebook)
+    checked = check_results(notebook)
     for number in criterion.sections:
         yield _of_section(number, present.get(number, []), checked)
     if 7 in criterion.sections and report.baseline is not None and report.tuned is not None:
         yield Evidence(
             f"Reward {report.baseline:.3f} before, {report.tuned:.3f} after",
-            f"cell-{present[7][0].number}" if 7 in present else "",
+            _anchor(present[7]) if 7 in present else "",
         )
     for finding in sorted(report.findings, key=lambda finding: finding.level == "question"):
         if finding.code in criterion.rules:
@@ -88,40 +89,81 @@ def with_evidence(
     return [(criterion, list(evidence(criterion, notebook, report))) for criterion in criteria]
 
 
-def _of_section(number: int, cells: list[Cell], checked: list[Verdict]) -> Evidence:
+def _of_section(number: int, cells: list[Cell], checked: list[CheckResult]) -> Evidence:
     if not cells:
         return Evidence(f"Cell {number} is missing")
-    anchor = f"cell-{cells[0].number}"
     if SPECS[number].kind == "markdown":
-        texts = [cell.source.strip() for cell in cells if not cell.is_code]
-        words = sum(len(text.split()) for text in texts)
-        said = "\n\n".join([_below_the_label(cells[0], texts[0]), *texts[1:]]) if texts else ""
-        return Evidence(f"Cell {number}: {words} words", anchor, quoted(said), written=True)
+        return _of_text(number, cells)
+    return _of_output(number, cells, checked)
+
+
+def _of_text(number: int, cells: list[Cell]) -> Evidence:
+    """The text that a person wrote, in its length and its words."""
+    texts = [cell.source.strip() for cell in cells if not cell.is_code]
+    words = sum(len(text.split()) for text in texts)
+    written = "\n\n".join([_below_the_label(cells[0], texts[0]), *texts[1:]]) if texts else ""
+    return Evidence(f"Cell {number}: {words} words", _anchor(cells), quoted(written), written=True)
+
+
+def _of_output(number: int, cells: list[Cell], checked: list[CheckResult]) -> Evidence:
+    """The output of a section: how many lines, pictures and passed checks, and a few of the lines."""
     text = plain("\n".join(cell.text_output for cell in cells))
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(PICTURE)]
+    lines = _lines_of(number, text)
     pictures = sum(output.image for cell in cells for output in cell.outputs)
-    telling = {4: cases, 5: _of_step, 6: log_lines}.get(number, lambda _: lines)(text)
-    named = {4: "case", 6: "log line"}.get(number, "line")
-    count = len(telling if number in (4, 6) else lines)
-    said = f"Cell {number}: {count} {named}{'s' if count != 1 else ''}"
+    here = {cell.number for cell in cells}
+    results = [result for result in checked if result.cell in here]
+    told = f"Cell {number}: {_counted(lines.count, lines.name)}"
     if pictures:
-        said += f", {pictures} picture{'s' if pictures != 1 else ''}"
-    said_by_checks = [verdict for verdict in checked if verdict.cell in {cell.number for cell in cells}]
-    if said_by_checks:
-        said += f", checks {sum(verdict.passed for verdict in said_by_checks)} of {len(said_by_checks)}"
-    telling = [line for line in telling if not VERDICT.match(line)]
-    few = telling if len(telling) <= QUOTED else [*telling[: QUOTED - 1], "...", telling[-1]]
-    printed = [*(verdict.line for verdict in said_by_checks), *few]  # of the checks all, whatever they say
-    return Evidence(said, anchor, "\n".join(line.rstrip()[:WIDTH] for line in printed))
+        told += f", {_counted(pictures, 'picture')}"
+    if results:
+        told += f", checks {sum(result.passed for result in results)} of {len(results)}"
+    shown = _few([line for line in lines.shown if not VERDICT.match(line)])
+    printed = [*(result.line for result in results), *shown]  # every check, whatever it says
+    return Evidence(told, _anchor(cells), "\n".join(line.rstrip()[:WIDTH] for line in printed))
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a section's output that are evidence. count: how many there are, of those that `name` names."""
+
+    name: str
+    count: int
+    shown: list[str]
+
+
+def _lines_of(number: int, text: str) -> _Lines:
+    """Cell 4's cases, Cell 6's log lines, and of any other all lines; of Cell 5 only those of the step are shown."""
+    if number == 4:
+        found = cases(text)
+        return _Lines("case", len(found), found)
+    if number == 6:
+        found = log_lines(text)
+        return _Lines("log line", len(found), found)
+    every = [line for line in text.splitlines() if line.strip() and not line.startswith(PICTURE)]
+    return _Lines("line", len(every), _of_step(text) if number == 5 else every)
+
+
+def _of_step(text: str) -> list[str]:
+    """The lines in which one step prints its advantages and its loss."""
+    return [line for line in text.splitlines() if re.search("shape|advantage|loss", line, re.IGNORECASE)]
+
+
+def _few(lines: list[str]) -> list[str]:
+    """The first lines and the last, QUOTED in all and a row of dots."""
+    return lines if len(lines) <= QUOTED else [*lines[: QUOTED - 1], "...", lines[-1]]
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' if count != 1 else ''}"
+
+
+def _anchor(cells: list[Cell]) -> str:
+    """The place on the page where a section begins."""
+    return f"cell-{cells[0].number}"
 
 
 def _below_the_label(cell: Cell, text: str) -> str:
     return text.removeprefix(label_line(cell)) if label_of(cell) is not None else text
-
-
-def _of_step(text: str) -> list[str]:
-    """What one step prints of its advantages and its loss."""
-    return [line for line in text.splitlines() if re.search("shape|advantage|loss", line, re.IGNORECASE)]
 
 
 def for_a_cell(value: object) -> str:

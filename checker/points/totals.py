@@ -1,4 +1,4 @@
-"""What points come to, by section and in all: one place, so that table, feedback and Gradescope say the same numbers.
+"""The sums of points, by section and in all: one place, so that table, feedback and Gradescope say the same numbers.
 
 An exercise is earned by checks, or given by a person on the form of the student's page; until then its points wait.
 """
@@ -6,12 +6,12 @@ An exercise is earned by checks, or given by a person on the form of the student
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checker.forms import Form
+from checker.points.forms import Form
 
 
 @dataclass(frozen=True)
 class Sum:
-    """What some exercises come to. possible: with those that wait; waiting: what a person has still to give points for."""
+    """The points of some exercises. possible: with those that wait; waiting: those that a person has still to give."""
 
     earned: float = 0.0
     possible: float = 0.0
@@ -69,7 +69,10 @@ def shown(number: float) -> str:
 
 
 def _given(item: dict, form: Form) -> dict:
-    score = form.scores.get(item["field"]) if item["earned"] is None else None
-    if score is None or not 0 <= score <= item["points"]:
+    if item["earned"] is not None:
         return item
-    return item | {"earned": score, "by_hand": True, "verdict": "given by the instructor"}
+    score = form.scores.get(item["field"])
+    comment = form.comments.get(item["field"], "")
+    if score is None or not 0 <= score <= item["points"]:
+        return item | {"verdict": comment or item["verdict"]}
+    return item | {"earned": score, "by_hand": True, "verdict": comment or "given by the instructor"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.notebook import MAX_FILE_BYTES, Unreadable
+from checker.reading.notebook import MAX_FILE_BYTES, Unreadable
 
 CHECKED = (".ipynb", ".md", ".txt")
 ZIP = ".zip"
@@ -20,7 +20,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, Run
 
 @dataclass
 class Room:
-    """How many bytes may still be unpacked, in all zips of one call together."""
+    """The bytes that may still be unpacked, in all zips of one call together."""
 
     left: int = 10 * MAX_FILE_BYTES
 
@@ -73,13 +73,13 @@ def unpack(path: Path, folder: Path, room: Room) -> Iterator[Packed]:
 
 
 def _ending(name: str) -> str:
-    """What says the kind of a file: ".ipynb.txt", ".zip"."""
+    """The ending of a name that tells the kind of a file: ".ipynb.txt", ".zip"."""
     lower = name.lower()
     return ".ipynb.txt" if lower.endswith(".ipynb.txt") else Path(lower).suffix
 
 
 def _why_not(entry: zipfile.ZipInfo) -> str:
-    """Why a file in a zip is not looked at, "" for one that is."""
+    """The reason why a file in a zip is not looked at; "" for one that is."""
     if stat.S_ISLNK(entry.external_attr >> 16):
         return "a link, and links are not followed"
     if _is_hidden(entry.filename):

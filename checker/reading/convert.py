@@ -8,7 +8,7 @@ are removed. The same notebook always gives the same text.
 import re
 from dataclasses import dataclass
 
-from checker.notebook import CHECK_RECORD, Cell, Notebook, Output
+from checker.reading.notebook import CHECK_RECORD, Cell, Notebook, Output
 
 LIMIT = 40_000
 MAX_OUTPUT = 1_000

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.archive import ZIP, Room, unpack
-from checker.check import RENAMED
-from checker.notebook import Unreadable
+from checker.reading.archive import ZIP, Room, unpack
+from checker.reading.notebook import RENAMED, Unreadable
 
 DEEP = 3  # zips within zips that are opened
 OWN_COPIES = ".ipynb_checkpoints"
@@ -37,15 +36,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, a folder or a link that was not looked at, and why."""
+    """A file, a folder or a link that was not looked at, and why. inside: as an entry's, of a file that was handed in."""
 
     name: str
     reason: str
+    inside: Path = Path()
 
 
 @dataclass
 class Inventory:
-    """What was found. twins: a file's name by the name of an earlier one that holds the same bytes."""
+    """The notebooks that were found. twins: a file's name by the name of an earlier one that holds the same bytes."""
 
     entries: list[Entry] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -103,7 +103,7 @@ class _Walker:
         inside = file.relative_to(folder)
         lower = file.name.lower()
         if file.is_symlink():
-            yield Skipped(str(file), "a link, and links are not followed")
+            yield Skipped(str(file), "a link, and links are not followed", inside)
         elif file.name.startswith("."):
             yield Skipped(str(file), "hidden")
         elif lower.endswith((".ipynb", RENAMED)):
@@ -111,7 +111,7 @@ class _Walker:
         elif lower.endswith(ZIP):
             yield from self.zip(file, str(file), inside.with_suffix(""), DEEP)
         else:
-            yield Skipped(str(file), "not a notebook")
+            yield Skipped(str(file), "not a notebook", inside)
 
     def zip(self, path: Path, name: str, inside: Path, deep: int) -> Iterator[Entry | Skipped]:
         """A zip's files. name: how it is called; inside: where its files lie below what was given."""
@@ -141,7 +141,7 @@ class _Walker:
 
 
 def _why_not_entered(folder: Path) -> str:
-    """Why a folder is not walked, "" for one that is."""
+    """The reason why a folder is not walked; "" for one that is."""
     if folder.is_symlink():
         return "a link, and links are not followed"
     if folder.name == OWN_COPIES:

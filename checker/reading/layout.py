@@ -1,4 +1,4 @@
-"""Which of the nine sections, Cell 0 to Cell 8, each cell of a notebook belongs to.
+"""The layout of a notebook: the section, Cell 0 to Cell 8, that each of its cells belongs to.
 
 Labels are recognised as people write them: `# Cell 4: Reward function`, `**Cell 1: Plan**`, `## Cell 3 -
 Data`, `Cell 5. Step`. A cell without a label belongs to the section before it.
@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from textwrap import shorten
 
-from checker.findings import one_line
-from checker.notebook import Cell, Notebook
+from checker.reading.notebook import Cell, Notebook
+from checker.reading.text import one_line
 
 LONGEST_LABEL = 300  # characters of a line that are looked at
 LONGEST_FIRST_LINE = 60  # characters of a line that names a cell
@@ -22,7 +22,7 @@ ABOVE_A_LABEL = re.compile(r"\s*(?:%%|#\s*\||#\s*@title\s*$)")  # cell magics an
 
 @dataclass(frozen=True)
 class SectionSpec:
-    """What the structure asks of one section."""
+    """The structure that is asked of one section."""
 
     number: int
     title: str
@@ -74,7 +74,7 @@ def heading_of(cell: Cell) -> str:
 
 
 def place_of(cell: Cell, sections: dict[int, list[Cell]]) -> str:
-    """Where a cell stands, as a person would say it: its section's label, and of a further cell its first line before.
+    """The place of a cell as a person would say it: its section's label, and before it a further cell's first line.
 
     "Cell 5: One GRPO step"; "ratio = torch.exp(...)" in Cell 5: One GRPO step; where there are no labels the line alone.
     """
@@ -94,7 +94,7 @@ def place_of(cell: Cell, sections: dict[int, list[Cell]]) -> str:
 
 
 def place_in(notebook: Notebook, number: int) -> str:
-    """Where the cell with this number in the file stands, as `place_of` says it, in one line."""
+    """The place of the cell with this number in the file, as `place_of` says it, in one line."""
     return one_line(place_of(notebook.cells[number], sections(notebook)))
 
 
@@ -111,7 +111,7 @@ def title_of(notebook: Notebook) -> str:
 
 
 def is_header(cell: Cell) -> bool:
-    """Whether the cell looks like Quarto's YAML header, well formed or not."""
+    """True if the cell looks like Quarto's YAML header, well formed or not."""
     return not cell.is_code and cell.source.lstrip().startswith("---")
 
 

@@ -1,18 +1,20 @@
 """The markers of exercises, and what becomes of a cell between them in a blank edition.
 
-In code, what lies between `# student code here` and `# end student code` is the solution; its first line is a
-`# TODO: ...` that stays. In Markdown it is what lies between `<!-- student answer: 3 points -->` and `<!-- end student
-answer -->`; the points may be left out. The transforms are pure, lines to lines, and any doubt about a marker is an
-error: a slip must never leak a solution.
+In code, what lies between `# student code here` and `# end student code` is the solution; it begins with a
+`# TODO: ...` that stays (`checker/reading/todos.py`). In Markdown it is what lies between `<!-- student answer: 3 points -->` and
+`<!-- end student answer -->`; the points may be left out, and `3 points, further` goes beyond the core. The transforms
+are pure, lines to lines, and any doubt about a marker is an error: a slip must never leak a solution.
 """
 
 import re
 from collections.abc import Iterator
 
+from checker.reading.todos import todo_at
+
 BEGIN = "# student code here"
 END = "# end student code"
 ANSWER_BEGIN = "<!-- student answer -->"
-ANSWER_WITH_POINTS = re.compile(r"<!-- student answer: (\d+(?:\.\d+)?) points? -->")
+ANSWER_WITH_POINTS = re.compile(r"<!-- student answer: (\d+(?:\.\d+)?) points?(, further)? -->")
 ANSWER_END = "<!-- end student answer -->"
 BLANK_ANSWER = "Your answer here."
 RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!--.*\bstudent\b", re.IGNORECASE)
@@ -23,25 +25,23 @@ class MarkerError(ValueError):
 
 
 def blank_code(lines: list[str], where: str = "") -> list[str]:
-    """The lines of a code cell with each solution replaced by an error that repeats its TODO.
+    """The lines of a code cell with each solution replaced by `raise NotImplementedError`; its TODO stays.
 
     Raises:
         MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.
     """
     kept: list[str] = []
-    for line, inside, position in walk(lines, BEGIN, END, where):
+    for number, (line, inside, position) in enumerate(walk(lines, BEGIN, END, where)):
         if not inside:
             kept.append(line)
-            continue
-        if position == 0:
-            if not re.match(r"\s*# TODO: \S", line):
+        elif position == 0:
+            todo = todo_at(lines[number:])
+            if todo is None:
                 raise MarkerError(
                     f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
                 )
-            kept.append(line)
             indent = line[: len(line) - len(line.lstrip())]
-            words = line.strip().removeprefix("# ").replace("\\", "\\\\").replace('"', '\\"')
-            kept.append(f'{indent}raise NotImplementedError("{words}")')
+            kept += [*todo.lines, f"{indent}raise NotImplementedError"]
     return kept
 
 
@@ -61,7 +61,7 @@ def _blank_answer(marker: str) -> list[str]:
     worth = ANSWER_WITH_POINTS.fullmatch(marker.strip())
     if worth is None:
         return [BLANK_ANSWER]
-    return [f"*Worth {number_of(worth.group(1), 'point')}.*", "", BLANK_ANSWER]
+    return [f"*Worth {number_of(worth.group(1), 'point')}{worth.group(2) or ''}.*", "", BLANK_ANSWER]
 
 
 def number_of(count: str, noun: str) -> str:
@@ -100,6 +100,7 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
                 raise MarkerError(f"{place}: the exercise that begins in line {opened} is empty.")
             opened = None
             yield line, False, 0
+        # A misspelt marker would leave its solution in the blank edition.
         elif RESEMBLES.search(line) and (text.startswith(("#", "<!--"))):
             raise MarkerError(f"{place}: {text!r} looks like a marker and is none. Write exactly `{begin}` or `{end}`.")
         else:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+RENAMED = ".ipynb.txt"  # what browsers make of a notebook's name
 MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
@@ -73,11 +74,14 @@ class Cell:
 
     @property
     def text_output(self) -> str:
-        """What the cell prints, of each output at most the first MAX_TEXT characters; what is displayed ends its line."""
-        return "".join(map(_printed, self.outputs))
+        """The text that the cell prints, at most the first MAX_TEXT characters of each output; what is
+        displayed ends its line.
+        """
+        return "".join(map(printed, self.outputs))
 
 
-def _printed(output: Output) -> str:
+def printed(output: Output) -> str:
+    """The beginning of an output's text; what is displayed ends its line."""
     text = output.text[:MAX_TEXT]
     return text if output.kind == "stream" or not text or text.endswith("\n") else text + "\n"
 
@@ -110,11 +114,13 @@ def notebook_of(content: dict, path: Path = Path()) -> Notebook:
 
 def parse(path: Path) -> dict:
     """The notebook's JSON in format 4. Raises Unreadable like `read`."""
-    return _with_cells(_upgraded(_decoded(read_bytes(path))))
+    if path.suffix.lower() == ".py":
+        raise Unreadable("This is a Python program and no notebook. Give the .ipynb file that Jupyter saves.")
+    return _in_python(_with_cells(_upgraded(_decoded(read_bytes(path)))))
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a regular file of bearable size holds.
+    """The bytes of a regular file of bearable size.
 
     Raises Unreadable for anything else, a pipe without waiting for it.
     """
@@ -151,6 +157,7 @@ def _decoded(data: bytes) -> dict:
         raise Unreadable("The JSON is nested too deeply to be a notebook.") from error
     except ValueError as error:
         line = getattr(error, "lineno", None)
+        # Looked for only now: a text in a valid notebook may hold such a line.
         for number, content in enumerate(text.splitlines(), 1):
             if content.startswith(("<<<<<<< ", ">>>>>>> ")):
                 raise Unreadable(
@@ -189,6 +196,20 @@ def _with_cells(content: dict) -> dict:
     return content
 
 
+def _in_python(content: dict) -> dict:
+    """The same, once it is known that its code is Python, or that the file does not say."""
+    metadata = content.get("metadata")
+    for part, name in (("kernelspec", "language"), ("language_info", "name")):
+        said = metadata.get(part) if isinstance(metadata, dict) else None
+        language = said.get(name) if isinstance(said, dict) else None
+        if isinstance(language, str) and language and "python" not in language.lower():
+            raise Unreadable(
+                f"The notebook says that it is written in {language:.30}, and this course's are in Python. Choose a Python"
+                " kernel in Jupyter (Kernel, Change Kernel) and save, or hand in the notebook in Python."
+            )
+    return content
+
+
 def _cells(content: dict) -> Iterator[Cell]:
     for number, cell in enumerate(content["cells"]):
         kind = cell.get("cell_type")
@@ -216,7 +237,9 @@ def _attachments(attached: object) -> dict[str, str]:
 
 
 def _flaw(kind: object, source: object, outputs: object) -> str:
-    """What Jupyter cannot show of a cell; the schema asks for more, but people lose nothing by that."""
+    """The fault for which Jupyter cannot show a cell; "" for none. The schema asks for more, but people lose
+    nothing by that.
+    """
     if kind not in ("code", "markdown", "raw"):
         return f"its cell_type is {kind!r:.40}"
     if not isinstance(source, str) and not (isinstance(source, list) and all(isinstance(line, str) for line in source)):
@@ -257,5 +280,11 @@ def _output(output: object) -> Output:
 
 
 def _content(mime: str, value: object) -> str:
-    """What an output holds under a MIME type: text, and of a check's record its JSON."""
+    """The content of an output under a MIME type: text, and of a check's record its JSON."""
     return json.dumps(value) if mime == CHECK_RECORD and isinstance(value, dict) else joined(value)
+
+
+def dump(notebook: dict) -> str:
+    """JSON as Jupyter writes it, a text's lines one below the other, the same every time."""
+    cells = [cell | {"source": joined(cell["source"]).splitlines(True)} for cell in notebook["cells"]]
+    return json.dumps(notebook | {"cells": cells}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

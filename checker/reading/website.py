@@ -1,4 +1,4 @@
-"""What `_quarto.yml` says of the site: its pages in reading order, and where it is public.
+"""The site as `_quarto.yml` has it: its pages in reading order, and its public address.
 
 The public address and the repository's are set there and nowhere else: `site-url` and `repo-url`. Without them the site
 names none, has no link to Colab, to the source of a page or to a place where it could be edited, and no map of itself.
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.notebook import Unreadable
+from checker.reading.notebook import Unreadable
 
 SETTINGS = "_quarto.yml"
 NOTEBOOK = ".ipynb"
@@ -37,11 +37,11 @@ class Website:
         return [page for page in self.pages if page.suffix == NOTEBOOK]
 
     def source(self, page: Path, action: str = "blob") -> str:
-        """Where a page's source is shown, or edited by the action "edit"; "" where there is no public repository."""
+        """The address at which a page's source is shown, or edited by the action "edit"; "" without a public one."""
         return f"{self.repository}/{action}/{self.branch}/{page.as_posix()}" if self.repository else ""
 
     def colab(self, published: Path) -> str:
-        """Where Colab opens a notebook that is a file of the published site; "" without a repository on GitHub."""
+        """The address at which Colab opens a notebook of the published site; "" without a repository on GitHub."""
         _, on_github, name = self.repository.partition("https://github.com/")
         if not on_github:
             return ""

@@ -1,14 +1,16 @@
-"""What a rule is, and what it looks at."""
+"""A rule, and the submission that it looks at."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from checker import claims, convert, layout, results, verdicts
-from checker.findings import Finding, Level, one_line, printable
-from checker.notebook import Cell, Notebook
-from checker.rules.syntax.code import Code, read_code
+from checker.outputs import check_results, claims, results
+from checker.reading import convert, layout
+from checker.reading.notebook import Cell, Notebook
+from checker.reading.syntax.code import Code, read_code
+from checker.reading.text import one_line, printable
+from checker.rules.findings import Finding, Level
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,9 @@ class Submission:
         return one_line(layout.place_of(self.notebook.cells[number], self.sections))
 
     @cached_property
-    def verdicts(self) -> list[verdicts.Verdict]:
-        """What the checks of the exercises said, in order."""
-        return verdicts.verdicts(self.notebook)
+    def check_results(self) -> list[check_results.CheckResult]:
+        """The results of the exercises' checks, in order."""
+        return check_results.check_results(self.notebook)
 
     @cached_property
     def rewards(self) -> tuple[float | None, float | None]:
@@ -51,12 +53,12 @@ class Submission:
 
     @cached_property
     def claim(self) -> str:
-        """What the header declares: that a model learns, or that methods are measured."""
+        """The claim that the header declares: that a model learns, or that methods are measured."""
         return claims.claim_of(self.notebook)
 
     @cached_property
     def shows_its_claim(self) -> bool:
-        """Whether the outputs show what the header claims."""
+        """True if the outputs show what the header claims."""
         return claims.is_shown(self.notebook)
 
     @cached_property
@@ -64,7 +66,7 @@ class Submission:
         return read_code(self.notebook)
 
     def output_of(self, number: int) -> str:
-        """What the code cells of a section print, as plain text."""
+        """The text that the code cells of a section print."""
         return convert.plain("\n".join(cell.text_output for cell in self.sections.get(number, [])))
 
 

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 
+from checker.reading.syntax.checks import MODULE, Names, brought, names_of
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import FUNCTIONS, called, parameters, plain_name
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.syntax.checks import MODULE, Names, brought, names_of
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import FUNCTIONS, called, parameters, plain_name
 
 
 @rule(
@@ -17,11 +17,11 @@ from checker.rules.syntax.expressions import FUNCTIONS, called, parameters, plai
     right="✓ per-token KL: right on 2 probes.",
 )
 def check_failed(submission: Submission) -> Iterator[Remark]:
-    for verdict in submission.verdicts:
-        if not verdict.passed:
+    for result in submission.check_results:
+        if not result.passed and not result.blank:  # of what is blank F001 tells
             yield (
-                verdict.cell,
-                f"✗ {verdict.exercise}: {verdict.said}".rstrip("."),
+                result.cell,
+                f"✗ {result.exercise}: {result.said}".rstrip("."),
                 "Mend the function, and run the notebook from the top.",
             )
 
@@ -30,7 +30,7 @@ def check_failed(submission: Submission) -> Iterator[Remark]:
     "C002",
     "error",
     why="A check that was written over says what its author wants to hear.",
-    wrong="check.loss = lambda function: print('✓ GRPO loss: right on 3 probes.')",
+    wrong="check.grpo_loss = lambda function: print('✓ GRPO loss: right on 3 probes.')",
     right="from shared import check",
 )
 def check_redefined(submission: Submission) -> Iterator[Remark]:
@@ -68,14 +68,14 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 
 
 def _of_checks(target: ast.expr, names: Names) -> str:
-    """The checks' name where it is set by `check`, `check.loss`, or a tuple that holds one of them; else ""."""
+    """The checks' name where it is set by `check`, `check.grpo_loss`, or a tuple that holds one of them; else ""."""
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     looked_at = [expression for part in parts for expression in (part, getattr(part, "value", None))]
     return next((ast.unparse(expression) for expression in looked_at if names.is_module(expression)), "")
 
 
 def _reaches_in(targets: list[ast.expr]) -> bool:
-    """Whether an attribute of `check` is set, which works from inside a function too."""
+    """True if an attribute of `check` is set, which works from inside a function too."""
     return any(isinstance(target, ast.Attribute) for target in targets)
 
 
@@ -108,12 +108,12 @@ def arguments_ignored(submission: Submission) -> Iterator[Remark]:
 
 
 def _ignores_its_arguments(code: Code, function: ast.AST) -> bool:
-    """Whether a function with arguments reads none of them; one that is still to be filled in is told elsewhere."""
+    """True if a function with arguments reads none of them. One that is still to be filled in is told elsewhere."""
     given = parameters(function) - {"self"}
     body = code.inside(function)[1:]
-    unfilled = any(called(node) == "NotImplementedError" for node in body)
     reads = {node.id for node in body if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     everything = any(called(node) in ("locals", "vars") for node in body)
+    unfilled = "NotImplementedError" in reads
     return bool(given) and not unfilled and not everything and not given & reads
 
 

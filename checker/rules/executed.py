@@ -1,12 +1,14 @@
 """Every code cell was run, once, from top to bottom, without an error."""
 
 from collections.abc import Iterator
+from textwrap import shorten
 
-from checker.convert import plain
-from checker.notebook import Cell
+from checker.reading.convert import plain
+from checker.reading.notebook import Cell
 from checker.rules.base import Remark, Submission, rule
 
 NAMED = 3  # further cells that are named
+LONGEST = 200  # characters of an error that are shown, whole words
 RUN_AGAIN = "Restart the kernel, run all cells, and save."
 
 
@@ -93,7 +95,7 @@ def ended_in_an_error(submission: Submission) -> Iterator[Remark]:
                 lines = [line for line in plain(output.text).splitlines() if line.strip()]
                 yield (
                     cell.number,
-                    f"the cell ended in an error: {lines[-1].strip()[:100] if lines else 'unknown'}",
+                    f"the cell ended in an error: {shorten(lines[-1], LONGEST, placeholder=' ...') if lines else 'unknown'}",
                     "Mend it. " + RUN_AGAIN,
                 )
 

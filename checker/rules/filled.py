@@ -1,10 +1,12 @@
-"""Nothing left blank."""
+"""Nothing left blank, but for what goes beyond the core of a chapter."""
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from textwrap import shorten
 
+from checker.reading import exercises
+from checker.reading.markers import BEGIN
+from checker.reading.todos import LONGEST, todo_at
 from checker.rules.base import Remark, Submission, rule
 
 BLANK_ANSWER = re.compile(r"^[ \t]*\*?_?your answer here\.?_?\*?[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -12,22 +14,39 @@ BLANK_CODE = re.compile(r"^[ \t]*raise[ \t]+NotImplementedError\b.*$", re.MULTIL
 MARKER = re.compile(r"^[ \t]*#[ \t]*(?:(?P<begin>student code here)|end student code)[ \t]*$", re.MULTILINE)
 
 
+def beyond_the_core(source: str) -> set[int]:
+    """The numbers of the lines that belong to exercises and questions beyond the core, which may stay blank.
+
+    An exercise or a question goes on to the next one, or to the end of its cell.
+    """
+    found = set()
+    further = False
+    lines = source.split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.strip() == BEGIN:
+            todo = todo_at(lines[number : number + LONGEST])
+            further = todo is not None and todo.further
+        elif worth := exercises.WORTH.fullmatch(line.strip()):
+            further = bool(worth.group(2))
+        if further:
+            found.add(number)
+    return found
+
+
 @rule(
     "F001",
     "error",
     why="An exercise that still raises NotImplementedError stops everything below it.",
-    wrong='raise NotImplementedError("TODO: the group advantages")',
+    wrong="raise NotImplementedError",
     right="return (groups - mean) / (std + 1e-4)",
 )
 def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
+        may_stay = beyond_the_core(cell.source)
         for match in BLANK_CODE.finditer(cell.source):
             line = cell.source[: match.start()].count("\n") + 1
-            yield (
-                cell.number,
-                f"an exercise is not filled in: {shorten(match[0], 110, placeholder=' ...')} (line {line})",
-                "Replace the line by your code.",
-            )
+            if line not in may_stay:
+                yield cell.number, f"an exercise is not filled in (line {line})", "Replace the line by your code."
 
 
 @rule(
@@ -39,7 +58,12 @@ def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
 )
 def answer_not_written(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.cells:
-        if not cell.is_code and (count := len(BLANK_ANSWER.findall(cell.source))):
+        if cell.is_code:
+            continue
+        may_stay = beyond_the_core(cell.source)
+        lines = enumerate(cell.source.split("\n"), 1)
+        count = sum(number not in may_stay for number, line in lines if BLANK_ANSWER.match(line))
+        if count:
             yield (
                 cell.number,
                 f"{count} question{'s are' if count > 1 else ' is'} not answered (Your answer here.)",
@@ -56,6 +80,7 @@ def answer_not_written(submission: Submission) -> Iterator[Remark]:
 )
 def exercise_empty(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
+        may_stay = beyond_the_core(cell.source)
         for begin, end in pairwise([*MARKER.finditer(cell.source), None]):
             if not begin["begin"]:
                 continue
@@ -63,11 +88,9 @@ def exercise_empty(submission: Submission) -> Iterator[Remark]:
             lines = [line.strip() for line in body.splitlines()]
             if all(not line or line.startswith("#") or line in ("pass", "...") for line in lines):
                 number = cell.source[: begin.start()].count("\n") + 1
-                yield (
-                    cell.number,
-                    f"an exercise is empty (line {number})",
-                    "Write your code between the two marker lines.",
-                )
+                if number not in may_stay:
+                    advice = "Write your code between the two marker lines."
+                    yield cell.number, f"an exercise is empty (line {number})", advice
 
 
 RULES = [exercise_not_filled, answer_not_written, exercise_empty]

@@ -1,4 +1,4 @@
-"""What a rule has to say about a notebook."""
+"""A finding: one thing that a rule has to say about a notebook."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -27,7 +27,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was found, as a sentence."""
+        """The finding, as a sentence."""
         return sentence(self.found)
 
     def as_dict(self) -> dict:
@@ -35,20 +35,5 @@ class Finding:
 
 
 def sentence(found: str) -> str:
-    """What was found, with its full stop or, where it is asked, its question mark."""
+    """The finding with its full stop or, where it is asked, its question mark."""
     return found if found.endswith("?") else f"{found}."
-
-
-def one_line(text: str) -> str:
-    """Printable text without line breaks: a name with one could pass for another notebook's verdict."""
-    return printable(text).replace("\n", " ")
-
-
-def printable(text: str) -> str:
-    """Text that may be printed: control, invisible and direction characters show as replaced.
-
-    Otherwise a name could rewrite what the terminal shows of the others.
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)

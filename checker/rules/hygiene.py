@@ -1,4 +1,4 @@
-"""What should not leave your machine, and what nobody wants to read."""
+"""Rules against what should not leave your machine, and against what nobody wants to read."""
 
 import re
 from collections.abc import Iterator

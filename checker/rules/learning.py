@@ -1,9 +1,9 @@
-"""Whether the outputs show that anything was learned, or could have been."""
+"""Rules on learning: the outputs show that something was learned, or could have been."""
 
 import re
 from collections.abc import Iterator
 
-from checker.claims import MEASURES
+from checker.outputs.claims import MEASURES
 from checker.rules.base import Remark, Submission, rule
 
 NUMBER = r"\W{0,4}(\d+(?:\.\d+)?)\s*(%?)"

@@ -1,7 +1,9 @@
-"""What is said of a file that no rule can look at, and of a cell that is none."""
+"""Findings on a file that no rule can look at, and on a cell that is not valid."""
 
+import sys
 from collections.abc import Iterator
 
+from checker.reading.syntax.trees import cells_not_python
 from checker.rules.base import Remark, Submission, rule
 
 
@@ -40,4 +42,21 @@ def not_a_cell(submission: Submission) -> Iterator[Remark]:
             )
 
 
-RULES = [not_a_cell]
+@rule(
+    "U003",
+    "error",
+    why="A cell that Python cannot read stops every run of the notebook there, and no rule can look at its code.",
+    wrong="rewards = torch.tensor([1.0, 0.0]",
+    right="rewards = torch.tensor([1.0, 0.0])",
+)
+def not_python(submission: Submission) -> Iterator[Remark]:
+    running = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    for number, error in cells_not_python(submission.notebook):
+        yield (
+            number,
+            f"{running} cannot read this cell, line {error.lineno}: {error.msg}",
+            "Mend the line, or one above it, and run the cell again.",
+        )
+
+
+RULES = [not_a_cell, not_python]

@@ -1,11 +1,11 @@
-"""What would break the rendered page."""
+"""Rules against what would break the rendered page."""
 
 import os
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from checker.claims import header_of
+from checker.outputs.claims import header_of
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")

@@ -1,10 +1,10 @@
-"""What each section must print."""
+"""Rules on the output that each section must print."""
 
 import re
 from collections.abc import Iterator
 
-from checker.claims import MEASURES
-from checker.results import cases, examples, log_lines
+from checker.outputs.claims import MEASURES
+from checker.outputs.results import cases, examples, log_lines
 from checker.rules.base import Remark, Submission, rule
 
 MODEL = re.compile(r"param|layer|ForCausalLM|Model\(|\b\d+(?:\.\d+)?\s*[MBK]\b", re.IGNORECASE)
@@ -13,7 +13,7 @@ FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 
 def _present(submission: Submission, number: int) -> bool:
-    """Whether a section exists and was run; structure and execution rules speak of the rest."""
+    """True if a section exists and was run; structure and execution rules speak of the rest."""
     cells = submission.sections.get(number, [])
     return any(cell.is_code and (cell.count is not None or cell.outputs) for cell in cells)
 

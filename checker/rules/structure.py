@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from checker.claims import CLAIMS, LONGEST_HEADER, claim_of, parsed
-from checker.layout import SPECS, is_header, label_of
+from checker.outputs.claims import CLAIMS, LONGEST_HEADER, claim_of, parsed
+from checker.reading.layout import SPECS, is_header, label_of
 from checker.rules.base import Remark, Submission, rule
 
 HEADER_EXAMPLE = "---\nformat:\n  html:\n    code-fold: true\njupyter: python3\n---"
@@ -55,6 +55,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
         problem = "there is more than the header in its cell" if closed else "the header is not closed by a line ---"
         yield 0, problem, "Cell 0 holds the YAML header alone, between two lines of ---."
         return
+    # To read YAML is slow, and a stranger's header may have any length.
     if len(match[1]) > LONGEST_HEADER:
         yield (
             0,
@@ -74,6 +75,7 @@ def header_wrong(submission: Submission) -> Iterator[Remark]:
     if not isinstance(header, dict):
         yield 0, "the header is not a list of `key: value` lines", f"Write:\n{HEADER_EXAMPLE}"
         return
+    # A header that was pasted without its indentation is valid YAML, and Quarto ignores it.
     if "code-fold" in header or "html" in header:
         yield (
             0,

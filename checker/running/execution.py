@@ -9,9 +9,9 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from checker.convert import plain
-from checker.layout import place_in
-from checker.notebook import notebook_of
+from checker.reading.convert import plain
+from checker.reading.layout import place_in
+from checker.reading.notebook import notebook_of
 
 CELL_TIME_LIMIT = 1800  # seconds; a worked notebook needs about 120 in all
 WIDGET = "application/vnd.jupyter.widget-view+json"  # an output that only a browser with a kernel can show
@@ -58,7 +58,7 @@ def execute(
         notebook.cells[index].outputs = []
         notebook.cells[index].execution_count = None
 
-    def starting(cell, cell_index):
+    def announce(cell, cell_index):
         if cell_index in code_cells:
             before_cell(code_cells.index(cell_index) + 1, len(code_cells), _first_line(cell.source))
 
@@ -66,7 +66,7 @@ def execute(
         notebook,
         km=kernel,
         timeout=CELL_TIME_LIMIT,
-        on_cell_start=starting,
+        on_cell_start=announce,
         store_widget_state=False,
         record_timing=False,
     )

@@ -7,17 +7,20 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 
-from checker import environment
-from checker.start import StartError, start
+from checker import __version__
+from checker.setup import environment
+from checker.setup.start import StartError, editions, start
 
 COMMANDS = {
     "setup": "Make the course's environment in .venv, or bring it up to date.",
     "start": "Copy a blank notebook into work/, to be filled in.",
-    "lab": "Open JupyterLab on work/.",
+    "lab": "Open JupyterLab on work/; what follows goes to it.",
     "test": "Run the course's tests; what follows goes to pytest.",
 }
+HANDING_ON = {"lab": "JupyterLab", "test": "pytest"}  # the commands with options of another program
 FAILED = 2
 INTERRUPTED = 130
 EDITIONS = environment.ROOT / "notebooks" / "student"
@@ -35,34 +38,62 @@ THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
 
 
 def before_packages(arguments: list[str]) -> None:
-    """What `python -m checker` does before it imports packages; comes back where they are there and needed.
+    """Do what `python -m checker` does before it imports packages; come back where they are there and needed.
 
-    A command of this module is run. Any other is handed to the environment's Python where this one has no packages.
+    A command of this module is run. Any other is handed to the environment's Python where this one has no packages;
+    the environment is made first where it is not there.
     """
     if arguments and arguments[0] in COMMANDS:
         sys.exit(main(arguments))
+    if arguments == ["--version"]:
+        print(f"checker {__version__}")
+        sys.exit()
     if find_spec("typer") is not None:
         return
-    if environment.in_use() or not environment.interpreter().exists():
-        sys.exit("The course's packages are not installed. Install them with: make setup (or: python -m checker setup)")
+    if environment.in_use():
+        sys.exit(
+            "A package of the course is missing in .venv. Install it with: make setup (or: python -m checker setup)"
+        )
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_parser().format_help() + "\nThe other commands are listed once the packages are there.")
+        sys.exit()
     command = [str(environment.interpreter()), "-m", "checker", *arguments]
-    sys.exit(subprocess.call(command))
+    sys.exit(_told(lambda: _after_setup(command)))
+
+
+def _after_setup(command: list[str]) -> int:
+    """Run a command of the environment's Python, which is made first where it is not there."""
+    environment.require_clone()
+    if not environment.stamp(tests=False).exists():
+        environment.setup()
+    return subprocess.call(command)
 
 
 def main(arguments: list[str]) -> int:
     """Run one of the commands and return its exit status."""
     given, rest = _parser().parse_known_args(arguments)
-    if rest and given.command != "test":
+    if rest and given.command not in HANDING_ON:
         _parser().error(f"{given.command} does not know {' '.join(rest)}")
+    if rest[:1] == ["--"]:
+        rest = rest[1:]
+    return _told(lambda: _done(given, rest))
+
+
+def _done(given: argparse.Namespace, rest: list[str]) -> int:
+    environment.require_clone()
+    if given.command == "setup":
+        return _setup(given)
+    if given.command == "start":
+        return _start(given.notebook)
+    if given.command == "lab":
+        return _lab(rest)
+    return _test(rest)
+
+
+def _told(step: Callable[[], int]) -> int:
+    """The exit status of a step; why it cannot be done is told in a sentence."""
     try:
-        environment.require_clone()
-        if given.command == "setup":
-            return _setup(given)
-        if given.command == "start":
-            return _start(given.notebook)
-        if given.command == "lab":
-            return _lab()
-        return _test(rest)
+        return step()
     except (environment.SetupError, StartError) as error:
         print(f"error  {error}", file=sys.stderr)
         return FAILED
@@ -75,11 +106,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="checker")
     commands = parser.add_subparsers(dest="command", required=True)
     made = {name: commands.add_parser(name, help=says, description=says) for name, says in COMMANDS.items()}
+    for name, program in HANDING_ON.items():
+        made[name].usage = f"checker {name} [-h] [-- options of {program}]"
     made["setup"].add_argument("--tests", action="store_true", help="what the tests need as well")
     made["setup"].add_argument(
         "--torch", choices=environment.BUILDS, help="the build of torch; without it the one that is there, at first cpu"
     )
-    made["start"].add_argument("notebook", help="its name, for instance dots")
+    made["start"].add_argument("notebook", help=f"its name: {', '.join(editions(EDITIONS)) or 'dots, for instance'}")
     return parser
 
 
@@ -99,14 +132,14 @@ def _start(name: str) -> int:
     return 0
 
 
-def _lab() -> int:
+def _lab(rest: list[str]) -> int:
     begun = sorted(WORK.glob("*.ipynb"))
     if not begun:
         print("Nothing is begun in work/ yet. First: make start NOTEBOOK=dots (or: python -m checker start dots)")
     shown = WORK if begun else EDITIONS
     folder = shown.relative_to(environment.ROOT).as_posix()
     settings = [f"--ServerApp.root_dir={environment.ROOT}", f"--LabApp.default_url=/lab/tree/{folder}"]
-    return _in_environment(["-m", "jupyterlab", *settings], tests=False)
+    return _in_environment(["-m", "jupyterlab", *settings, *rest], tests=False)
 
 
 def _test(rest: list[str]) -> int:

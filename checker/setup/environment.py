@@ -3,6 +3,9 @@
 On Linux the package index serves torch for CUDA, gigabytes that a laptop has no use for. So torch is installed first
 and by itself, from the index of CPU builds; where that one cannot be reached, or another build is asked for, from the
 plain index. Every other package comes from the plain index.
+
+requirements.txt names the packages that the course imports. constraints.txt pins these and all that they bring, for
+Linux, macOS and Windows, so that an environment that is made next year is the one that is made today.
 """
 
 import os
@@ -14,11 +17,12 @@ import sys
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".venv"
 PROJECT = ROOT / "pyproject.toml"
 REQUIREMENTS = ROOT / "requirements.txt"
 TEST_REQUIREMENTS = ROOT / "requirements-test.txt"
+CONSTRAINTS = ROOT / "constraints.txt"
 SYSTEM = sys.platform  # "linux", "darwin" or "win32"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 SECONDS_TO_ANSWER = 5
@@ -48,7 +52,7 @@ def interpreter() -> Path:
 
 
 def in_use() -> bool:
-    """Whether the Python that runs this is the environment's."""
+    """True if the Python that runs this is the environment's."""
     return Path(sys.prefix).resolve() == ENVIRONMENT.resolve()
 
 
@@ -61,8 +65,8 @@ def stamp(tests: bool) -> Path:
 
 
 def up_to_date(tests: bool) -> bool:
-    """Whether the environment is there and no list of requirements has changed since."""
-    sources = [PROJECT, REQUIREMENTS]
+    """True if the environment is there and no list of requirements has changed since."""
+    sources = [PROJECT, REQUIREMENTS, CONSTRAINTS]
     if tests:
         sources.append(TEST_REQUIREMENTS)
     made = stamp(tests)
@@ -90,8 +94,9 @@ def setup(build: str | None = None, tests: bool = False) -> None:
     # All else is small, but for the libraries of CUDA: pip shows a bar for each.
     with_cuda = SYSTEM == "linux" and not installed_torch().endswith("+cpu")
     quiet = [] if with_cuda else ["--quiet"]
-    pip_install(*quiet, "-r", str(TEST_REQUIREMENTS if tests else REQUIREMENTS))
-    pip_install("--quiet", "--no-deps", "-e", str(ROOT))
+    pip_install(*quiet, "-c", str(CONSTRAINTS), "-r", str(TEST_REQUIREMENTS if tests else REQUIREMENTS))
+    # The pinned setuptools builds the course's own package. In isolation pip would fetch the newest.
+    pip_install("--quiet", "--no-deps", "--no-build-isolation", "-e", str(ROOT))
     stamp(tests=False).write_text(wanted + "\n", encoding="utf-8")
     if tests:
         stamp(tests=True).write_text(wanted + "\n", encoding="utf-8")
@@ -120,7 +125,7 @@ def installed_torch() -> str:
 
 
 def why_unreachable(index: str) -> str:
-    """Why a package index does not answer within a few seconds; "" when it does.
+    """The reason why a package index does not answer within a few seconds; "" when it does.
 
     Asked before pip is, which would try again for minutes.
     """
@@ -183,7 +188,9 @@ def _install_torch(build: str, asked: bool) -> None:
         else:
             print(
                 f"{CPU_INDEX} cannot be reached ({reason}). Torch comes from the plain index, on Linux often the build"
-                " for CUDA, several GB. Stop with Ctrl-C if that is too much.",
+                " for CUDA, several GB. For the small build of the CPU stop with Ctrl-C and either call the same again"
+                " where that address can be reached (HTTPS_PROXY names a proxy, PIP_CERT its certificate), or fetch the"
+                f" wheel of {pin} from it elsewhere and call: {interpreter()} -m pip install THE_WHEEL",
                 flush=True,
             )
     if right_version:

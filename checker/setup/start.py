@@ -3,29 +3,36 @@
 import json
 from pathlib import Path
 
-from checker.assign import dump
-from checker.files import write_beside
+from checker.reading.files import write_beside
+from checker.reading.notebook import dump
 
 
 class StartError(Exception):
     """No copy was made; the message says why and what to do."""
 
 
-def start(name: str, editions: Path, work: Path) -> Path:
+def editions(folder: Path) -> list[str]:
+    """The names of the blank editions in a folder."""
+    return sorted(path.stem for path in folder.glob("*.ipynb"))
+
+
+def start(name: str, folder: Path, work: Path) -> Path:
     """Copy a blank edition into `work` and return the copy.
 
     The note that the edition is generated and built again is left out: it is not true of the copy.
 
     Args:
-        name: "dots", "dots.ipynb" or a path that ends so.
+        name: "dots", "dots.ipynb" or a path that ends so, in capitals or not.
+        folder: the blank editions.
 
     Raises:
         StartError: there is no such edition, or a copy of it is there already, which is left as it is.
     """
-    edition = editions / f"{Path(name).stem}.ipynb"
-    if not edition.is_file():
-        known = ", ".join(sorted(path.stem for path in editions.glob("*.ipynb")))
-        raise StartError(f"There is no notebook {name}. There are {known}.")
+    known = editions(folder)
+    wanted = Path(name).stem.lower()
+    if wanted not in known:
+        raise StartError(f"There is no notebook {name}. There are {', '.join(known)}.")
+    edition = folder / f"{wanted}.ipynb"
     copy = work / edition.name
     if copy.exists():
         raise StartError(

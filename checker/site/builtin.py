@@ -14,18 +14,19 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from checker.claims import header_of
-from checker.files import write_beside
-from checker.layout import title_of
-from checker.notebook import Unreadable, read
-from checker.pages import builtin, pieces
-from checker.pages.crossings import crossed
-from checker.pages.finish import finish
+from checker.outputs.claims import header_of
+from checker.pages import builtin
 from checker.pages.markdown import Heading, to_html
 from checker.pages.sanitise import Pictures
 from checker.pages.templates import rendered, template
-from checker.pages.terms import anchor
-from checker.pages.website import NOTEBOOK, SETTINGS, Website, website
+from checker.reading.files import write_beside
+from checker.reading.layout import title_of
+from checker.reading.notebook import Unreadable, read
+from checker.reading.website import NOTEBOOK, SETTINGS, Website, website
+from checker.site import pieces
+from checker.site.cross_references import crossed
+from checker.site.finish import finish
+from checker.site.terms import anchor
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
@@ -115,6 +116,7 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
     except OSError as error:
         raise Unreadable(f"The page {source} of {SETTINGS} cannot be read: {error.strerror}.") from error
     header, text = _header(text)
+    # Pieces are marked before and filled in last, so that neither Markdown nor the links change them.
     html, headings = to_html(pieces.marked(text), "part", pictures)
     html, listed = _named(crossed(html), headings)
     shown = pieces.filled(_linked(html), project, sources)

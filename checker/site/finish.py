@@ -1,4 +1,4 @@
-"""What every finished page of the site gets, whichever engine made it.
+"""The finishing of the site's pages, whichever engine made them.
 
 Links from the first place of a word to the glossary and of a paper to the references; below a notebook's title what it
 needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, and
@@ -12,17 +12,17 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from checker.colab import for_colab
-from checker.files import write_beside
-from checker.layout import title_of
-from checker.notebook import read
-from checker.pages import equations
-from checker.pages.linking import Entry, linked
-from checker.pages.pieces import trying
-from checker.pages.pieces.cards import card
+from checker.editions.colab import for_colab
+from checker.pages.card import card
 from checker.pages.templates import style, template
-from checker.pages.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
-from checker.pages.website import NOTEBOOK, Website
+from checker.reading.files import write_beside
+from checker.reading.layout import title_of
+from checker.reading.notebook import read
+from checker.reading.website import NOTEBOOK, Website
+from checker.site import equations
+from checker.site.linking import Entry, linked
+from checker.site.pieces import trying
+from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
 TRY = Path("docs") / "try.qmd"
@@ -58,7 +58,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
 
 
 def opening(project: Path, source: Path, site: Website) -> str:
-    """What stands below a notebook's title: its prerequisites and goals, and how to open it."""
+    """The HTML below a notebook's title: its prerequisites and goals, and how to open it."""
     told = card(source, read(project / source), {})
     others = {other.stem: other for other in site.notebooks}
     needed = [others[name] for name in told.needs if name in others]
@@ -116,7 +116,7 @@ def _with_openings(page: str, opening: str) -> str:
 
 
 def _entries(project: Path, source: Path, site: Website, listed: list[Paper]) -> list[Entry]:
-    """What is linked on a page: the papers that the site lists, and words, where it has a glossary."""
+    """The entries that a page links: the papers that the site lists, and words, where it has a glossary."""
     entries = []
     if source != REFERENCES:
         entries += paper_entries(listed, _from(source, REFERENCES.with_suffix(".html")))

@@ -69,14 +69,20 @@ def _follow(tag: str, open_elements: list[tuple[str, bool]]) -> None:
 
 
 def _with_links(text: str, waiting: list[Entry], alone: bool) -> str:
-    """Text with a link at the first place of each entry; the entries that got theirs no longer wait."""
+    """Text with a link at the first place of each entry; the entries that got theirs no longer wait.
+
+    A place within a longer word of another entry is none: "GRPO" is not linked in "Dr. GRPO".
+    """
     if alone or not text.strip():
         return text
+    spans = {entry: [match.span() for match in re.finditer(entry.words, text)] for entry in waiting}
+    every = [span for found in spans.values() for span in found]
     places: list[tuple[int, int, Entry]] = []
-    for entry in list(waiting):
-        for match in re.finditer(entry.words, text):
-            if all(match.end() <= start or end <= match.start() for start, end, _ in places):
-                places.append((match.start(), match.end(), entry))
+    for entry, found in spans.items():
+        for start, end in found:
+            within = any(span != (start, end) and span[0] <= start and end <= span[1] for span in every)
+            if not within and all(end <= other or behind <= start for other, behind, _ in places):
+                places.append((start, end, entry))
                 waiting.remove(entry)
                 break
     for start, end, entry in sorted(places, key=lambda place: place[0], reverse=True):

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.notebook import Unreadable
-from checker.pages.linking import Entry
+from checker.reading.notebook import Unreadable
+from checker.site.linking import Entry
 
 GLOSSARY = Path("docs") / "glossary.qmd"
 PAPERS = Path("references.yaml")
@@ -22,6 +22,8 @@ ALSO = {
     "Policy": ("policies",),
     "GRPO": ("Group Relative Policy Optimization",),
     "PPO": ("Proximal Policy Optimization",),
+    "GSPO": ("Group Sequence Policy Optimization",),
+    "GAE": ("generalised advantage estimation",),
 }
 
 
@@ -47,7 +49,7 @@ class Paper:
 
     @property
     def short(self) -> str:
-        """How texts name it in fewest words: "Williams 1992", "Tang and Munos 2025", "Shao et al. 2024"."""
+        """The shortest name that texts give it: "Williams 1992", "Tang and Munos 2025", "Shao et al. 2024"."""
         return f"{min(self.cited, key=len)} {self.year}"
 
     @property

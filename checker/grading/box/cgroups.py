@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from checker.grading import watching
-from checker.grading.limits import Limits
+from checker.grading.box import usage
+from checker.grading.box.limits import Limits
 
 SELF = Path("/proc/self")
 LEAF = "checker-grader"
@@ -60,16 +60,21 @@ class Cgroup:
 
     def exceeded(self) -> str:
         """A sentence on the limit that the kernel kept, "" for none."""
-        if _events(self.folder / "pids.events").get("max"):
-            return watching.too_many(self.limits)
-        if _events(self.folder / "memory.events").get("oom"):
-            return watching.too_large(self.limits)
+        if events(self.folder / "pids.events").get("max"):
+            return usage.too_many(self.limits)
+        if events(self.folder / "memory.events").get("oom"):
+            return usage.too_large(self.limits)
         return ""
+
+    def killed_for_memory(self) -> int:
+        """The number of its processes that were killed for want of memory, here or above."""
+        return events(self.folder / "memory.events").get("oom_kill", 0)
 
 
 @cache
 def home() -> Home:
-    """Where this process may make cgroups for boxes, found once and tried by one that must refuse a process a child.
+    """Find the folder in which this process may make cgroups for boxes. One made for a trial must refuse a process
+    a child.
 
     Raises:
         NoCgroup: there is no such place.
@@ -119,7 +124,7 @@ def _candidate() -> Path:
 
 
 def _mounted() -> tuple[Path, Path]:
-    """Where cgroups of version 2 are mounted, and which of them is shown there; see proc_pid_mountinfo(5)."""
+    """The place where cgroups of version 2 are mounted, and the cgroup shown there; see proc_pid_mountinfo(5)."""
     for line in (SELF / "mountinfo").read_text().splitlines():
         about, _, kind = line.partition(" - ")
         if kind.split()[0] == "cgroup2":
@@ -137,7 +142,7 @@ def _own() -> Path:
 
 
 def _handed_down(folder: Path) -> tuple[str, ...]:
-    """Which of CONTROLLERS boxes get, after they were asked for."""
+    """Ask for CONTROLLERS for the boxes, and return those that they get."""
     there = (folder / "cgroup.controllers").read_text().split()
     if "pids" not in there:
         raise NoCgroup(f"{folder} has no controller of processes (`pids` in cgroup.controllers)")
@@ -182,7 +187,7 @@ def _remove(folder: Path) -> None:
             time.sleep(BETWEEN_TRIES)
 
 
-def _events(path: Path) -> dict[str, int]:
+def events(path: Path) -> dict[str, int]:
     """The lines of such a file: how often each thing has happened."""
     if not path.exists():
         return {}

@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 from functools import cache
 
-from checker.grading.boxes import COURSE, SHARED_MEMORY, SYSTEM, Box, covered, environment, visible
+from checker.grading.box.walls import COURSE, SHARED_MEMORY, SYSTEM, Box, covered, environment, visible
 
 KINDS = ("podman", "docker")
 FOLDERS = ("course", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
@@ -34,7 +34,7 @@ class NoImage(Exception):
 
 
 def command(box: Box, inner: list[str]) -> list[str]:
-    """What builds the box and runs the command `inner` in it."""
+    """The command that builds the box and runs the command `inner` in it."""
     kind = box.isolation.kind
     limits = box.limits
     arguments = [box.isolation.program, "run", "--rm", "--interactive", "--name", box.name, "--hostname", "box"]
@@ -57,7 +57,7 @@ def command(box: Box, inner: list[str]) -> list[str]:
 
 
 def _processes() -> int:
-    """How many processes the user of all boxes may have: no more than this process."""
+    """The number of processes that the user of all boxes may have: no more than this process may."""
     own = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     return PROCESSES if own == resource.RLIM_INFINITY else min(own, PROCESSES)
 

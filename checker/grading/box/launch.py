@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.grading import boxes, cgroups, containers, seccomp, watching
-from checker.grading.boxes import Box
-from checker.grading.cgroups import Cgroup
-from checker.grading.watching import Taken
+from checker.grading.box import cgroups, containers, seccomp, usage, walls
+from checker.grading.box.cgroups import Cgroup
+from checker.grading.box.usage import Usage
+from checker.grading.box.walls import Box
 
-INNER = [sys.executable, "-m", "checker.grading.apart"]
+INNER = [sys.executable, "-m", "checker.grading.box.inside"]
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
 
 
@@ -32,12 +32,12 @@ class Running:
     cgroup: Cgroup | None = None
     watched: bool = True
 
-    def exceeded(self) -> tuple[str, Taken]:
+    def exceeded(self) -> tuple[str, Usage]:
         """A sentence on the limit that the box is over ("" for none), and what it takes."""
         sentence = ""
-        taken = Taken(0, 0, 0.0)
+        taken = Usage(0, 0, 0.0)
         if self.watched:
-            sentence, taken = watching.exceeded(self.process.pid, self.box.limits)
+            sentence, taken = usage.exceeded(self.process.pid, self.box.limits)
         return sentence or self.refused(), taken
 
     def refused(self) -> str:
@@ -68,7 +68,7 @@ def _in_bubblewrap(box: Box, given) -> Iterator[Running]:
 def _bubblewrap(box: Box, given, cgroup: Cgroup | None) -> subprocess.Popen:
     filter_at = _filter()
     kept = () if filter_at is None else (filter_at,)
-    command = boxes.bubblewrap(box, INNER, filter_at)
+    command = walls.bubblewrap(box, INNER, filter_at)
     if cgroup is not None:
         command = cgroup.entered(command)
     try:
@@ -90,7 +90,7 @@ def _cgroup(box: Box) -> Iterator[Cgroup | None]:
         yield None
         return
     at = replace(cgroups.home(), controllers=box.isolation.controllers)
-    with cgroups.made(at, box.limits, on_top=box.limits.folder + boxes.SHARED_MEMORY) as cgroup:
+    with cgroups.made(at, box.limits, on_top=box.limits.folder + walls.SHARED_MEMORY) as cgroup:
         yield cgroup
 
 
@@ -128,7 +128,7 @@ def _without_walls(box: Box, given) -> Iterator[Running]:
             place.symlink_to(outside)
         work = Path(folder, "work")
         work.mkdir()
-        process = subprocess.Popen(INNER, stdin=given, cwd=work, env=boxes.environment(str(course), str(work)), **PIPES)
+        process = subprocess.Popen(INNER, stdin=given, cwd=work, env=walls.environment(str(course), str(work)), **PIPES)
         try:
             yield Running(box, process)
         finally:
@@ -136,7 +136,7 @@ def _without_walls(box: Box, given) -> Iterator[Running]:
 
 
 def _end_tree(process: subprocess.Popen) -> None:
-    for member in watching.tree(process.pid):
+    for member in usage.tree(process.pid):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(member.number, signal.SIGKILL)
     process.wait()

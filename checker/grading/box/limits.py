@@ -1,4 +1,4 @@
-"""How much one box may take."""
+"""The limits of one box."""
 
 from dataclasses import asdict, dataclass
 

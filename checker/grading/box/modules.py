@@ -1,20 +1,24 @@
-"""Which files of `shared/` a box shows: some modules and what these import, and nothing else."""
+"""The files of the project that a box shows: some modules and what these import, and nothing else."""
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
-from checker.grading.boxes import ROOT
-from checker.grading.functions import PROJECT
+from checker.grading.box.walls import ROOT
 
-# What a call of a student's function is made with; none of these knows a reference.
-CALLING = ("shared.exercises.calling", "shared.exercises.exercise", "shared.exercises.results")
+# What calls a student's function in a box. None of these, and nothing that they import, knows a reference.
+CALLING = ("checker.grading.box.inside.__main__", "checker.grading.box.inside.answers")
+PACKAGES = ("shared", "checker")
 
 
-def files(modules: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
-    """The files of modules and of all of the project that they import: path below the project -> file."""
+def files(names: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
+    """The files of modules and of all of the project that they import: path below the project -> file.
+
+    A name may be that of a module or of something in one, "shared.tasks.tags.parse".
+    """
     found = {}
-    waiting = list(modules)
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         for part in _with_parents(name):
@@ -22,19 +26,18 @@ def files(modules: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
             if path is None or str(path.relative_to(root)) in found:
                 continue
             found[str(path.relative_to(root))] = path
-            waiting.extend(_imports(path, part))
+            waiting.extend(_imports(path))
     return found
 
 
-def names(modules: Iterable[str], root: Path = ROOT) -> frozenset[str]:
-    """The names of the modules that `files` shows."""
-    paths = (Path(inside).with_suffix("") for inside in files(modules, root))
-    return frozenset(".".join(path.parent.parts if path.name == "__init__" else path.parts) for path in paths)
+def refused(imports: Iterable[str], allowed: Iterable[str]) -> list[str]:
+    """The imported names of the project that are not allowed.
 
-
-def refused(imports: Iterable[str], allowed: frozenset[str], root: Path = ROOT) -> list[str]:
-    """Which of the imported names are modules of the project that are not allowed."""
-    return sorted(name for name in set(imports) if _file(name, root) is not None and name not in allowed)
+    With a name its module may be imported, with a module everything in it.
+    """
+    with_parents = {part for name in allowed for part in _with_parents(name)}
+    whole = set(allowed)
+    return sorted(name for name in set(imports) if name not in with_parents and whole.isdisjoint(_with_parents(name)))
 
 
 def _with_parents(name: str) -> list[str]:
@@ -48,12 +51,13 @@ def _file(name: str, root: Path) -> Path | None:
     return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
 
 
-def _imports(path: Path, name: str) -> list[str]:
-    """The project's names that a file imports, of modules or of what is in them."""
+@cache
+def _imports(path: Path) -> list[str]:
+    """The project's names that a file imports, of modules or of what is in them. A file is read once."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [module for module in found if module.split(".")[0] == PROJECT]
+    return [name for name in found if name.split(".")[0] in PACKAGES]

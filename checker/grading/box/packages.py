@@ -1,4 +1,4 @@
-"""What notebooks import lies where a box shows it, or grading says so before it begins.
+"""A check before grading begins: the packages that notebooks import lie where a box shows them.
 
 A box shows the system's programs and the Python that grades, with the packages of its environment; nothing of a home
 folder. Where a package is found in another place, every function would fail in the box and nobody earn a point.
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from checker.grading.boxes import SYSTEM
+from checker.grading.box.walls import SYSTEM
 
 IMPORTED = ("ipykernel", "nbclient", "nbformat", "numpy", "torch", "transformers")
 

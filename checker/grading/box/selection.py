@@ -1,16 +1,16 @@
-"""Which isolation there is: each is tried by running a box, not by finding a file."""
+"""The kinds of isolation that there are here. Each is tried by running a box, not by finding a file."""
 
 import os
 import threading
 from dataclasses import replace
 from pathlib import Path
 
-from checker.grading.boxes import KINDS, ROOT, Isolation, box, found_program
-from checker.grading.cgroups import NoCgroup, home
-from checker.grading.containers import KINDS as CONTAINERS
-from checker.grading.containers import NoImage
-from checker.grading.isolation import Outcome, run
-from checker.grading.limits import Limits
+from checker.grading.box.cgroups import NoCgroup, home
+from checker.grading.box.containers import KINDS as CONTAINERS
+from checker.grading.box.containers import NoImage
+from checker.grading.box.isolation import Outcome, run
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import KINDS, ROOT, Isolation, box, found_program
 
 SECRET = "CHECKER_GRADE_PROBE"
 PROBE_LIMITS = Limits(wall=20, folder=1_000_000, processes=64, memory=200_000_000)
@@ -20,15 +20,15 @@ NO_CGROUPS = (
     " session of systemd (log in, rather than `su`)"
 )
 EXPECTED = {
-    "environment": (False, "the grader's environment can be read inside"),
-    "network": (False, "it has a network"),
-    "writes": (False, "the project or the system can be written inside"),
-    "neighbours": (False, "other processes of this machine can be seen inside"),
-    "folder": (True, "its private folder cannot be written"),
-    "loopback": (True, "it has no loopback of its own, which a notebook's kernel needs"),
-    "company": (True, "no processes can be started in it, as a notebook's kernel does"),
-    "crowd": (False, f"it does not bound processes. {NO_CGROUPS}"),
-    "hoard": (False, f"it does not bound memory. {NO_CGROUPS}"),
+    "sees_grader_variable": (False, "the grader's environment can be read inside"),
+    "has_network": (False, "it has a network"),
+    "writes_project_or_system": (False, "the project or the system can be written inside"),
+    "sees_other_processes": (False, "other processes of this machine can be seen inside"),
+    "writes_private_folder": (True, "its private folder cannot be written"),
+    "has_loopback": (True, "it has no loopback of its own, which a notebook's kernel needs"),
+    "starts_allowed_threads": (True, "no processes can be started in it, as a notebook's kernel does"),
+    "exceeds_process_limit": (False, f"it does not bound processes. {NO_CGROUPS}"),
+    "exceeds_memory_limit": (False, f"it does not bound memory. {NO_CGROUPS}"),
 }
 # Settings of the kernel that refuse bwrap its namespaces, the value that does, and what to do.
 REFUSALS = {
@@ -84,9 +84,10 @@ def choose(wanted: str = "auto") -> Isolation:
 
 
 def with_a_count(isolation: Isolation) -> Isolation:
-    """The isolation whose boxes the system counts, where a box that may have few processes works in spite of many here.
+    """The isolation, marked as counted if the system counts the processes of each box apart from all others.
 
-    It counts by user and, since Linux 5.14, apart in each namespace of users; see RLIMIT_NPROC in getrlimit(2).
+    The trial is a box that may have few processes, beside many of the same user: it works only where they are counted
+    apart. Linux does so since 5.14, in each namespace of users; see RLIMIT_NPROC in getrlimit(2).
     """
     counted = replace(isolation, counted=True)
     over = threading.Event()
@@ -110,7 +111,7 @@ def with_a_cgroup(isolation: Isolation) -> Isolation:
 
 
 def flaw(isolation: Isolation) -> str:
-    """What is wrong with a kind of isolation, told by running a box; "" for nothing."""
+    """The fault of a kind of isolation, found by running a box; "" for none."""
     os.environ[SECRET] = "1"
     try:
         outcome = run(box(isolation, PROJECT, PROBE_LIMITS), _probe(isolation))
@@ -130,9 +131,14 @@ def flaw(isolation: Isolation) -> str:
 
 
 def _probe(isolation: Isolation) -> dict:
-    """The job that looks around, and tries the bounds that are not kept by watching or by a cgroup, tried before."""
+    """The job of a trial box: it looks around, and tries the limits that neither watching nor a cgroup keeps."""
     contained = isolation.kind in CONTAINERS
-    return {"do": "probe", "secret": SECRET, "hoard": contained, "crowd": contained or isolation.counted}
+    return {
+        "do": "probe",
+        "secret": SECRET,
+        "try_memory_limit": contained,
+        "try_process_limit": contained or isolation.counted,
+    }
 
 
 def _why_not(outcome: Outcome) -> str:
@@ -146,7 +152,7 @@ def _why_not(outcome: Outcome) -> str:
 
 
 def _sentence(words: str) -> str:
-    """What a program said, with one mark at its end: the line that tells of an error, else the first."""
+    """The words of a program as one sentence: the line that tells of an error, else the first."""
     lines = words.splitlines()
     line = next((line for line in lines if "error" in line.lower()), lines[0]).strip()
     return line if line.endswith((".", "!", "?")) else f"{line}."

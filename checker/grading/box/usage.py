@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 
-from checker.grading.limits import MEGABYTE, Limits
+from checker.grading.box.limits import MEGABYTE, Limits
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -26,21 +26,21 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What a tree takes: threads in all, bytes, seconds of CPU."""
+class Usage:
+    """The threads, the bytes and the seconds of CPU that a tree of processes takes."""
 
     threads: int
     memory: int
     cpu: float
 
 
-def exceeded(root: int, limits: Limits) -> tuple[str, Taken]:
+def exceeded(root: int, limits: Limits) -> tuple[str, Usage]:
     """A sentence on the limit that the tree below a process is over ("" for none), and what it takes."""
     members = tree(root)
     memory = sum(member.resident for member in members)
     if memory > limits.memory:  # pages that processes share were counted in each: now once
         memory = sum(map(_proportional, members))
-    taken = Taken(
+    taken = Usage(
         sum(member.threads for member in members),
         memory,
         sum(member.cpu for member in members),
@@ -55,12 +55,12 @@ def exceeded(root: int, limits: Limits) -> tuple[str, Taken]:
 
 
 def too_many(limits: Limits) -> str:
-    """What is said of a box with too many processes, whoever counted them."""
+    """The complaint about a box with too many processes, whoever counted them."""
     return f"it started more than {limits.processes} processes and threads"
 
 
 def too_large(limits: Limits) -> str:
-    """What is said of a box with too much memory."""
+    """The complaint about a box with too much memory."""
     return f"its processes took more than {limits.memory / MEGABYTE:,.0f} MB of memory together"
 
 
@@ -90,7 +90,7 @@ def _all() -> list[Process]:
 
 
 def _read(number: int) -> Process | None:
-    """What proc(5) says under /proc/<number>/stat; the name may hold brackets and blanks, and ends at the last bracket."""
+    """A process from /proc/<number>/stat, see proc(5). Its name may hold brackets and ends at the last bracket."""
     try:
         with open(f"/proc/{number}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -107,7 +107,8 @@ def _read(number: int) -> Process | None:
 def _proportional(process: Process) -> int:
     """Bytes in memory, each shared page divided by those who share it; all of them where that may not be read.
 
-    One that ended since it was listed has none, but one of which only the first thread ended still has what others hold.
+    A process that has ended since it was listed has none. One whose first thread alone has ended still has the memory
+    that its other threads hold.
     """
     try:
         with open(f"/proc/{process.number}/smaps_rollup", "rb") as file:

@@ -2,7 +2,7 @@
 
 Inside, the project stands at `/course` and may be read, `/tmp` may be written and lies in memory, there is no network
 but the box's own loopback, and nothing is left of the grader's environment. bubblewrap builds this from system calls;
-for docker and podman see `containers.py`.
+for docker and podman see `containers.py`. *Box*: see CONTRIBUTING: house words.
 """
 
 import itertools
@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from checker.grading.limits import Limits
+from checker.grading.box.limits import Limits
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 COURSE = "/course"
 WORK = "/tmp/work"
 FIRST_UID = 2_000_000  # far above those that a system gives away
@@ -32,7 +32,7 @@ KINDS = ("bwrap", "podman", "docker", "none")
 
 @dataclass(frozen=True)
 class Isolation:
-    """What keeps a submission in.
+    """The walls around a submission.
 
     kind: one of KINDS.                program: of bwrap, docker or podman; "" for none.
     own_uid: whether a box runs under a user of its own, as root's do.
@@ -49,7 +49,7 @@ class Isolation:
     no_cgroup: str = ""
 
     def described(self) -> str:
-        """How the report names it."""
+        """Its name and its limits, for the report."""
         if self.kind == "none":
             return "none: submissions ran with all rights of whoever started this"
         if self.kind != "bwrap":
@@ -132,10 +132,14 @@ def covered() -> list[str]:
 
 
 def bubblewrap(box: Box, inner: list[str], seccomp: int | None) -> list[str]:
-    """What builds the box and runs the command `inner` in it. `seccomp` is where bwrap reads its filter."""
+    """The command that builds the box and runs `inner` in it. `seccomp` is the descriptor bwrap reads its filter
+    from.
+    """
     alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if not box.isolation.own_uid:
-        alone += ["--unshare-user", "--disable-userns"]
+        # The course's own program is then the first process, which nothing inside can kill; bwrap's would stand there with
+        # the pipe of results open to all, since all run as one user.
+        alone += ["--unshare-user", "--disable-userns", "--as-pid-1"]
     arguments = [box.isolation.program, *alone, "--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
     for name, value in environment(COURSE, "/tmp").items():
         arguments += ["--setenv", name, value]
@@ -166,5 +170,5 @@ def _parents(paths: list[str]) -> list[str]:
 
 
 def found_program(kind: str) -> str:
-    """Where the program of a kind of isolation is, "" where it is not installed."""
+    """The path of the program of a kind of isolation; "" where it is not installed."""
     return shutil.which(kind) or ""

@@ -1,12 +1,13 @@
-"""Whose a file is, by what its place says and the roster, or by a pattern. Nobody is guessed."""
+"""The owner of a file, by its place and the roster, or by a pattern. Nobody is guessed."""
 
 import re
+import unicodedata
 from pathlib import PurePath
 
-from checker.findings import one_line
-from checker.grading.layouts import Sender
-from checker.grading.roster import Roster
-from checker.notebook import Unreadable
+from checker.grading.collect.platforms import Sender
+from checker.grading.collect.roster import Roster
+from checker.reading.notebook import Unreadable
+from checker.reading.text import one_line
 
 DOUBLE = re.compile(r"\s*\(\d+\)$|__\d+_$")  # what a browser adds to a second download, also as Canvas writes it
 SMALL = re.compile(r"\d{1,2}")
@@ -16,8 +17,8 @@ class BadPattern(ValueError):
     """The pattern cannot be used; the message says why."""
 
 
-def whose_it_is(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | None) -> str | Unreadable:
-    """Whose a file is, or why that is not known."""
+def owner_of(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | None) -> str | Unreadable:
+    """The student whose file it is, or the reason why that is not known."""
     names = says.names
     label = says.label
     if asks is not None:
@@ -28,9 +29,9 @@ def whose_it_is(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern 
         label = match["student"]
     if not roster.students:
         if names:
-            return one_line(label)
+            return unicodedata.normalize("NFC", one_line(label))  # a Mac writes an é as two characters
         return Unreadable(
-            "Whose it is, its place does not say. Put it into a folder with the student's name, or say with --pattern"
+            "Its place does not tell whose it is. Put it into a folder with the student's name, or say with --pattern"
             r" which part of the place is the student, such as --pattern '(?P<student>\w+)_dots'."
         )
     looked_for = names or _parts(place)

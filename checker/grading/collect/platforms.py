@@ -1,4 +1,4 @@
-"""How learning platforms name what they export, and what that says of a file: whose it is, whether it was late.
+"""The names that learning platforms give what they export: they tell whose a file is and whether it was late.
 
 Canvas      doejane_LATE_1234_567_dots.ipynb           sortable name, LATE or nothing, ids of person and upload, file
 Moodle      Jane Doe_1234_assignsubmission_file_/dots.ipynb
@@ -26,7 +26,7 @@ AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to 
 
 @dataclass(frozen=True)
 class Sender:
-    """What a place in an export says.
+    """The sender of a file, as its place in an export tells.
 
     names: under which to look the sender up, the surest first; none where the place says nothing.
     label: what to call the sender where there is no roster.
@@ -44,7 +44,7 @@ class Sender:
 
 
 def senders(place: PurePath, submissions: dict) -> list[Sender]:
-    """What a file's place below the export says: one sender, or the members of a group.
+    """The senders that a file's place below the export tells: one, or the members of a group.
 
     `submissions` is what Gradescope's metadata says of each folder.
 
@@ -75,7 +75,7 @@ def without_number(file: str) -> str:
 
 
 def _gradescope(entry: object, file: str) -> list[Sender]:
-    """What Gradescope's metadata says: a dict with symbols of Ruby as keys, ":submitters" a list of people.
+    """The senders in Gradescope's metadata: a dict with symbols of Ruby as keys, ":submitters" a list of people.
 
     A group hands in once, for each of its members.
     """
@@ -89,7 +89,7 @@ def _gradescope(entry: object, file: str) -> list[Sender]:
 
 
 def metadata(paths: Iterable[Path]) -> dict:
-    """What Gradescope's metadata says of each folder, where a folder or a zip holds such a file."""
+    """Gradescope's metadata by folder, read from every folder or zip that holds such a file."""
     found = {}
     for path in paths:
         try:
@@ -115,5 +115,5 @@ def _texts(path: Path) -> list[str]:
 
 
 def _handed_in(place: PurePath) -> bool:
-    """Whether a file lies in what a student handed in: one there that is called like the metadata says nothing."""
+    """True if a file lies in what a student handed in: a metadata file there is the student's, not Gradescope's."""
     return len(place.parts) > 2 or any(GRADESCOPE.fullmatch(folder) for folder in place.parts[:-1])

@@ -6,10 +6,12 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.notebook import Unreadable, read_bytes
+from checker.reading.notebook import Unreadable, read_bytes
 
 FIRST_NAME = r"(first|given) ?name"
 LAST_NAME = r"(last|family|sur) ?name"
+FREE_DAYS = r"free days"
+DAYS_LATE = r"days late"
 DELIMITERS = (",", ";", "\t")  # a spreadsheet saves semicolons where the comma is for decimals
 FIRST_COLUMN = (
     "student",
@@ -25,10 +27,15 @@ FIRST_COLUMN = (
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the roster. id: its first column. names: those under which the student may hand in, as a whole."""
+    """One line of the roster. id: its first column. names: those under which the student may hand in, as a whole.
+
+    free_days, days_late: late days that cost this student nothing, and how many there were; None where it does not say.
+    """
 
     id: str
     names: tuple[str, ...]
+    free_days: int | None = None
+    days_late: int | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class Roster:
         by_name: dict[str, set[str]] = {}
         for student in self.students:
             for name in student.names:
-                for key in _keys(name):
+                for key in (*_keys(name), *_run_together(name)):
                     by_name.setdefault(key, set()).add(student.id)
         object.__setattr__(self, "_by_name", by_name)
 
@@ -84,6 +91,8 @@ def read_roster(path: Path) -> Roster:
         )
     whole_name = _whole_name(lines[0])
     parts = {*_columns(lines[0], FIRST_NAME), *_columns(lines[0], LAST_NAME)} - {0}  # nobody is known by one of these
+    counts = [*_columns(lines[0], FREE_DAYS), *_columns(lines[0], DAYS_LATE)]
+    parts |= set(counts)  # and nobody is called 3
     students = []
     for number, line in enumerate(lines[1:], 2):
         names = tuple(cell.strip() for place, cell in enumerate(line) if cell.strip() and place not in parts)
@@ -94,8 +103,19 @@ def read_roster(path: Path) -> Roster:
             names += (f"{first} {last}", f"{last} {first}")  # Canvas writes the second, without the space
         if any(student.id == names[0] for student in students):
             raise Unreadable(f"{path}, line {number}: {names[0]} is there already. An id belongs to one student.")
-        students.append(Student(names[0], names))
+        free, late = (_days(line, lines[0], head, f"{path}, line {number}") for head in (FREE_DAYS, DAYS_LATE))
+        students.append(Student(names[0], names, free, late))
     return Roster(tuple(students))
+
+
+def _days(line: list[str], headings: list[str], head: str, where: str) -> int | None:
+    """The number of days in a line; None where there is none. Raises Unreadable for something else."""
+    cells = [line[place].strip() for place in _columns(headings, head) if place < len(line)]
+    if not any(cells):
+        return None
+    if not cells[0].isdecimal():
+        raise Unreadable(f"{where}: {head} is {cells[0]!r}. Give whole days, such as 2, or nothing.")
+    return int(cells[0])
 
 
 def _whole_name(headings: list[str]) -> tuple[int, ...]:
@@ -113,6 +133,12 @@ def _keys(name: str) -> list[str]:
     """A name as it is compared: "Doe, Jané" as "doejane" and, whatever the order of its words, as "doe jane"."""
     words = _words(name)
     return ["".join(words), " ".join(sorted(words))] if words else []
+
+
+def _run_together(name: str) -> list[str]:
+    """A name without blanks, begun at each of its words: Canvas writes "stonebob" for "Bob Stone"."""
+    words = _words(name)
+    return ["".join(words[place:] + words[:place]) for place in range(1, len(words))]
 
 
 def _words(name: str) -> list[str]:

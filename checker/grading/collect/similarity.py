@@ -1,8 +1,8 @@
 """Notebooks that are like each other: pairs are shown, with both texts side by side, and nobody is accused.
 
 Compared are runs of six tokens, the names of variables hidden, as in "Winnowing" (Schleimer, Wilkerson and Aiken, 2003)
-without its sampling: a class is small. What was handed out and what the worked solution says is left out, for right
-answers are alike; what many have in common is not, for many may have copied it.
+without its sampling: a class is small. What was handed out is left out, and so is the worked solution, since right
+answers are alike. What many have in common stays in, since many may have copied it.
 """
 
 import io
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from checker.markers import BLANK_ANSWER
-from checker.notebook import joined
+from checker.reading.markers import BLANK_ANSWER
+from checker.reading.notebook import joined
 
 RUN = 6  # tokens
 FEWEST = 20  # runs of one's own, below which two notebooks cannot be compared

@@ -1,22 +1,22 @@
-"""What a class handed in: whose each notebook is, and what cannot be graded as it is, with the reason.
+"""The notebooks that a class handed in, each with its student, and those that cannot be graded, with the reason.
 
 Whose a notebook is, is told by the place where the platform put it, by the roster, or by a pattern; it is never guessed.
 """
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 
-from checker.check import RENAMED
-from checker.editions import recorded
-from checker.findings import one_line
-from checker.grading.layouts import METADATA, metadata, senders, without_number
-from checker.grading.roster import Roster
-from checker.grading.whose import DOUBLE, compiled, whose_it_is
-from checker.inventory import take
-from checker.notebook import Unreadable, parse
+from checker.editions.identity import recorded
+from checker.grading.collect.attribution import DOUBLE, compiled, owner_of
+from checker.grading.collect.platforms import METADATA, Sender, metadata, senders, without_number
+from checker.grading.collect.roster import Roster
+from checker.reading.inventory import take
+from checker.reading.notebook import RENAMED, Unreadable, parse
+from checker.reading.text import one_line
 
 NOTEBOOK = ".ipynb"
 NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
@@ -28,6 +28,7 @@ class Handed:
 
     name: of the file as it was handed in.   place: where it lay, for people.
     upload: what orders several uploads, later ones larger; () where the platform does not say.
+    days_late: begun days after the due date; None where the platform does not say when it was handed in.
     """
 
     student: str
@@ -36,6 +37,7 @@ class Handed:
     place: str
     late: bool = False
     upload: tuple[int, ...] = ()
+    days_late: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,13 @@ def collect(
     roster: Roster = Roster(),
     pattern: str = "",
     due: datetime | None = None,
-    whose: str = "",
+    only_student: str = "",
 ) -> Collected:
     """The notebooks of folders and of zips, which are unpacked into `scratch`.
 
     Args:
         pattern: a regular expression with a group named `student`, looked for in a file's place.
-        whose: the student whose all of it is; "" for a class.
+        only_student: the one who handed in everything; "" for a class.
 
     Raises:
         BadPattern: it is no such expression.
@@ -82,31 +84,54 @@ def collect(
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[Handed]] = {}
+    unread: list[tuple[Aside, PurePath]] = []
     inventory = take(paths, scratch)
     for skipped in inventory.skipped:
+        # Gradescope's own file was read above, and is nobody's submission.
         if PurePath(skipped.name.rpartition(":")[2]).name != METADATA:
-            found.aside.append(Aside(one_line(skipped.name), f"It is {skipped.reason}."))
+            unread.append((Aside(one_line(skipped.name), f"It is {skipped.reason}."), skipped.inside))
     for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
-            found.aside.append(Aside(place, str(entry.error)))
+            unread.append((Aside(place, str(entry.error)), entry.inside))
             continue
         if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
-            found.aside.append(Aside(place, "It is not a notebook (.ipynb)."))
+            unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry.inside))
             continue
         members = set()
         for says in senders(entry.inside, submissions):
-            student = whose or whose_it_is(entry.inside, says, roster, asks)
+            student = only_student or owner_of(entry.inside, says, roster, asks)
             if isinstance(student, Unreadable):
                 found.aside.append(Aside(place, str(student)))
+            # A group may name a member twice.
             elif student not in members:
                 members.add(student)
-                late = says.late or (due is not None and says.handed_in is not None and _after(says.handed_in, due))
-                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload)
+                days = _days_late(says.handed_in, due)
+                late = says.late or bool(days)
+                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload, days)
                 uploads.setdefault((student, says.file), []).append(handed)
     for several in _with_numbered(uploads):
         _choose(several, found)
+    # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
+    served = {handed.student for handed in found.handed}
+    for aside, inside in unread:
+        says, student = _known_sender(inside, submissions, roster, asks, only_student)
+        if student and (student not in served or NOTEBOOK in inside.name.lower()):
+            aside = replace(aside, student=student, remark=f"{one_line(says.file)} was not graded: {aside.reason}")
+        found.aside.append(aside)
     return found
+
+
+def _known_sender(
+    inside: PurePath, submissions: dict, roster: Roster, asks: re.Pattern | None, only_student: str
+) -> tuple[Sender | None, str]:
+    """The sender whom the place of a file tells, and the student of the roster who that is; "" where nobody known."""
+    if inside.name and (roster.students or only_student):
+        for says in senders(inside, submissions):
+            student = only_student or owner_of(inside, says, roster, asks)
+            if isinstance(student, str):
+                return says, student
+    return None, ""
 
 
 def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Handed]]:
@@ -140,15 +165,15 @@ def latest(several: list[Handed]) -> Handed | None:
     return ordered[-1]
 
 
-def apart(names: Iterable[str]) -> bool:
-    """Whether files may be different notebooks though nothing but a number tells them apart: lab-1.ipynb, lab-2.ipynb."""
+def differ_by_number(names: Iterable[str]) -> bool:
+    """True if names differ in nothing but a number and so may be of different notebooks: lab-1.ipynb, lab-2.ipynb."""
     numbered = [NUMBERED.fullmatch(DOUBLE.sub("", PurePath(name).stem)) for name in names]
     found = {(match["name"].lower(), int(match["number"])) for match in numbered if match}
     return len({name for name, _ in found}) < len(found)
 
 
 def unlike(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
-    """What is said of one of several uploads that may be one notebook or different ones, see `apart`."""
+    """One of several uploads that may be one notebook or different ones, set aside with that reason; see `differ_by_number`."""
     others = ", ".join(other.place for other in several if other is not handed)
     lost = "do not say which notebook they are: their metadata was lost"
     reason = f"This and {others} {lost}. Leave the one that is {notebook}, and name others as theirs are called."
@@ -156,7 +181,7 @@ def unlike(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
 
 
 def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
-    """What is said of one of several uploads of a notebook of which none is known to be the latest."""
+    """One of several uploads of a notebook, none of them known to be the latest, set aside with that reason."""
     others = ", ".join(other.place for other in several if other is not handed)
     twice = "twice, and which is the later one is not known"
     reason = f"{handed.student} handed in {notebook} {twice}: {others}. Leave one."
@@ -164,7 +189,7 @@ def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
 
 
 def _choose(several: list[Handed], found: Collected) -> None:
-    """Of a file that one student handed in several times the latest counts, where it is known which that is."""
+    """Choose the latest of a student's uploads of one file. All are set aside where it is not known which is the latest."""
     chosen = latest(several)
     if chosen is not None:
         found.handed.append(chosen)
@@ -175,6 +200,8 @@ def _choose(several: list[Handed], found: Collected) -> None:
             found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
 
 
-def _after(moment: datetime, due: datetime) -> bool:
-    """Whether a moment is after another; without a time zone, both are taken to be in the grader's."""
-    return moment.astimezone() > due.astimezone()
+def _days_late(moment: datetime | None, due: datetime | None) -> int | None:
+    """The begun days between two moments, 0 where it is in time; without a time zone, both are taken to be in the grader's."""
+    if moment is None or due is None:
+        return None
+    return max(0, math.ceil((moment.astimezone() - due.astimezone()) / timedelta(days=1)))

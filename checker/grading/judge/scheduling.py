@@ -1,26 +1,23 @@
-"""Grading many notebooks: in this process, on all cores, or on the machines of a cluster.
+"""Grading many notebooks: one after the other, in threads of this process, or on the machines of a cluster.
 
-dask.distributed starts again elsewhere what was running on a worker that ends. It does not survive its own scheduler;
-that is why every result is handed on, and written down, as soon as it is there.
+On one machine threads are enough, since what takes long runs in boxes, which are processes. For several machines there
+is dask.distributed: it starts again elsewhere what was running on a worker that ends. It does not survive its own
+scheduler. Every result is handed on, and written down, as soon as it is there, so whatever ends costs no result.
 """
 
 import asyncio
-import logging
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from pathlib import Path
 from socket import gethostname
 from urllib.parse import urlsplit
 
-from checker.grading import certificates
-from checker.grading.isolation import BoxFailed
-from checker.grading.one import Job, failed, forget_key, grade
-from checker.grading.workers import graded_here, refuse_another_version, refuse_unfit
-from checker.notebook import Unreadable
+from checker.grading.box import isolation
+from checker.grading.box.isolation import BoxFailed
+from checker.grading.judge.submission import Job, failed, forget_key, grade
+from checker.grading.judge.workers import graded_here, refuse_another_version, refuse_unfit
+from checker.reading.notebook import Unreadable
 
 TIMES = 2  # how often a notebook may kill its worker before it is reported
 AT_HOME = ("127.0.0.1", "localhost", "::1")
@@ -38,10 +35,24 @@ def in_this_process(jobs: Iterable[Job]) -> Iterator[tuple[Job, dict]]:
         yield job, _graded(job)
 
 
-def on_workers(
-    jobs: Iterable[Job], workers: int, scheduler: str = "", tls: dict | None = None
-) -> Iterator[tuple[Job, dict]]:
-    """Grade notebooks on workers of this machine, or on those of a scheduler, in the order in which they are done.
+def in_threads(jobs: Iterable[Job], threads: int) -> Iterator[tuple[Job, dict]]:
+    """Grade so many notebooks at once, in the order in which they are done.
+
+    Who stops asking for results, by Ctrl-C, say, ends the boxes that run.
+    """
+    pool = ThreadPoolExecutor(threads)
+    try:
+        running = {pool.submit(_graded, job): job for job in jobs}
+        for future in as_completed(running):
+            yield running[future], future.result()
+    finally:
+        isolation.stopping.set()
+        pool.shutdown(cancel_futures=True)
+        isolation.stopping.clear()
+
+
+def on_workers(jobs: Iterable[Job], scheduler: str, tls: dict | None = None) -> Iterator[tuple[Job, dict]]:
+    """Grade notebooks on the workers of a scheduler, in the order in which they are done.
 
     Args:
         scheduler: its address, such as tls://grader.example.org:8786.
@@ -53,29 +64,31 @@ def on_workers(
     """
     if find_spec("distributed") is None:
         raise Unreadable(
-            'To grade on several workers, install dask, in the course\'s folder: pip install -e ".[grade]"'
+            'To grade on several machines, install dask, in the course\'s folder: pip install -e ".[grade,cluster]"'
         )
     refuse_open(scheduler)
     if scheduler.startswith("tls:") and not tls:
         raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
     waiting = {job.digest: job for job in jobs}
-    with _client(workers, scheduler, tls or {}) as client:
+    with _client(scheduler, tls or {}) as client:
         running = {}
         asked: set[str] = set()
         while waiting or running:
             threads = _threads(client)
-            if scheduler and waiting:
+            # Workers may join while a class is graded: each one is asked before it gets a notebook.
+            if waiting:
                 refuse_unfit(client, threads.keys() - asked, next(iter(waiting.values())).settings.isolation.kind)
                 asked |= threads.keys()
-            # One a thread: a notebook that waits behind another is blamed along with it.
+            # One a thread. When a worker dies, every notebook that it holds counts as a cause, those in its queue too.
             for _ in range(max(1, sum(threads.values())) - len(running)):
                 if waiting:
                     job = waiting.pop(next(iter(waiting)))
-                    work = (graded_here, _graded, job) if scheduler else (_graded, job)
-                    running[client.submit(*work, key=f"grade-{job.digest}", pure=False)] = job
+                    future = client.submit(graded_here, _graded, job, key=f"grade-{job.digest}", pure=False)
+                    running[future] = job
             for future in _finished(list(running)):
                 job = running.pop(future)
                 result = _result(job, future)
+                # One that joined since the question was asked is told by its result.
                 refuse_another_version(result, _who_has(client, future))
                 yield job, result
                 future.release()
@@ -111,7 +124,7 @@ def _finished(futures: list) -> list:
 
 
 def _result(job: Job, future) -> dict:
-    """What grading came to.
+    """The result of grading a notebook.
 
     Raises:
         Unreadable: the scheduler was lost.
@@ -127,8 +140,6 @@ def _result(job: Job, future) -> dict:
 
 def refuse_open(scheduler: str) -> None:
     """Raises Unreadable for an address at which others could listen, or send tasks."""
-    if not scheduler:
-        return
     address = urlsplit(scheduler)
     if address.scheme not in ("tcp", "tls") or not address.hostname:
         raise Unreadable(f"{scheduler} is not a scheduler's address, such as tls://grader.example.org:8786.")
@@ -140,20 +151,7 @@ def refuse_open(scheduler: str) -> None:
 
 
 @contextmanager
-def _client(workers: int, scheduler: str, tls: dict) -> Iterator:
-    import dask
-    import distributed  # noqa: F401  # its settings must be there, or what is set below takes them along when it goes
-
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # No pages: they would tell everybody on this machine what is graded.
-    no_pages = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-    with dask.config.set({"distributed.scheduler.allowed-failures": TIMES - 1} | no_pages):
-        with _client_of(scheduler, tls) if scheduler else _client_here(workers) as client:
-            yield client
-
-
-@contextmanager
-def _client_of(scheduler: str, tls: dict) -> Iterator:
+def _client(scheduler: str, tls: dict) -> Iterator:
     from distributed import Client
 
     try:
@@ -161,8 +159,8 @@ def _client_of(scheduler: str, tls: dict) -> Iterator:
     except (OSError, TimeoutError) as error:
         raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
     with client:
-        # A scheduler of one's own was started with its own settings. (A lambda travels whole: the project need
-        # not be installed beside the scheduler.)
+        # The scheduler was started with its own settings. (A lambda travels whole: the project need not be installed
+        # beside the scheduler.)
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", TIMES - 1))
         try:
             client.wait_for_workers(1, timeout=COMING)
@@ -171,21 +169,8 @@ def _client_of(scheduler: str, tls: dict) -> Iterator:
         yield client
 
 
-@contextmanager
-def _client_here(workers: int) -> Iterator:
-    from distributed import Client, LocalCluster
-
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        security = _security(certificates.made_in(Path(scratch)))
-        options = dict(threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0)
-        options |= dict(host="127.0.0.1", protocol="tls://", security=security, local_directory=scratch)
-        options |= dict(silence_logs=logging.ERROR)  # not that a worker was slow to end when all is done
-        with LocalCluster(n_workers=workers, **options) as cluster, Client(cluster, security=security) as client:
-            yield client
-
-
 def _security(files: dict[str, str]):
-    """What shows these files, and talks to nobody who shows none."""
+    """The security of connections: it shows these files, and talks to nobody who shows none."""
     from distributed.security import Security
 
     key = dict(tls_client_key=files["key"], tls_scheduler_key=files["key"], tls_worker_key=files["key"])

@@ -1,4 +1,4 @@
-"""What can be earned in a notebook: the exercises of a worked notebook with their points, as a key to grade by."""
+"""The key of a notebook: the exercises of the worked one with their points."""
 
 import hashlib
 import re
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.assign import blank
-from checker.editions import HASH_LENGTH, exercises, recorded
-from checker.grading.functions import Definitions, definitions, take
-from checker.grading.items import Check, Item, items_of
-from checker.notebook import Unreadable, joined, notebook_of, parse
+from checker.editions.assign import blank
+from checker.editions.identity import HASH_LENGTH, exercises, recorded
+from checker.points.items import Check, Item, items_of
+from checker.reading.notebook import Unreadable, joined, notebook_of, parse
+from checker.reading.syntax.statements import Definitions, definitions
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,12 @@ class Sheet:
     """A worked notebook as a key. name: its file's. edition: a hash of each exercise as it is handed out.
 
     handed_out, worked: the notebook's JSON without and with its solutions.
-    imports: what of the project the worked solution of each function imports, and a student's may.
     """
 
     name: str
     items: tuple[Item, ...]
     edition: dict[str, str]
     definitions: Definitions
-    imports: dict[str, frozenset[str]]
     handed_out: dict
     worked: dict
 
@@ -40,7 +38,7 @@ class Sheet:
 
     @property
     def digest(self) -> str:
-        """What changes when the key does."""
+        """A hash that changes when the key does."""
         worked = [joined(cell.get("source")) for cell in self.worked["cells"]]
         text = repr((self.name, self.items, sorted(self.edition.items()), worked))
         return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
@@ -53,12 +51,7 @@ def read_sheet(path: Path) -> Sheet:
     known = definitions(notebook)
     handed_out = blank(content, f"{path.parent.name}/{path.name}")
     items = items_of(notebook, content)
-    checks = {check.function: check for item in items for check in item.checks}
-    imports = {
-        function: take(function, known, known, beside=check.beside).imports
-        for function, check in sorted(checks.items())
-    }
-    return Sheet(path.name, items, exercises(handed_out["cells"]), known, imports, handed_out, content)
+    return Sheet(path.name, items, exercises(handed_out["cells"]), known, handed_out, content)
 
 
 def read_sheets(folders: Iterable[Path]) -> list[Sheet]:
@@ -100,7 +93,7 @@ def sheet_for(content: dict, file_name: str, sheets: list[Sheet]) -> Sheet:
 
 
 def _is_named(notebook: str, stem: str) -> bool:
-    """Whether a file's name holds a notebook's, however that is spaced; "lab-12" does not hold "lab-1"."""
+    """True if a file's name holds a notebook's, however that is spaced; "lab-12" does not hold "lab-1"."""
     parts = re.findall(r"[a-z]+|\d+", Path(notebook).stem.lower())
     pattern = r"[^a-z0-9]*".join(rf"(?<!\d){part}(?!\d)" if part.isdigit() else part for part in parts)
     return bool(parts) and re.search(pattern, stem) is not None

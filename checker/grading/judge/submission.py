@@ -5,34 +5,40 @@ import hashlib
 import json
 import math
 import tempfile
+import threading
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 
 from checker import __version__
-from checker.check import Report, check
-from checker.course import NEEDED
-from checker.grading.boxes import ROOT, Isolation
-from checker.grading.functions import definitions
-from checker.grading.hidden import Key, Verdict, verdicts
-from checker.grading.items import Check, Item
-from checker.grading.limits import Limits
-from checker.grading.removed import removed
-from checker.grading.running import Executed, execute
-from checker.grading.sheets import Sheet
-from checker.notebook import notebook_of, parse
-from checker.pages.site import render
+from checker.checking.check import Report, check
+from checker.editions.course import NEEDED
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import ROOT, Isolation
+from checker.grading.judge.boxed_functions import MOST_CASES
+from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.missing_exercises import removed_exercises
+from checker.grading.judge.reference_process import HiddenVerdict, ReferenceProcess
+from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.whole_notebook import Executed, execute
+from checker.pages.rendering import render
+from checker.points.items import Check, Item
+from checker.reading.notebook import notebook_of, parse
+from checker.reading.syntax.statements import definitions
 
 FORMAT = 2  # of a result; what is written in another one is graded again
 CACHE = "__pycache__"  # not a part of the course
 GONE_QUESTION = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
 GONE_EXERCISE = "missing: the exercise is not in the notebook any more."
+NOT_RUN = "X001"  # "the cell was not run", which is no remark where the grader runs none
 DIGITS = 20  # hexadecimal ones of a result's name
+ONE_AT_A_TIME = threading.Lock()  # else two threads begin a key each
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is the same for the whole class. seed: of the hidden cases. whole: whether notebooks are run as well."""
+    """The settings of the whole class. seed: of the hidden cases. whole: whether notebooks are run as well."""
 
     seed: int
     isolation: Isolation
@@ -52,7 +58,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """The name of its result: another one as soon as anything that bears on it is another."""
+        """The name of its result, a hash of everything that the result depends on."""
         settings = self.settings
         parts = [
             FORMAT,
@@ -84,7 +90,7 @@ def grade(job: Job) -> dict:
     """The result of a notebook, as JSON: points for each exercise, what stopped it, findings, outputs and page.
 
     Raises:
-        BoxFailed: a box did, and not the submission.
+        BoxFailed: a box failed, by no fault of the submission.
     """
     with tempfile.TemporaryDirectory() as folder:
         handed_in = Path(folder, "handed-in.ipynb")
@@ -95,9 +101,9 @@ def grade(job: Job) -> dict:
         done = Executed(content, "", 0.0, 0)
         if settings.whole:
             done = execute(notebook, content, settings.isolation, settings.limits)
-        judged = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        gone = removed(job.sheet, content)
-        items = [_earned(item, judged, item.key in gone) for item in job.sheet.items]
+        by_check = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
+        gone = removed_exercises(job.sheet, content)
+        items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
         by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
         report, page = _page(job, done.content, by_hand, Path(folder))
     return _result(
@@ -121,8 +127,8 @@ def failed(job: Job, reason: str, passing: bool = False) -> dict:
 
 
 def forget_key() -> None:
-    """Begin a new process that knows what is right, the next time: the one there may have ended."""
-    _key.cache_clear()
+    """Forget the process that knows what is right, which may have ended: the next notebook starts a new one."""
+    _begun_key.cache_clear()
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
@@ -153,31 +159,42 @@ def encodable(value):
     return value
 
 
+def _key(seed: int) -> ReferenceProcess:
+    """The process that knows what is right, one for all threads."""
+    with ONE_AT_A_TIME:
+        return _begun_key(seed)
+
+
 @lru_cache(maxsize=1)
-def _key(seed: int) -> Key:
-    """The process that knows what is right, one for each worker."""
-    key = Key(seed)
+def _begun_key(seed: int) -> ReferenceProcess:
+    key = ReferenceProcess(seed)
     atexit.register(key.close)
     return key
 
 
-def _earned(item: Item, judged: dict[Check, Verdict], missing: bool) -> dict:
-    """What an exercise earns: its points, in equal parts for its checks, of each as much as its cases are right.
+def _earned(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
+    """The points of an exercise: in equal parts for its checks, of each as much as its cases are right.
 
     None where no check has hidden cases. missing: whether the exercise is no longer in the notebook; what was removed
     stays worth what it is in the key.
     """
-    parts = [judged[check] for check in item.checks if check in judged]
+    parts = [by_check[check] for check in item.checks if check in by_check]
     if missing and item.written:
         return _item(item, None, GONE_QUESTION) | {"missing": True}
     if missing and not parts:
         return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
     if not parts:
         return _item(item, None, "graded by the instructor")
-    share = sum(part.earned for part in parts) / len(parts)
-    earned = item.points if share == 1 else math.floor(100 * item.points * share) / 100  # never all for a part
+    share = sum(exact(part.earned) for part in parts) / len(parts)
+    # Rounded down: never all for a part.
+    earned = item.points if share == 1 else math.floor(100 * exact(item.points) * share) / 100
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
     return _item(item, earned, text) | {"finding": any(part.finding for part in parts), "missing": missing}
+
+
+def exact(number: float) -> Fraction:
+    """The fraction of cases, or the points, that a float stands for: 0.2 and 0.7 as floats are less than 9/10."""
+    return Fraction(number).limit_denominator(MOST_CASES)
 
 
 def _item(item: Item, earned: float | None, verdict: str) -> dict:
@@ -198,6 +215,7 @@ def _page(job: Job, content: dict, by_hand: list[Item], folder: Path) -> tuple[R
     """The report on the notebook as it ran, and its page with the instructor's form."""
     target = folder / job.sheet.name
     target.write_text(json.dumps(content), encoding="utf-8")
-    report = replace(check(target, beside=False), name=f"{job.student}/{job.sheet.name}")
+    not_asked = () if job.settings.whole else (NOT_RUN,)
+    report = replace(check(target, ignore=not_asked, beside=False), name=f"{job.student}/{job.sheet.name}")
     page = render(target, folder / "page", "builtin", report=report, by_hand=by_hand)
     return report, page.read_text(encoding="utf-8")

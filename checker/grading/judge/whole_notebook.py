@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from checker.course import NEEDED
-from checker.grading.boxes import ROOT, Isolation, box
-from checker.grading.isolation import Outcome, run_submission
-from checker.grading.limits import Limits
-from checker.layout import place_in
-from checker.notebook import Notebook
+from checker.editions.course import NEEDED
+from checker.grading.box.isolation import Outcome, run_submission
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import ROOT, Isolation, box
+from checker.reading.layout import place_in
+from checker.reading.notebook import Notebook
 
 SHOWN = tuple((ROOT / name, name) for name in NEEDED)
 REASONS = {
@@ -34,8 +34,11 @@ class Executed:
 
 
 def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Limits) -> Executed:
-    """Run a notebook in a box. Raises BoxFailed where the box did, and not the notebook."""
-    outcome = run_submission(box(isolation, SHOWN, limits), {"do": "notebook", "notebook": _plain(content)})
+    """Run a notebook in a box. Raises BoxFailed if the box failed, by no fault of the notebook."""
+    job = {"do": "notebook", "notebook": _plain(content)}
+    outcome = run_submission(box(isolation, SHOWN, limits), job)
+    if outcome.cut_short:  # by the notebook, as far as was seen: it gets a second try
+        outcome = run_submission(box(isolation, SHOWN, limits), job)
     cells = [dict(cell) for cell in content["cells"]]
     for cell in cells:
         if cell.get("cell_type") == "code":
@@ -52,7 +55,7 @@ def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Lim
 
 
 def _plain(content: dict) -> dict:
-    """What is executed: cells of a known type with their source as text, and nothing else of the file."""
+    """The part of a file that is executed: cells of a known type with their source as text."""
     cells = []
     for cell in content["cells"]:
         kind = cell.get("cell_type")
@@ -66,12 +69,12 @@ def _plain(content: dict) -> dict:
 
 
 def _is_cell(index: object, cells: list[dict]) -> bool:
-    """Whether what a box sent names a code cell."""
+    """True if a value that a box sent is the number of a code cell."""
     return isinstance(index, int) and 0 <= index < len(cells) and cells[index].get("cell_type") == "code"
 
 
 def _stopped(outcome: Outcome, notebook: Notebook) -> str:
-    """What ended the run early, in a sentence; "" when it came to its end."""
+    """The end that came early to a run, in a sentence; "" when it ran to its end."""
     begun = [record["cell"] for record in outcome.records if isinstance(record.get("cell"), int)]
     where = place_in(notebook, begun[-1]) if begun else "The notebook"
     if outcome.stopped:

@@ -1,7 +1,7 @@
-"""Workers of a scheduler: each has the grader's own version of the course and a box of its own, or nothing counts there.
+"""Workers of a scheduler. A result counts only from a worker with the grader's version of the course and a box of its own.
 
-What is asked of a worker is asked by a function that travels by its name, so a worker that has no such function has
-another version too.
+The grader asks a worker by a function that travels by its name. A worker without such a function has another version of
+the course, too.
 """
 
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import cache
 from socket import gethostname
 
-from checker.grading.boxes import Isolation
-from checker.grading.choosing import NoIsolation, choose
-from checker.grading.one import Job, course, failed
-from checker.notebook import Unreadable
+from checker.grading.box.selection import NoIsolation, choose
+from checker.grading.box.walls import Isolation
+from checker.grading.judge.submission import Job, course, failed
+from checker.reading.notebook import Unreadable
 
 ANOTHER_VERSION = (
     "The worker {} has another version of the course than this machine{}, by which other points may be given. Nothing of"
@@ -39,7 +39,7 @@ def refuse_unfit(client, workers: set[str], kind: str) -> None:
 
 
 def about_this_worker(kind: str) -> dict[str, str]:
-    """Which version of the course is here, and why there is no box of a kind, "" where there is one."""
+    """The version of the course here, and the reason why there is no box of a kind; "" where there is one."""
     try:
         isolation_here(kind)
     except NoIsolation as error:

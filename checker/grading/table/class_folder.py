@@ -3,10 +3,14 @@
 graded/
   seed                  of the hidden cases
   results/<hash>.json   one for each notebook, by what it was graded from
-  pages/, feedback/     for the instructor; for each student
+  pages/, feedback/     for the instructor, with an index; for each student
+  questions/            for the instructor: all answers to a question on one page
   forms/                those that were filled in, as a run was given them
   scratch/              temporary files of a run; see scratch.py
+  gradebooks/           those of platforms, filled
+  disputes/             hidden cases that a function failed, for the instructor
   grades.csv            the table
+  statistics.html       the class in numbers, without names
 """
 
 import hashlib
@@ -19,12 +23,14 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checker.files import write_beside
-from checker.forms import NAMES, Form, read_forms
-from checker.notebook import Unreadable
+from checker.points.forms import NAMES, Form, merged, read_forms
+from checker.reading.files import write_beside
+from checker.reading.notebook import Unreadable
 
 MARK = ".checker-grade"
+MARK_OF_UTF8 = "\ufeff"
 FORMS = "forms"
+KEPT = ("student", "notebook", "question", "scores", "comments", "comment")  # of a form, beside when it was saved
 IGNORED = "*\n"  # for git, so that no one commits a class by accident
 OWNER_ONLY = 0o700
 
@@ -64,6 +70,15 @@ class Folder:
             return None
         return found if isinstance(found, dict) else None
 
+    def earlier(self) -> dict[str, dict]:
+        """The latest result of each upload, whatever edition of the course gave it."""
+        found = {}
+        for path in sorted((self.path / "results").glob("*.json"), key=lambda path: path.stat().st_mtime):
+            result = self.result(path.stem)
+            if result is not None and result.get("upload") and not result.get("ungraded"):
+                found[result["upload"]] = result
+        return found
+
     def keep(self, digest: str, result: dict) -> None:
         """Write a result, whole or not at all."""
         self._write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
@@ -72,18 +87,31 @@ class Folder:
         """Write down filled forms for the runs to come, each state of one in a file of its own."""
         for form in forms:
             saved = datetime.fromtimestamp(form.saved, UTC).isoformat()
-            content = {name: getattr(form, name) for name in ("student", "notebook", "scores", "comment")}
-            place = f"{FORMS}/{file_name(form.student)}/{file_name(form.notebook)}-{form.saved:f}.grades.json"
+            content = {name: getattr(form, name) for name in KEPT}
+            page = file_name(f"{form.notebook} {form.question}".rstrip())
+            place = f"{FORMS}/{file_name(form.student)}/{page}-{form.saved:f}.grades.json"
             self._write(place, json.dumps(content | {"saved": saved}, indent=1))
 
     def forms(self) -> list[Form]:
-        """The forms of all runs so far, of each notebook the latest."""
+        """The forms of all runs so far, one for each student's notebook."""
         kept = self.path / FORMS
-        return read_forms(kept)[0] if any(kept.rglob(NAMES)) else []
+        return merged(read_forms(kept)[0]) if any(kept.rglob(NAMES)) else []
 
     def write(self, inside: str, text: str) -> Path:
         """Write a file below the folder."""
         return self._write(inside, text)
+
+    def write_table(self, inside: str, text: str) -> Path:
+        """Write a CSV with the mark by which Excel knows UTF-8; without it, it reads umlauts as something else."""
+        return self._write(inside, MARK_OF_UTF8 + text)
+
+    def write_archive(self, inside: str, packed: bytes) -> Path:
+        """Write a zip below the folder."""
+        target = self.path / inside
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(packed)
+        target.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        return target
 
     def _write(self, inside: str, text: str) -> Path:
         target = self.path / inside
@@ -102,6 +130,10 @@ def forget(path: Path) -> int:
 
 
 def file_name(text: str) -> str:
-    """A student's or a notebook's name as a file's: two that differ get two, and none leaves the folder."""
+    """A student's or a notebook's name as a file's: two that differ get two, and none leaves the folder.
+
+    Two that differ in capitals get two as well, also on a disk that does not tell these apart; none is a page's.
+    """
     kept = "".join(char if char.isalnum() or char in "-." else "_" for char in text).strip(".")[:80]
-    return kept if kept == text and kept.isascii() else f"{kept}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    plain = kept == text.lower() and kept.isascii() and not kept.endswith(".html")
+    return kept if plain else f"{kept}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"

@@ -1,9 +1,9 @@
 """The page that a student gets: points, verdicts, what to mend. It holds nothing of anybody else."""
 
-from checker.findings import sentence
-from checker.grading.lines import Line, number
-from checker.grading.sums import sections, shown, summed
+from checker.grading.table.students import Line, number
 from checker.pages.templates import css, template
+from checker.points.totals import sections, shown, summed
+from checker.rules.findings import sentence
 
 
 def feedback(line: Line, name: str, correction: str = "") -> str:
@@ -26,9 +26,13 @@ def _whole(line: Line, correction: str) -> str:
     """The total of the table, and what it is made of."""
     if line.ungraded:
         return "No total yet: what could not be graded, by no fault of yours, is tried again."
+    if line.unread and not correction:
+        return "No total yet: not all that you handed in could be graded."
     parts = [f"{shown(line.earned)} by checks"]
     if line.forms:
         parts += [f"{shown(line.by_hand)} by hand", f"{shown(sum(line.rubric.values()))} by the rubric"]
+    if line.late:
+        parts.append(f"{shown(line.late)} for being {line.lateness}")
     if correction:
         parts.append(f"{shown(number(correction))} by correction")
     return f"{shown(line.total(correction))} points in all: {', '.join(parts)}."

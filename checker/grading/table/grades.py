@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from checker.findings import COUNTED
-from checker.grading.lines import Line, number
-from checker.grading.storing import Folder
-from checker.grading.sums import sections, shown, summed
-from checker.notebook import Unreadable
-from checker.rubric import for_a_cell
+from checker.grading.table.class_folder import MARK_OF_UTF8, Folder
+from checker.grading.table.students import Line, number
+from checker.points.rubric import for_a_cell
+from checker.points.totals import sections, shown, summed
+from checker.reading.notebook import Unreadable
+from checker.rules.findings import COUNTED
 
 TABLE = "grades.csv"
 KNOWN = "corrections.json"  # the corrections as they were when the table was last written
-SUMS = ("checks", "by hand", "rubric", "total")
+SUMS = ("checks", "by hand", "rubric")
+LATE = ("days late", "late")  # the second is what they take off
 UNGRADED = "not graded"  # in place of a number, where grading failed and not the notebook
 CORRECTION = ("correction", "corrected by", "corrected at")
 
@@ -30,7 +31,8 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
     heads = [column.name if alone else f"{Path(column.notebook).stem}: {column.name}" for column in columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["student", *heads, *SUMS, "findings", "seconds", "remarks", *CORRECTION])
+    late = LATE if any(line.lateness for line in lines) else ()
+    writer.writerow(["student", *heads, *SUMS, *late, "total", "findings", "seconds", "remarks", *CORRECTION])
     for line in lines:
         points, who, when = corrections.get(line.student, ("", "", ""))
         findings = sum(f["level"] in COUNTED for r in line.results.values() for f in r["findings"])
@@ -40,12 +42,22 @@ def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> st
         by_hand = shown(line.by_hand) if line.forms else ""
         rubric = shown(sum(line.rubric.values())) if line.forms else ""
         checks, total = (UNGRADED if line.ungraded else shown(some) for some in (line.earned, line.total(points)))
+        if line.unread:
+            checks = checks if line.results else ""
+            total = total if points else ""
         cells = [_points(line, column) for column in columns]
-        cells += [checks, by_hand, rubric, total, findings, round(seconds)]
+        cells += [checks, by_hand, rubric, *(_late(line) if late else ()), total, findings, round(seconds)]
         # Points are numbers and may begin with "-"; texts may not.
         student, said, who, when = (for_a_cell(text) for text in (line.student, " ".join(remarks), who, when))
         writer.writerow([student, *cells, said, points, who, when])
     return out.getvalue()
+
+
+def _late(line: Line) -> tuple[str, str]:
+    """The days that a student is late, and what they take off; "" for what is not known."""
+    if line.lateness is None or line.lateness.days is None:
+        return "", ""
+    return str(line.lateness.days), shown(line.late + 0.0) if line.late else "0"
 
 
 def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
@@ -80,7 +92,7 @@ def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
 
 
 def write(folder: Folder, lines: list[Line]) -> dict[str, tuple[str, str, str]]:
-    """Write the table, with the corrections that were in it and come back. Raises Unreadable as `corrections` does.
+    """Write the table with the corrections that were in it, and return them. Raises Unreadable as `corrections` does.
 
     Who has a correction keeps the line, also in a run that was given another part of the class.
     """
@@ -90,7 +102,7 @@ def write(folder: Folder, lines: list[Line]) -> dict[str, tuple[str, str, str]]:
         Line(student, remarks=["Nothing of this student was in the last run."]) for student in kept.keys() - present
     ]
     folder.write(KNOWN, json.dumps(kept, indent=1, ensure_ascii=False))
-    folder.write(TABLE, table(sorted([*lines, *absent], key=lambda line: line.student), kept))
+    folder.write_table(TABLE, table(sorted([*lines, *absent], key=lambda line: line.student), kept))
     return kept
 
 
@@ -105,7 +117,7 @@ def _before(folder: Folder) -> dict[str, list[str]]:
 def _read(place: Path) -> list[dict]:
     """The lines of a table that a person may have saved from a spreadsheet, with semicolons in some countries."""
     try:
-        text = place.read_text(encoding="utf-8-sig")
+        text = place.read_text(encoding="utf-8").lstrip(MARK_OF_UTF8)
         head = text.splitlines()[0] if text.strip() else ""
         delimiter = ";" if head.count(";") > head.count(",") else ","
         lines = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
@@ -128,7 +140,7 @@ class _Column:
     name: str
 
     def holds(self, item: dict) -> bool:
-        """Whether the points of an exercise belong in it."""
+        """True if the points of an exercise belong in it."""
         return self.section in (None, item["section"]) and self.key in (None, item["key"])
 
 
@@ -155,7 +167,7 @@ def _columns(lines: list[Line]) -> list[_Column]:
 
 
 def _remarks(result: dict) -> Iterator[str]:
-    """Why a notebook was not graded, or what stopped it and which exercises are not in it any more."""
+    """The remarks on a notebook: why it was not graded, or what stopped it and which exercises are missing."""
     if result.get("ungraded"):
         yield f"{result['notebook']}: {UNGRADED}: {result['ungraded']}"
         return
@@ -166,7 +178,7 @@ def _remarks(result: dict) -> Iterator[str]:
 
 
 def _points(line: Line, column: _Column) -> str:
-    """What was earned, "" for what was not handed in or is still the instructor's to give."""
+    """The points earned; "" for what was not handed in, or is still the instructor's to give."""
     if line.results.get(column.notebook, {}).get("ungraded"):
         return UNGRADED
     given = [item for item in line.items(column.notebook) if column.holds(item) and item["earned"] is not None]

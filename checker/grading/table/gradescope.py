@@ -1,4 +1,7 @@
-"""Gradescope: its results.json with real scores, and the zip of its autograder, which runs `checker grade` there."""
+"""Gradescope: its results.json with real scores, and two autograders, as zips, that write it there.
+
+The one runs `checker grade`. The other hands back points that were given here, those of a person among them.
+"""
 
 import json
 import zipfile
@@ -6,10 +9,10 @@ from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path, PurePath
 
-from checker.course import NEEDED, worked_notebooks
-from checker.grading.boxes import ROOT
-from checker.grading.collecting import Aside
-from checker.grading.sums import sections, summed
+from checker.editions.course import NEEDED, worked_notebooks
+from checker.grading.box.walls import ROOT
+from checker.grading.collect.uploads import Aside
+from checker.points.totals import sections, summed
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 SETUP = """#!/bin/bash
@@ -33,7 +36,7 @@ if [ -z "$python" ]; then
 fi
 cd /autograder/source/course
 $python -m checker setup
-.venv/bin/python -m pip install -e ".[grade]"
+.venv/bin/python -m pip install -c constraints.txt -e ".[grade]"
 """
 RUN = """#!/bin/bash
 # Run for each submission. Where this machine refuses bubblewrap its namespaces, nothing is graded, and the output says
@@ -42,9 +45,33 @@ cd /autograder/source/course
 .venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
   -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
 """
+# An autograder that runs nothing of a student's. The metadata of a submission name its members:
+# https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
+HAND_BACK_SETUP = """#!/bin/bash
+apt-get update
+apt-get install -y python3
+"""
+HAND_BACK_RUN = """#!/bin/bash
+python3 /autograder/source/hand_back.py /autograder
+"""
+HAND_BACK = """import json
+import pathlib
+import sys
+
+autograder = pathlib.Path(sys.argv[1])
+points = json.loads((autograder / "source" / "points.json").read_text())
+users = json.loads((autograder / "submission_metadata.json").read_text())["users"]
+addresses = [user["email"].lower() for user in users]
+found = {points[address] for address in addresses if address in points}
+if len(found) != 1:
+    sys.exit("No points were given for %s, or different ones to the members of a group." % ", ".join(addresses))
+results = {"score": found.pop(), "output": "Graded outside of Gradescope.", "tests": []}
+(autograder / "results").mkdir(exist_ok=True)
+(autograder / "results" / "results.json").write_text(json.dumps(results))
+"""
 OURS = "Nobody's mistake but the autograder's: {}"
 TAKEN = (*NEEDED, "notebooks")
-FILES = ("pyproject.toml", "requirements.txt", "Makefile", "README.md", "LICENSE")
+FILES = ("pyproject.toml", "requirements.txt", "constraints.txt", "Makefile", "README.md", "LICENSE")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -70,7 +97,7 @@ def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "
                     }
                 )
     stopped = [_stopped(result) for result in found if result["stopped"]]
-    sums = [line for result in found for line in _sums(result)]
+    sums = [line for result in found for line in _text_of_points(result)]
     said = [*(stopped or ["Every notebook ran to its end."]), *sums]
     content = {"output": "\n".join([*said, *not_graded]), "visibility": "visible", "tests": tests}
     if not tests:
@@ -81,12 +108,12 @@ def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "
 
 
 def _stopped(result: dict) -> str:
-    """What stopped a notebook, or kept it from being graded."""
+    """The reason why a notebook stopped or was not graded."""
     ungraded = result.get("ungraded")
     return f"{result['notebook']} was not graded. {OURS.format(ungraded)}" if ungraded else result["stopped"]
 
 
-def _sums(result: dict) -> list[str]:
+def _text_of_points(result: dict) -> list[str]:
     """A notebook's points in all and by section; those that a person gives come later, on paper of their own."""
     if result.get("ungraded"):
         return []
@@ -109,6 +136,19 @@ def autograder(seed: int, root: Path = ROOT) -> bytes:
             archive.writestr(program, text)
         for path in _course(root):
             archive.write(path, Path("course", path.relative_to(root)))
+    return packed.getvalue()
+
+
+def handing_back(points: dict[str, float]) -> bytes:
+    """The zip of an autograder that gives each student these points. points: by the e-mail address on Gradescope."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (("setup.sh", HAND_BACK_SETUP), ("run_autograder", HAND_BACK_RUN)):
+            program = zipfile.ZipInfo(name)
+            program.external_attr = 0o755 << 16
+            archive.writestr(program, text)
+        archive.writestr("hand_back.py", HAND_BACK)
+        archive.writestr("points.json", json.dumps({address.lower(): some for address, some in points.items()}))
     return packed.getvalue()
 
 

@@ -1,20 +1,27 @@
-"""What a student has: results, filled forms, remarks, and what all of it comes to."""
+"""A student's results, filled forms and remarks, and their sum."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checker.forms import Form
-from checker.grading.sums import by_rubric, summed, with_given
+from checker.grading.table.lateness import Lateness
+from checker.points.forms import Form
+from checker.points.totals import by_rubric, summed, with_given
 
 
 @dataclass
 class Line:
-    """What is known of one student: results and filled forms, each by notebook; remarks such as "missing"."""
+    """All that is known of one student: results and filled forms, each by notebook; remarks such as "missing".
+
+    unread: whether something was handed in that was not graded, so that the total is a person's to say.
+    lateness: by the class's rule for late days, None without one.
+    """
 
     student: str
     results: dict[str, dict] = field(default_factory=dict)
     forms: dict[str, Form] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    unread: bool = False
+    lateness: Lateness | None = None
 
     def items(self, notebook: str) -> list[dict]:
         """A notebook's exercises, with the points that a person gave."""
@@ -27,28 +34,56 @@ class Line:
 
     @property
     def earned(self) -> float:
-        """By checks."""
+        """The points that checks give."""
         return sum(result["earned"] for result in self.results.values())
 
     @property
     def ungraded(self) -> bool:
-        """Whether grading failed for one of the notebooks, so that no sum is known."""
+        """True if grading failed for one of the notebooks, so that no sum is known."""
         return any(result.get("ungraded") for result in self.results.values())
 
     @property
     def by_hand(self) -> float:
-        """By a person, for exercises that no check earns."""
+        """The points that a person gives, for exercises without a check."""
         given = [item for notebook in self.results for item in self.items(notebook) if item.get("by_hand")]
         return summed(given).earned
 
     @property
     def rubric(self) -> dict[str, float]:
-        """By the rubric's criteria, of each notebook with a form."""
+        """The points by the rubric's criteria, of each notebook with a form."""
         return {notebook: sum(self.criteria(notebook).values()) for notebook in self.forms}
 
+    @property
+    def waits(self) -> bool:
+        """True if a person has still to give points."""
+        return any(summed(self.items(notebook)).waiting for notebook in self.results)
+
+    @property
+    def late(self) -> float:
+        """The points that late days take off, as a negative number."""
+        return -self.lateness.taken(self._given) if self.lateness else 0.0
+
     def total(self, correction: str) -> float:
-        """All of it, with the instructor's correction."""
-        return self.earned + self.by_hand + sum(self.rubric.values()) + number(correction)
+        """All of it, with what late days take off and the instructor's correction."""
+        return self._given + self.late + number(correction)
+
+    @property
+    def _given(self) -> float:
+        return self.earned + self.by_hand + sum(self.rubric.values())
+
+    def points(self, notebook: str, correction: str) -> float | None:
+        """The points for a platform's gradebook: of one notebook, or with "" the total.
+
+        None where nothing of it was handed in, or not all could be graded: then it is a person's to say.
+        """
+        if notebook:
+            result = self.results.get(notebook)
+            if result is None or result.get("ungraded"):
+                return None
+            return summed(self.items(notebook)).earned + sum(self.criteria(notebook).values())
+        if not self.results or self.ungraded or (self.unread and not correction):
+            return None
+        return self.total(correction)
 
     def _of_checks(self, notebook: str) -> list[dict]:
         return self.results.get(notebook, {"items": []})["items"]

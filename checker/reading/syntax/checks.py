@@ -1,7 +1,7 @@
-"""Under which names a notebook has the course's checks, and what is a call of one.
+"""The names under which a notebook has the course's checks, and the calls of them.
 
 `from shared import check` is the usual way; `from shared import check as c`, `import shared.check as chk`, `c = check` and
-`from shared.check import kl` are understood as well.
+`from shared.check import per_token_kl` are understood as well.
 """
 
 import ast
@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checker.rules.syntax.expressions import plain_name
-from checker.rules.syntax.trees import Tree
+from checker.reading.syntax.expressions import plain_name
+from checker.reading.syntax.trees import Tree
 
 NAME = "check"  # whatever is imported: a blank cell may still call it
 PROJECT = "shared"
@@ -25,7 +25,7 @@ class Names:
     single: dict[str, str]
 
     def is_module(self, node: ast.AST | None) -> bool:
-        """Whether an expression is the module of the checks."""
+        """True if an expression is the module of the checks."""
         return _dotted(node) in self.modules
 
     def check(self, call: ast.Call) -> str:
@@ -40,20 +40,20 @@ class Names:
         return ((node, name) for node, name in calls if name)
 
     def lines_in(self, source: str) -> int:
-        """How many lines seem to call a check, in a cell that cannot be parsed."""
+        """The number of lines that seem to call a check, in a cell that cannot be parsed."""
         known = "|".join(map(re.escape, sorted(self.modules)))
         return len(re.findall(rf"^[^#\n]*\b(?:{known})\.\w+\(", source, re.MULTILINE))
 
 
-def names_of(trees: Iterable[Tree]) -> Names:
-    """The names of the checks in a notebook's cells."""
-    modules = {NAME}
+def names_of(trees: Iterable[Tree], module: str = MODULE) -> Names:
+    """The names of the checks in a notebook's cells, or those of another module of the course."""
+    modules = {module.rpartition(".")[2]}
     single = {}
     for tree in trees:
         for node in tree.children:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                modules |= {name for name, what in brought(node) if what == MODULE}
-                single |= dict(_single(node))
+                modules |= {name for name, what in brought(node) if what == module}
+                single |= dict(_single(node, module))
             elif isinstance(node, ast.Assign) and _dotted(node.value) in modules:
                 modules |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return Names(frozenset(modules), single)
@@ -68,11 +68,11 @@ def brought(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name, alias.name
 
 
-def _single(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """(name, check) of `from shared.check import kl as check_kl`."""
+def _single(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, str]]:
+    """(name, check) of `from shared.check import per_token_kl as check_kl`."""
     for name, what in brought(node):
-        module, _, check = what.rpartition(".")
-        if module == MODULE and isinstance(node, ast.ImportFrom):
+        imported_from, _, check = what.rpartition(".")
+        if imported_from == module and isinstance(node, ast.ImportFrom):
             yield name, check
 
 

@@ -1,4 +1,4 @@
-"""What an expression is: small tests and readings of one syntax tree, knowing nothing of the notebook around it."""
+"""Small tests and readings of one expression, knowing nothing of the notebook around it."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ MODULES = {"torch", "np", "numpy", "math", "F", "nn", "statistics", "jnp", "func
 
 
 def direct_parts(node: ast.AST) -> list[ast.AST]:
-    """What stands directly in a node, but for the marks of reading and writing that every name has."""
+    """The nodes directly in a node, but for the marks of reading and writing that every name has."""
     found = []
     if isinstance(node, (ast.Name, ast.Constant)):  # half of all nodes
         return found
@@ -39,7 +39,7 @@ def plain_name(node: ast.AST | None) -> str:
 
 
 def subject(call: ast.Call) -> ast.expr | None:
-    """What a call is about: x in `x.std(...)`, in `torch.std(x, ...)` and in `std(x)`; None without any."""
+    """The subject of a call: x in `x.std(...)`, in `torch.std(x, ...)` and in `std(x)`; None without any."""
     function = call.func
     if isinstance(function, ast.Attribute) and plain_name(function.value) not in MODULES:
         if not (isinstance(function.value, ast.Attribute) and plain_name(function.value.value) in MODULES):
@@ -67,7 +67,7 @@ def names(node: ast.AST) -> set[str]:
 
 
 def mentions(node: ast.AST, pattern: str) -> bool:
-    """Whether a name in the expression matches, whatever its case."""
+    """True if a name in the expression matches, whatever its case."""
     return any(_matches(pattern, name) for name in names(node))
 
 
@@ -91,7 +91,7 @@ def keyword(call: ast.Call, *wanted: str) -> ast.expr | None:
 
 
 def argument(call: ast.Call, function: ast.AST, name: str) -> ast.expr | None:
-    """What a call passes for a parameter of a function, None when it leaves it out."""
+    """The value that a call passes for a parameter of a function; None when it leaves it out."""
     named = keyword(call, name)
     if named is not None:
         return named
@@ -105,7 +105,7 @@ def argument(call: ast.Call, function: ast.AST, name: str) -> ast.expr | None:
 
 
 def same(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two expressions are written alike."""
+    """True if two expressions are written alike."""
     return one is other or (type(one) is type(other) and ast.dump(one) == ast.dump(other))
 
 
@@ -120,7 +120,7 @@ def number(node: ast.AST | None) -> float | None:
 
 
 def is_empty(node: ast.expr) -> bool:
-    """Whether it is None, [], {} or list(): a place to put things into, not a value."""
+    """True if it is None, [], {} or list(): a place to put things into, not a value."""
     return (
         (isinstance(node, ast.Constant) and node.value is None)
         or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)

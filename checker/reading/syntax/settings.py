@@ -1,4 +1,4 @@
-"""What a setting comes to: a number, followed through names, defaults, arguments, fields and dictionaries.
+"""The number that a setting comes to, followed through names, defaults, arguments, fields and dictionaries.
 
 All of it gives up rather than guess: where two values are possible there is none.
 """
@@ -6,8 +6,8 @@ All of it gives up rather than guess: where two values are possible there is non
 import ast
 from dataclasses import dataclass
 
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import argument, called, keyword, number, parameters, plain_name
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import argument, called, keyword, number, parameters, plain_name
 
 FAR = 6  # steps from one name to the next that are followed
 
@@ -70,7 +70,7 @@ def value(code: Code, node: ast.expr | None, frame: Frame, far: int = FAR) -> fl
 
 
 def _of_parameter(code: Code, name: str, frame: Frame, far: int) -> float | None:
-    """What the call that entered the frame passes, else what all calls pass, else the default."""
+    """The value that the call that entered the frame passes, else what all calls pass, else the default."""
     function = frame.function
     if frame.call is not None:
         passed = argument(frame.call, function, name)

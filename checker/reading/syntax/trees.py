@@ -1,17 +1,18 @@
 """The code cells of a notebook, parsed.
 
-Where a cell is no Python as it stands, its lines of IPython magic are blanked, so that line numbers stay. One that is no
-Python then either is skipped, because the student's kernel has said so already.
+Where a cell is no Python as it stands, its lines of IPython magic are blanked, so that line numbers stay. A cell that is
+still no Python is skipped, and `cells_not_python` tells of it.
 """
 
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from checker.notebook import Notebook
-from checker.rules.syntax.expressions import direct_parts
+from checker.reading.notebook import Cell, Notebook
+from checker.reading.syntax.expressions import direct_parts
 
 MAGIC = re.compile(r"^\s*+(?:[%!?]|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
@@ -34,12 +35,8 @@ class Tree:
 def read_trees(notebook: Notebook) -> list[Tree]:
     """The trees of all code cells that are Python, in order, until more than `MAX_ALL_CODE` characters were read."""
     trees = []
-    size = 0
     seen: set[str] = set()
-    for cell in notebook.code_cells:
-        size += len(cell.source)
-        if size > MAX_ALL_CODE:
-            break
+    for cell in _read_cells(notebook):
         # A class shares the cells that were handed out. In one notebook each cell has nodes of its own.
         read = _parsed.__wrapped__ if cell.source in seen else _parsed
         seen.add(cell.source)
@@ -49,10 +46,55 @@ def read_trees(notebook: Notebook) -> list[Tree]:
     return trees
 
 
+def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, SyntaxError]]:
+    """The number of each code cell that this Python cannot read, magic left aside, and why it cannot."""
+    for cell in _read_cells(notebook):
+        if _parsed(cell.source) is None and not _is_no_code(cell.source):
+            error = _syntax_error(cell.source)
+            if error is not None:
+                yield cell.number, error
+
+
+def _read_cells(notebook: Notebook) -> Iterator[Cell]:
+    """The code cells, in order, until they have more than `MAX_ALL_CODE` characters."""
+    size = 0
+    for cell in notebook.code_cells:
+        size += len(cell.source)
+        if size > MAX_ALL_CODE:
+            return
+        yield cell
+
+
+def _is_no_code(source: str) -> bool:
+    """True for data, which is too long for code, and for a cell in another language, such as `%%bash`."""
+    return len(source) > MAX_CODE or (source.lstrip().startswith("%%") and not TIMED.match(source))
+
+
+def _syntax_error(source: str) -> SyntaxError | None:
+    """The error for which a cell is no Python, with `pass` for each line of magic and what continues it; None for none.
+
+    `pass` keeps a block that holds nothing else; blanked lines would leave it empty.
+    """
+    lines = []
+    continued = False
+    for line in source.split("\n"):
+        magic = continued or MAGIC.match(line) is not None
+        indent = line[: len(line) - len(line.lstrip())]
+        lines.append("" if continued else f"{indent}pass" if magic else line)
+        continued = magic and line.rstrip().endswith("\\")
+    try:
+        _tree("\n".join(lines))
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _parsed(source: str) -> tuple[ast.Module, tuple[str, ...], dict[ast.AST, list[ast.AST]]] | None:
     """The tree of a cell, its lines and what stands in each node; None for what is not Python, too long or too deep."""
-    if len(source) > MAX_CODE or (source.lstrip().startswith("%%") and not TIMED.match(source)):
+    if _is_no_code(source):
         return None
     lines = source.split("\n")
     module = _python(source)
@@ -66,15 +108,19 @@ def _parsed(source: str) -> tuple[ast.Module, tuple[str, ...], dict[ast.AST, lis
 def _python(source: str) -> ast.Module | None:
     """The tree of some source, None where it is no Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a student's code, "\\d" for instance; it is not the checker's to tell
-            return ast.parse(source)
+        return _tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
+def _tree(source: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a student's code, "\\d" for instance; it is not the checker's to tell
+        return ast.parse(source)
+
+
 def _children(module: ast.Module) -> dict[ast.AST, list[ast.AST]]:
-    """What stands directly in each node of a tree, outermost first; empty for a tree that is too deep."""
+    """The nodes directly in each node of a tree, outermost first; empty for a tree that is too deep."""
     found: dict[ast.AST, list[ast.AST]] = {}
     level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):

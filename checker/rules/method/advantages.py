@@ -4,10 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from checker.rules.base import Question, Remark, Submission, rule
-from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import (
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import (
     called,
     difference,
     keyword,
@@ -20,6 +18,8 @@ from checker.rules.syntax.expressions import (
     same,
     subject,
 )
+from checker.rules.base import Question, Remark, Submission, rule
+from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
 
 REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|^Gs?$|group"
 # What is normalised and no reward: what a network is given, and what it gives.
@@ -28,7 +28,7 @@ RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expa
 
 
 def _plain(code: Code, node: ast.expr) -> ast.expr:
-    """What a name stands for, without changes of shape: x of `x.unsqueeze(1)`, `x[:, None]`."""
+    """The value of a name, without changes of shape: x of `x.unsqueeze(1)`, `x[:, None]`."""
     for _ in range(6):
         before = node
         node = code.resolve(node)
@@ -44,7 +44,7 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
 
 
 def _is_centred(code: Code, node: ast.AST) -> bool:
-    """Whether it is rewards minus a mean."""
+    """True if it is rewards minus a mean."""
     pair = difference(node)
     if not pair or not any(mentions(part, pattern) for part in pair for pattern in (REWARDS, ADVANTAGE)):
         return False
@@ -121,7 +121,7 @@ def no_epsilon(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_unguarded(code: Code, node: ast.BinOp | ast.AugAssign, cared_for: set[str]) -> bool:
-    """Whether a division is by a standard deviation, and nothing is done about its being 0."""
+    """True if a division is by a standard deviation, and nothing is done about its being 0."""
     statement = code.within(node, ast.stmt) or node
     if names(statement) & cared_for - {"np", "torch", "self", "jnp"}:
         return False
@@ -130,7 +130,7 @@ def _is_unguarded(code: Code, node: ast.BinOp | ast.AugAssign, cared_for: set[st
 
 
 def _is_guarded(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
-    """Whether the divisor is compared with something in the same function: the zero was thought of."""
+    """True if the divisor is compared with something in the same function: somebody thought of the zero."""
     scope = code.scope(node)
     divisors = {plain_name(part) for part in ast.walk(operands(node)[1])} - {""}
     for _, comparison in code.walk(ast.Compare):
@@ -176,7 +176,7 @@ def sample_standard_deviation(submission: Submission) -> Iterator[Remark]:
 
 
 def _divides(code: Code, call: ast.Call) -> bool:
-    """Whether a standard deviation is divided by, or gets a name; not one that is logged or compared."""
+    """True if a standard deviation is a divisor, or gets a name. One that is logged or compared is not."""
     holders = code.parents(call)
     return any(
         isinstance(holder, ast.Assign)
@@ -189,7 +189,7 @@ def _divides(code: Code, call: ast.Call) -> bool:
 
 
 def _is_one_group(code: Code, values: ast.expr) -> bool:
-    """Whether a tensor is made of a list that a loop over `range(G)`, and no loop over prompts around it, fills."""
+    """True if a loop over `range(G)`, with no loop over prompts around it, fills the list that a tensor is made of."""
     made = code.resolve(values)
     listed = subject(made) if called(made) in TENSORS else None
     here, _ = code.place(values)
@@ -219,7 +219,7 @@ def _is_numpy(code: Code, call: ast.Call, values: ast.expr) -> bool:
 
 
 def _whole(code: Code, node: ast.expr) -> ast.expr:
-    """What an array was made as: x of `x[i : i + G]`, of `x.reshape(...)`, and what x stands for."""
+    """The array that a part was taken of: x of `x[i : i + G]`, of `x.reshape(...)`, and what x stands for."""
     for _ in range(6):
         before = node
         bindings = code.visible(node) if isinstance(node, ast.Name) else []
@@ -234,7 +234,7 @@ def _whole(code: Code, node: ast.expr) -> ast.expr:
 
 
 def _is_said(code: Code, node: ast.AST) -> bool:
-    """Whether the line, or the one above it, speaks of the choice."""
+    """True if the line, or the one above it, speaks of the choice."""
     tree, _ = code.place(node)
     near = code.trees[tree].lines[max(0, node.lineno - 2) : node.end_lineno]
     return any(re.search(r"#.*(unbiased|sample|bessel|correction|G\s*-\s*1)", line, re.IGNORECASE) for line in near)
@@ -270,12 +270,12 @@ def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
 
 
 def _has_dimension(mean: ast.Call) -> bool:
-    """Whether the mean is taken over one dimension rather than over everything."""
+    """True if the mean is taken over one dimension rather than over everything."""
     return bool(mean.keywords) or len(mean.args) > any(argument is subject(mean) for argument in mean.args)
 
 
 def _is_grouped(code: Code, node: ast.expr) -> bool:
-    """Whether the expression is plainly a (prompts, G) view."""
+    """True if the expression is plainly a (prompts, G) view."""
     values = [code.resolve(node)]
     if isinstance(node, ast.Name) and values[0] is node:
         values = [b.value for b in code.visible(node) if code.place(b.statement) < code.place(node)]
@@ -285,7 +285,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
 
 
 def _holds_several_groups(code: Code, node: ast.expr) -> bool:
-    """Whether a flat list of rewards is filled in a loop over prompts and, inside, one over the group."""
+    """True if two loops fill a flat list of rewards: one over prompts and, inside, one over the group."""
     if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
         return False
     made = code.resolve(node)

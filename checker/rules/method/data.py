@@ -4,11 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.bindings import Binding
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, names, parameters, plain_name
+from checker.reading.syntax.flow import Flow
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import is_generation
-from checker.rules.syntax.bindings import Binding
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, names, parameters, plain_name
 
 SAID = r"completion|response|output|generat|pred|answer|decoded|text|reply|(^|_)(gen|out|resp)(_|$)"
 WRITTEN = r"^(code|program|solution|script)(_\w+)?$|_(code|program|solution|script)$"
@@ -25,7 +26,8 @@ JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
 )
 def model_output_executed(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    said = code.flow(
+    said = Flow(
+        code,
         lambda node: isinstance(node, (ast.Name, ast.Attribute)) and any(re.search(SAID, n, re.I) for n in _own(node)),
         lambda node: called(node) in ("literal_eval", "len", "float", "int"),
     )
@@ -45,7 +47,7 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_of_the_task(code: Code, node: ast.expr) -> bool:
-    """Whether what is executed comes with the task: a part of the prompt, one of its tests."""
+    """True if the code that is executed comes with the task: a part of the prompt, one of its tests."""
     known = {name for part in code.inside(node) for binding in _bindings(code, part) for name in names(binding.value)}
     return any(re.search(OF_THE_TASK, name, re.IGNORECASE) for name in names(node) | known)
 

@@ -4,11 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, keyword, mentions, number, operands, parameters, plain_name
+from checker.reading.syntax.flow import Flow
+from checker.reading.syntax.settings import Frame, given, value
 from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, mentions, number, operands, parameters, plain_name
-from checker.rules.syntax.settings import Frame, given, value
 
 SCORER = r"log_?p(rob)?s?(_|$)|log_?probs?|sequence_logp|token_logp|logprobs"
 LOGPS = re.compile(r"^(\w+_)?log_?p(rob)?s$", re.IGNORECASE)  # what the result of a scoring function is called
@@ -115,13 +116,13 @@ def _steps_over_cells(code: Code) -> Iterator[tuple[int, ast.AST]]:
 
 
 def _are_scored(code: Code, samples: list[ast.Call], scores: list[ast.Call]) -> bool:
-    """Whether what was sampled goes into what scores."""
-    carries = code.flow(lambda node: node in samples, lambda node: called(node) in ("decode", "batch_decode"))
+    """True if the samples go into what scores."""
+    carries = Flow(code, lambda node: node in samples, lambda node: called(node) in ("decode", "batch_decode"))
     return any(carries(value) for call in scores for value in call.args)
 
 
 def _is_told_inside(code: Code, call: ast.Call, steps: set[ast.AST], deep: int) -> bool:
-    """Whether what a call calls samples and scores itself: the mistake is there, and told there once."""
+    """True if the function that is called samples and scores itself: the mistake is there, and told there once."""
     function = code.procedure(call)
     if not deep or function is None:
         return False
@@ -129,7 +130,7 @@ def _is_told_inside(code: Code, call: ast.Call, steps: set[ast.AST], deep: int) 
 
 
 def _samples(code: Code, call: ast.Call, deep: int) -> bool:
-    """Whether a call draws completions, itself or in a function of the notebook's own."""
+    """True if a call draws completions, itself or in a function of the notebook's own."""
     if is_generation(call) or called(call) in (*DRAWS, "SamplingParams"):
         return True
     function = code.procedure(call)
@@ -175,8 +176,9 @@ def _drawn_with(code: Code, call: ast.Call, frame: Frame, deep: int) -> dict[str
 
 
 def _is_aside(code: Code, call: ast.Call) -> bool:
-    """Whether a call is named an evaluation or a demonstration, its result is, or it stands among such a one's
-    arguments."""
+    """True if a call has to do with an evaluation or a demonstration: by its own name, by that of its result, or by
+    that of a call among whose arguments it stands.
+    """
     statement = code.within(call, ast.Assign)
     held_by = [called(call), getattr(code.scope(call), "name", "")]
     held_by += [called(parent) for parent in code.parents(call) if isinstance(parent, ast.Call)]
@@ -191,7 +193,7 @@ LOOKED_AT = {
 
 
 def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:
-    """Whether what comes of a call is decoded and printed, and nothing else: a look at what the model says."""
+    """True if the result of a call is decoded and printed, and nothing else: a look at what the model says."""
     below = node
     for parent in code.parents(node):
         if isinstance(parent, ast.Call) and below is not parent.func and called(parent) not in LOOKED_AT:
@@ -208,7 +210,7 @@ def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:
 
 
 def _uses(code: Code, statement: ast.Assign) -> list[ast.AST]:
-    """Where the names that an assignment binds are read in its function; nowhere for a part of something, `x[0] = y`."""
+    """The places in its function that read the names an assignment binds; none for a part of something, `x[0] = y`."""
     bound = [part for target in statement.targets for part in code.inside(target)]
     if not all(isinstance(part, (ast.Name, ast.Tuple)) for part in bound):
         return []
@@ -236,14 +238,14 @@ def _is_temperature(node: ast.expr) -> bool:
 
 
 def _only_samples(code: Code, node: ast.AST) -> bool:
-    """Whether the function around a node draws tokens and scores none."""
+    """True if the function around a node draws tokens and scores none."""
     scope = code.scope(node)
     inside = {called(part) for part in code.inside(scope)} if scope is not None else set()
     return bool(inside & set(DRAWS)) and not inside & set(SCORES)
 
 
 def _scores_tempered(code: Code) -> bool:
-    """Whether logits are divided by a temperature where they are scored, or scoring is told a temperature."""
+    """True if logits are divided by a temperature where they are scored, or a scoring call gets a temperature."""
     return any(not _only_samples(code, node) for node, _ in _tempered(code)) or any(
         re.search(SCORER, called(call), re.I)
         and (keyword(call, "temperature") or any(_is_temperature(a) for a in call.args))

@@ -1,11 +1,13 @@
-"""How people write the formulas of the objective: ratios, averages and the k3 estimate, recognised in syntax trees."""
+"""Formulas of the objective, recognised in syntax trees: ratios, averages and the k3 estimate, as people write them."""
 
 import ast
+from dataclasses import dataclass
 
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, difference, mentions, number, operands, same, subject
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, difference, mentions, number, operands, same, subject
 
 AVERAGES = ("mean", "sum", "masked_mean", "masked_sum", "nanmean")
+KEEPING = ("clamp", "clip", "detach", "float", "contiguous")  # x of `x.clamp(-20, 20)` is still x
 
 
 def quotient(code: Code, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
@@ -13,14 +15,13 @@ def quotient(code: Code, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     node = code.resolve(node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         return node.left, node.right
-    if called(node) == "exp" and subject(node) is not None:
-        return difference(code.resolve(unclipped(subject(node))))
-    return None
+    exponent = _exponent(node)
+    return None if exponent is None else difference(code.resolve(unclipped(exponent)))
 
 
 def unclipped(node: ast.expr) -> ast.expr:
     """x of `x.clamp(-20, 20)`, `x.detach()` and the like, which keep what x is."""
-    while called(node) in ("clamp", "clip", "detach", "float", "contiguous") and subject(node) is not None:
+    while called(node) in KEEPING and subject(node) is not None:
         node = subject(node)
     return node
 
@@ -28,11 +29,7 @@ def unclipped(node: ast.expr) -> ast.expr:
 def averaged(node: ast.expr) -> ast.expr:
     """x of `x.mean()`, `x.sum(-1)`, `(x * mask).sum() / mask.sum()` and `masked_mean(x, mask)`."""
     for _ in range(6):
-        if (
-            isinstance(node, ast.BinOp)
-            and isinstance(node.op, ast.Div)
-            and (called(node.left) == "sum" or mentions(node.right, r"mask|len|count|^n_|num"))
-        ):
+        if _divides_by_a_count(node):
             node = node.left
         elif called(node) in AVERAGES and subject(node) is not None:
             node = subject(node)
@@ -41,6 +38,13 @@ def averaged(node: ast.expr) -> ast.expr:
         else:
             break
     return node
+
+
+def _divides_by_a_count(node: ast.expr) -> bool:
+    """True for `x.sum() / y`, whatever y is, and for `x / mask.sum()`, `x / len(rows)`, `x / n_tokens`."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+        return False
+    return called(node.left) == "sum" or mentions(node.right, r"mask|len|count|^n_|num")
 
 
 def halved(node: ast.BinOp | ast.AugAssign) -> ast.expr | None:
@@ -53,60 +57,97 @@ def halved(node: ast.BinOp | ast.AugAssign) -> ast.expr | None:
     return right if isinstance(node.op, ast.Mult) and number(left) == 0.5 else None
 
 
+@dataclass(frozen=True)
+class K3:
+    """The estimate k3 = exp(x) - x - 1, found in an expression.
+
+    log_r: (a, b) when x is seen to be a - b; None when it is a name or a call that shows no difference.
+    """
+
+    log_r: tuple[ast.expr, ast.expr] | None
+
+
 def is_k3(code: Code, node: ast.expr) -> bool:
-    """Whether the expression is k3 or an average of it."""
+    """True if the expression is k3 or an average of it."""
     while called(node) in AVERAGES and subject(node) is not None:
         node = subject(node)
-    return bool(k3(code, code.resolve(node)))
+    return k3(code, code.resolve(node)) is not None
 
 
-def k3(code: Code, node: ast.AST) -> tuple[ast.expr, ast.expr] | bool:
-    """(a, b) when the expression is exp(a - b) - (a - b) - 1 in some order of terms; True when it is k3 of a
-    difference that cannot be seen; else False."""
+def k3(code: Code, node: ast.AST) -> K3 | None:
+    """The k3 that an expression is: `expm1(x) - x`, or `exp(x) - x - 1` or `r - log(r) - 1` in any order of terms."""
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))):
-        return False
+        return None
     terms = _terms(node)
-    if len(terms) == 2 and terms[0][0] == 1 and terms[1][0] == -1 and called(terms[0][1]) == "expm1":
-        inner = subject(terms[0][1])
-        return same(inner, terms[1][1]) and (difference(code.resolve(inner)) or True)
-    if not 3 <= len(terms) <= 4 or (-1, 1) not in [(sign, number(term)) for sign, term in terms]:
-        return False
-    rest = [(sign, term) for sign, term in terms if (sign, number(term)) != (-1, 1)]
-    positive = [term for sign, term in rest if sign == 1]
-    for term in positive:
-        others = [pair for pair in rest if pair[1] is not term]
-        stands_for = code.resolve(term)
-        if len(others) == 1 and others[0][0] == -1 and called(logarithm := code.resolve(others[0][1])) == "log":
-            if same(subject(logarithm), term):
-                return quotient(code, term) or True
-        elif called(stands_for) == "exp" and subject(stands_for) is not None:
-            exponent = subject(stands_for)
-            linear = _minus(others)
-            if any(
-                same(one, other)
-                for one in (exponent, code.resolve(exponent))
-                for other in (linear, code.resolve(linear))
-            ):
-                return difference(code.resolve(unclipped(exponent))) or True
-    return False
+    return _k3_of_two_terms(code, terms) or _k3_of_three_terms(code, terms)
 
 
-def _terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
-    """(sign, term) of a sum, differences in brackets kept together."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        second = sign if isinstance(node.op, ast.Add) else -sign
-        if isinstance(node.right, ast.BinOp) and isinstance(node.right.op, ast.Sub):
-            return [*_terms(node.left, sign), (second, node.right)]
-        return [*_terms(node.left, sign), *_terms(node.right, second)]
-    return [(sign, node)]
+@dataclass(frozen=True)
+class _Term:
+    """A term of a sum, with its sign: 1 or -1."""
+
+    sign: int
+    value: ast.expr
 
 
-def _minus(terms: list[tuple[int, ast.expr]]) -> ast.expr:
-    """The expression x when the terms come to -x, or to -a + b for x = a - b."""
-    if len(terms) == 1 and terms[0][0] == -1:
-        return terms[0][1]
-    if len(terms) == 2 and sorted(sign for sign, _ in terms) == [-1, 1]:
-        minuend = next(term for sign, term in terms if sign == -1)
-        subtrahend = next(term for sign, term in terms if sign == 1)
-        return ast.BinOp(minuend, ast.Sub(), subtrahend)
-    return ast.Constant(None)
+def _terms(node: ast.expr, sign: int = 1) -> list[_Term]:
+    """The terms of a sum. `x - (a - b)` has two: a difference that is subtracted or added is one term."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))):
+        return [_Term(sign, node)]
+    sign_of_second = sign if isinstance(node.op, ast.Add) else -sign
+    if difference(node.right) is not None:
+        return [*_terms(node.left, sign), _Term(sign_of_second, node.right)]
+    return [*_terms(node.left, sign), *_terms(node.right, sign_of_second)]
+
+
+def _k3_of_two_terms(code: Code, terms: list[_Term]) -> K3 | None:
+    """k3 written as expm1(x) - x."""
+    if [term.sign for term in terms] != [1, -1] or called(terms[0].value) != "expm1":
+        return None
+    exponent = subject(terms[0].value)
+    return K3(difference(code.resolve(exponent))) if same(exponent, terms[1].value) else None
+
+
+def _k3_of_three_terms(code: Code, terms: list[_Term]) -> K3 | None:
+    """k3 written as exp(x) - x - 1 or r - log(r) - 1. Four terms are possible: x may be written out as a - b."""
+    rest = [term for term in terms if not (term.sign == -1 and number(term.value) == 1)]
+    if len(rest) == len(terms) or not 3 <= len(terms) <= 4:
+        return None
+    for term in rest:
+        others = [other for other in rest if other is not term]
+        if term.sign == 1:
+            found = _k3_of_ratio(code, term.value, others)
+            if found is not None:
+                return found
+    return None
+
+
+def _k3_of_ratio(code: Code, ratio: ast.expr, others: list[_Term]) -> K3 | None:
+    """k3 when the other terms come to -log(ratio): by name, `- log(r)`, or as the exponent of `exp(x)`, `- x`."""
+    subtracted = _negated_sum(others)
+    logarithm = None if subtracted is None or len(others) > 1 else code.resolve(subtracted)
+    if called(logarithm) == "log":
+        return K3(quotient(code, ratio)) if same(subject(logarithm), ratio) else None
+    exponent = _exponent(code.resolve(ratio))
+    if exponent is None or subtracted is None:
+        return None
+    forms = [subtracted, code.resolve(subtracted)]
+    if not any(same(one, other) for one in (exponent, code.resolve(exponent)) for other in forms):
+        return None
+    return K3(difference(code.resolve(unclipped(exponent))))
+
+
+def _exponent(node: ast.expr) -> ast.expr | None:
+    """x of `exp(x)`; None for anything else."""
+    return subject(node) if called(node) == "exp" else None
+
+
+def _negated_sum(terms: list[_Term]) -> ast.expr | None:
+    """x when the terms come to -x: the one term `- x`, or the two of `- a + b`, which are -(a - b)."""
+    signs = sorted(term.sign for term in terms)
+    if signs == [-1]:
+        return terms[0].value
+    if signs == [-1, 1]:
+        first, second = sorted(terms, key=lambda term: term.sign)
+        return ast.BinOp(first.value, ast.Sub(), second.value)
+    return None

@@ -1,15 +1,15 @@
-"""Where gradients are off."""
+"""A test for code in which gradients are off."""
 
 import ast
 
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, mentions
 
 QUIET = r"^(no_grad|inference_mode)$"
 
 
 def is_quiet(code: Code, node: ast.AST) -> bool:
-    """Whether gradients are off at a node: by a `with` around it, or a decorator of its function."""
+    """True if gradients are off at a node: by a `with` around it, or a decorator of its function."""
     for parent in code.parents(node):
         heads = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
         heads += parent.decorator_list if isinstance(parent, ast.FunctionDef) else []

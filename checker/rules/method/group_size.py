@@ -4,9 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, mentions, number, plain_name
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, number, plain_name
 
 
 @rule(
@@ -31,7 +31,7 @@ def group_of_one(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_a_return(code: Code) -> bool:
-    """Whether G is the discounted return of a textbook: `G = r + gamma * G`."""
+    """True if G is the discounted return of a textbook: `G = r + gamma * G`."""
     bindings = [b for (_, name), group in code.bindings.items() if name == "G" for b in group]
     return any(mentions(b.value, "gamma|discount|^G$") for b in bindings)
 
@@ -45,6 +45,7 @@ def _ones(code: Code) -> Iterator[tuple[int, int, str]]:
     """(cell, line, name) of every setting that is 1: assigned, a default, a keyword, an entry of a dict."""
     for (_, name), group in code.bindings.items():
         for binding in group:
+            # What a loop or a count makes 1 is no setting.
             if number(binding.value) != 1 or not binding.plain:
                 continue
             if not isinstance(binding.statement, (ast.Assign, ast.AnnAssign)):
@@ -72,7 +73,7 @@ def _ones(code: Code) -> Iterator[tuple[int, int, str]]:
 
 
 def _name_of_entries(code: Code, entries: ast.Dict) -> str:
-    """What a dictionary of settings is called: the key, keyword or name that it is the value of."""
+    """The name of a dictionary of settings: the key, keyword or name that it is the value of."""
     holder = code.parent(entries)
     if isinstance(holder, ast.Dict):
         keys = [key for key, value in zip(holder.keys, holder.values) if value is entries]

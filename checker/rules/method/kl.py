@@ -4,11 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
-from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import (
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import (
     FUNCTIONS,
     called,
     difference,
@@ -18,6 +15,9 @@ from checker.rules.syntax.expressions import (
     product,
     subject,
 )
+from checker.rules.base import Remark, Submission, rule
+from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
+from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
 
 COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
 
@@ -82,8 +82,9 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     reason = "It takes log_r = ref_logps - logps, or the policy's probabilities times (logps - ref_logps)."
     for cell, node in code.walk(ast.BinOp):
-        pair = k3(code, node)
-        if isinstance(pair, tuple) and is_reference(pair[1]) and not mentions(pair[0], REFERENCE):
+        found = k3(code, node)
+        pair = found.log_r if found else None
+        if pair and is_reference(pair[1]) and not mentions(pair[0], REFERENCE):
             yield cell, f"line {node.lineno}: is the KL the right way round?", reason
         elif _weighs_by_the_reference(code, node):
             yield cell, f"line {node.lineno}: is KL(reference || policy) the one that you want?", reason
@@ -98,6 +99,7 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
     for cell, node in code.walk(ast.Assign):
         pair = difference(averaged(node.value))
         if pair and re.fullmatch(r"(approx_|per_token_|token_)?kl(_div|_loss|_penalty)?", plain_name(node.targets[0])):
+            # ref_logps - logps is right on the way to k3, where only the name calls it a KL.
             backwards = is_reference(pair[0]) and not mentions(pair[1], REFERENCE) and mentions(pair[1], POLICY)
             if backwards and not _goes_on(code, plain_name(node.targets[0])):
                 yield (
@@ -121,7 +123,7 @@ def _weighs_by_the_reference(code: Code, node: ast.BinOp) -> bool:
 
 
 def _goes_on(code: Code, name: str) -> bool:
-    """Whether a name is only a step on the way to a KL: its exp, its square, or minus it is used."""
+    """True if a name is only a step on the way to a KL: the code uses its exp, its square, or minus it."""
     for _, node in code.walk(ast.Call):
         if called(node) in ("exp", "pow", "square", "abs", "expm1") and name in names(node):
             return True
@@ -162,7 +164,7 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
 
 
 def _collected(code: Code, node: ast.expr) -> ast.expr:
-    """What an average is of: x of `torch.stack(xs).mean()` with `xs.append(x)` in a loop."""
+    """The values that an average is of: x of `torch.stack(xs).mean()` with `xs.append(x)` in a loop."""
     for _ in range(6):
         before = node
         node = averaged(code.resolve(node))
@@ -177,7 +179,7 @@ def _collected(code: Code, node: ast.expr) -> ast.expr:
 
 
 def _added_to(code: Code, factor: ast.expr) -> list[ast.expr]:
-    """What a loop adds to a name: x of `kl += x`."""
+    """The values that a loop adds to a name: x of `kl += x`."""
     if not isinstance(factor, ast.Name):
         return []
     bindings = (binding.statement for binding in code.visible(factor))
@@ -185,7 +187,7 @@ def _added_to(code: Code, factor: ast.expr) -> list[ast.expr]:
 
 
 def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
-    """Whether an expression is added to what is called a loss, or returned by a function called one."""
+    """True if an expression is added to what is called a loss, or returned by a function called one."""
     for parent in code.parents(node):
         if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
@@ -202,7 +204,7 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
 
 
 def _is_term_of_a_loss(code: Code, target: ast.expr) -> bool:
-    """Whether a name, `kl_penalty` for instance, is added in the expression that a loss is bound to."""
+    """True if a name, `kl_penalty` for instance, is added in the expression that a loss is bound to."""
     name = plain_name(target)
     if not re.search("kl", name, re.IGNORECASE):
         return False

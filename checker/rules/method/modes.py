@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, mentions, number
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import MODEL, SCORES, is_generation
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, number
 
 
 @rule(
@@ -43,6 +43,7 @@ def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
             sampled_in = None
             mode = None
             switched = None
+            # Only a switch between sampling and scoring lets the two disagree, so the order of the source counts.
             for event, node in _events(code, scope, depth=2):
                 if event in ("eval", "train"):
                     mode = event
@@ -60,7 +61,7 @@ def dropout_in_one_pass(submission: Submission) -> Iterator[Remark]:
 
 
 def _distils(code: Code) -> bool:
-    """Whether a student learns from a teacher's distribution: no ratio is taken there, and dropout does no harm."""
+    """True if a student learns from a teacher's distribution: no ratio is taken there, and dropout does no harm."""
     named = {name for _, name in code.bindings} | set(code.functions)
     return any(re.search("teacher", name, re.IGNORECASE) for name in named)
 
@@ -70,7 +71,7 @@ WITHOUT_DROPOUT = re.compile(r"qwen|llama|mistral|gemma|smollm|deepseek|olmo|phi
 
 
 def _has_no_dropout(code: Code) -> bool:
-    """Whether the notebook itself sets every dropout it mentions to 0, or mentions none and names a model without."""
+    """True if the notebook itself sets every dropout it mentions to 0, or mentions none and names a model without."""
     rates = [
         k.value
         for _, call in code.walk(ast.Call)

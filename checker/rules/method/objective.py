@@ -4,11 +4,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, mentions, names, plain_name, product, subject
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.formulas import quotient, unclipped
 from checker.rules.method.vocabulary import ADVANTAGE, MODEL, POLICY, REFERENCE, is_reference
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, mentions, names, plain_name, product, subject
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
 CRITIC = r"value|critic|(^|_)(vf|v|q)(_|$)"
@@ -62,7 +62,7 @@ def ratio_against_the_reference(submission: Submission) -> Iterator[Remark]:
 
 
 def _is_of_the_reference(node: ast.expr) -> bool:
-    """Whether it is of the reference; `base_probs` alone may as well be of the policy that sampled."""
+    """True if it is of the reference. `base_probs` alone may as well be of the policy that sampled."""
     is_named = any(re.search(REFERENCE, name, re.I) and not re.search(BARE_BASE, name, re.I) for name in names(node))
     return is_reference(node) and is_named
 
@@ -103,7 +103,7 @@ def no_policy_gradient(submission: Submission) -> Iterator[Remark]:
 
 
 def _may_hold_the_policy(code: Code, node: ast.AST) -> bool:
-    """Whether a name that says reward or advantage is made of log-probabilities, or of what cannot be seen.
+    """True if a name that says reward or advantage is made of log-probabilities, or of what cannot be seen.
 
     A loss called `reward_loss` or `advantage_term` is often the surrogate.
     """
@@ -117,7 +117,7 @@ def _may_hold_the_policy(code: Code, node: ast.AST) -> bool:
 
 
 def _reaches_the_policy(code: Code, value: ast.expr, far: int) -> bool:
-    """Whether log-probabilities or a ratio are in an expression, or in what its names stand for."""
+    """True if log-probabilities or a ratio are in an expression, or in what its names stand for."""
     if mentions(value, POLICY + r"|ratio|loss"):
         return True
     if any(called(part) in DRAWN for part in ast.walk(value)):

@@ -4,10 +4,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, keyword, mentions, names, plain_name, subject
+from checker.reading.syntax.flow import Flow
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import EOS, PAD, is_generation
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, mentions, names, plain_name, subject
 
 COMPLETION = (
     r"completion|response|generat"
@@ -33,7 +34,7 @@ def eos_masked_as_padding(submission: Submission) -> Iterator[Remark]:
     pad_is_eos = _pad_is_eos(code)
     if not pad_is_eos and not _generates_with_eos(code):
         return
-    sampled = code.flow(is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
+    sampled = Flow(code, is_generation, lambda node: isinstance(node, ast.Call) and not _keeps_ids(node))
     for cell, compared, ids, other in _unequal(code):
         stands_for = [other, code.resolve(other)]
         if not any(mentions(n, EOS) or (pad_is_eos and mentions(n, PAD)) for n in stands_for):
@@ -60,12 +61,12 @@ def _pad_is_eos(code: Code) -> bool:
 
 
 def _generates_with_eos(code: Code) -> bool:
-    """Whether sampling alone pads with the EOS, so that the tokenizer's pad token may be another."""
+    """True if sampling alone pads with the EOS, so that the tokenizer's pad token may be another."""
     return _is_told(code, "generate", "GenerationConfig")
 
 
 def _is_told(code: Code, *functions: str) -> bool:
-    """Whether a call of one of these is told the EOS as what to pad with."""
+    """True if a call of one of these functions gets the EOS to pad with."""
     for _, call in code.calls(*functions):
         pad = keyword(call, "pad_token_id", "pad_token")
         entries = [d for a in call.args if isinstance(a, ast.Dict) for d in zip(a.keys, a.values)]
@@ -77,7 +78,7 @@ def _is_told(code: Code, *functions: str) -> bool:
 
 
 def _only_where_there_is_none(code: Code, node: ast.AST) -> bool:
-    """Whether it stands under `if tokenizer.pad_token is None`: most newer tokenizers have one of their own."""
+    """True if it stands under `if tokenizer.pad_token is None`: most newer tokenizers have one of their own."""
     holders = [parent for parent in code.parents(node) if isinstance(parent, ast.If)]
     return any(mentions(holder.test, PAD) for holder in holders)
 
@@ -103,7 +104,7 @@ def _unequal(code: Code) -> Iterator[tuple[int, ast.expr, ast.expr, ast.expr]]:
 
 
 def _is_for_attention(code: Code, node: ast.AST) -> bool:
-    """Whether a mask, or the name that it gets, is used as an attention mask and for nothing else."""
+    """True if a mask, or the name that it gets, is used as an attention mask and for nothing else."""
     place = _place_of_use(code, node)
     if place != "name":
         return place == "attention"

@@ -4,11 +4,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import argument, called, keyword, mentions, names, parameters, plain_name
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet
 from checker.rules.method.vocabulary import MODEL, is_reference
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import argument, called, keyword, mentions, names, parameters, plain_name
 
 FROZEN_NAME = r"(^|_)ref(erence)?(_|$)|^ref(model|policy)$"
 
@@ -63,7 +63,7 @@ def _layers(code: Code) -> set[str]:
 
 
 def _is_tried_out(code: Code, call: ast.Call) -> bool:
-    """Whether a call stands outside of functions, in a cell that trains nothing."""
+    """True if a call stands outside of functions, in a cell that trains nothing."""
     tree, _ = code.place(call)
     trained = (code.place(backward)[0] for _, backward in code.calls("backward"))
     return code.scope(call) is None and tree not in trained
@@ -84,12 +84,12 @@ def _scores_with_the_reference(code: Code, call: ast.Call) -> bool:
 
 
 def _returns_numbers(code: Code, function: ast.AST) -> bool:
-    """Whether a function lets go of the graph before it returns: `.item()`, `.detach()`, `.tolist()`."""
+    """True if a function lets go of the graph before it returns: `.item()`, `.detach()`, `.tolist()`."""
     return any(called(inner) in ("item", "detach", "tolist", "numpy") for inner in code.calls_in(function))
 
 
 def _is_frozen(code: Code) -> bool:
-    """Whether gradients of the reference are switched off, in a loop over its parameters or by a function for it."""
+    """True if gradients of the reference are switched off, in a loop over its parameters or by a function for it."""
     for _, loop in code.walk(ast.For):
         if called(loop.iter) in ("parameters", "named_parameters") and is_reference(loop.iter):
             return any("requires_grad" in name for part in loop.body for name in names(part))
@@ -102,7 +102,7 @@ def _is_frozen(code: Code) -> bool:
 
 
 def _is_let_go(code: Code, call: ast.Call) -> bool:
-    """Whether the result is detached, there or where its name is used."""
+    """True if the result is detached, there or where its name is used."""
     statement = code.within(call, ast.Assign)
     made = {name for target in statement.targets for name in names(target)} if statement else set()
     for _, detach in code.calls("detach", "item", "detach_"):
@@ -142,7 +142,9 @@ def reference_is_the_policy(submission: Submission) -> Iterator[Remark]:
 
 
 def _passed(code: Code, call: ast.Call, wanted: tuple[str, ...]) -> ast.expr | None:
-    """What a call passes for the first of these parameters; by position too where the function is the notebook's own."""
+    """The value that a call passes for the first of these parameters, by name or, in the notebook's own functions,
+    by place.
+    """
     function = code.procedure(call)
     own = set() if function is None else parameters(function)
     values = (argument(call, function, name) if name in own else keyword(call, name) for name in wanted)

@@ -4,12 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.bindings import BINDING, bound
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import LOOPS, called, mentions, names, number, plain_name, subject
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.gradients import is_quiet, is_true
 from checker.rules.method.vocabulary import GROUP_SIZE, MODEL, SCORES, is_generation
-from checker.rules.syntax.bindings import BINDING, bound
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import LOOPS, called, mentions, names, number, plain_name, subject
 
 
 @rule(
@@ -68,7 +68,7 @@ def _is_forward(call: ast.Call) -> bool:
 
 
 def _called_quietly(code: Code, function: ast.FunctionDef) -> bool:
-    """Whether every call of a function stands where gradients are off."""
+    """True if every call of a function stands where gradients are off."""
     sites = [call for _, call in code.walk(ast.Call) if plain_name(call.func) == function.name]
     return bool(sites) and all(is_quiet(code, site) for site in sites)
 
@@ -105,7 +105,7 @@ def one_generate_per_completion(submission: Submission) -> Iterator[Remark]:
 
 
 def _collects_the_same(code: Code, call: ast.Call, loop: ast.AST, iterable: ast.Call) -> bool:
-    """Whether a model's own `generate` is given the same each time, and what comes of it is put into a list."""
+    """True if a loop gives a model's own `generate` the same each time, and puts the result into a list."""
     within = code.inside(loop)
     calls = {called(part) for part in within}
     if (
@@ -118,7 +118,7 @@ def _collects_the_same(code: Code, call: ast.Call, loop: ast.AST, iterable: ast.
         return False
     given = [*call.args, *(k.value for k in call.keywords)]
     asked = {part.id for value in given for part in code.inside(value) if isinstance(part, ast.Name)}
-    changed = {name for part in within if isinstance(part, BINDING) for name, _, _ in bound(part)}
+    changed = {binding.name for part in within if isinstance(part, BINDING) for binding in bound(part)}
     changed |= {plain_name(subject(part)) for part in within if called(part) in CHANGES}
     return bool(asked) and not asked & changed
 

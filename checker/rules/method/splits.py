@@ -3,12 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
+from checker.reading.syntax.bindings import Binding
+from checker.reading.syntax.code import Code, Place
+from checker.reading.syntax.expressions import called, is_empty, keyword, names, number, plain_name, same, subject
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.syntax.bindings import Binding
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, is_empty, keyword, names, number, plain_name, same, subject
 
 TRAIN = re.compile(r"(^|_)train(ing)?(_|$)", re.IGNORECASE)
 EVAL = re.compile(r"(^|_)(eval(uation)?|test(ing)?|val(id(ation)?)?|held_?out|dev)(_|$)", re.IGNORECASE)
@@ -20,14 +21,25 @@ DATA = re.compile(
 MEASURES = re.compile(r"eval|compare|accuracy|test", re.IGNORECASE)
 REASON = "A model that has learned the answers by heart looks best there; items split by a hash cannot overlap."
 OF_EVERY_ROW = re.compile(r"system|template", re.IGNORECASE)  # `SYSTEM_PROMPT_EVAL` is a text that every row gets
+TAKING = ("list", "copy", "deepcopy", "shuffled", "sample", "choices", "choice", "select", "shuffle")
+SIZE = re.compile(r"^n_|^num_|_size$|_count$|^N_|_n$|^n$", re.IGNORECASE)
 BARE = {"train", "training", "test", "eval", "valid", "val", "heldout", "held_out", "dev"}
 
 
 @lru_cache(maxsize=20_000)  # a class shares its names
 def _names_of(pattern: re.Pattern, name: str) -> bool:
+    """True if a name is one of data that the pattern fits: `train_rows`, `eval_set`, or "test" alone."""
     if not pattern.search(name) or OF_EVERY_ROW.search(name):
         return False
     return bool(DATA.search(name)) or name.lower() in BARE
+
+
+def _is_training(name: str) -> bool:
+    return _names_of(TRAIN, name) and not EVAL.search(name)
+
+
+def _is_held_out(name: str) -> bool:
+    return _names_of(EVAL, name) and not TRAIN.search(name)
 
 
 @rule(
@@ -40,40 +52,33 @@ def _names_of(pattern: re.Pattern, name: str) -> bool:
 def evaluated_on_the_training_set(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     bound = [b for group in code.bindings.values() for b in group if b.plain and not is_empty(b.value)]
-    train = [b for b in bound if _names_of(TRAIN, b.name) and not EVAL.search(b.name)]
-    for one in bound:
-        if not _names_of(EVAL, one.name) or TRAIN.search(one.name):
-            continue
-        for other in train:
-            if code.scope(one.statement) is not code.scope(other.statement):
-                continue
-            if _is_taken_from(code, one.value, other.name) or _made_alike(code, one, other):
-                tree, line = code.place(one.statement)
-                yield (
-                    code.trees[tree].cell,
-                    f"line {line}: is {one.name} made of the same items as {other.name}?",
-                    REASON,
-                )
-                break
+    yield from _made_of_the_same_items(code, bound)
     yield from _handed_over_together(code)
     yield from _begun_alike(code)
     yield from _measured_on_training_rows(submission, {b.name for b in bound})
 
 
+def _made_of_the_same_items(code: Code, bound: list[Binding]) -> Iterator[Remark]:
+    """`eval_rows = train_rows[:50]`, or two calls `make(100, seed=0)`: one remark for each held-out set."""
+    trained = [b for b in bound if _is_training(b.name)]
+    for held_out in (b for b in bound if _is_held_out(b.name)):
+        scope = code.scope(held_out.statement)
+        for train in trained:
+            if code.scope(train.statement) is not scope:
+                continue
+            if _is_taken_from(code, held_out.value, train.name) or _made_alike(code, held_out, train):
+                place = code.place(held_out.statement)
+                question = f"line {place.line}: is {held_out.name} made of the same items as {train.name}?"
+                yield code.trees[place.tree].cell, question, REASON
+                break
+
+
 def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
     """`train`, `train[:50]`, `random.sample(train, 50)`, `list(train)`, with train never cut down itself."""
-    if called(value) in (
-        "list",
-        "copy",
-        "deepcopy",
-        "shuffled",
-        "sample",
-        "choices",
-        "choice",
-        "select",
-        "shuffle",
-    ):
-        value = subject(value) if not re.search(r"random|rng|copy", "".join(names(value.func))) else value.args[0]
+    if called(value) in TAKING:
+        # In `random.sample(train, 50)` and `copy.copy(train)` the subject is the module, and train an argument.
+        is_of_a_module = re.search(r"random|rng|copy", "".join(names(value.func)))
+        value = value.args[0] if is_of_a_module else subject(value)
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         value = value.value
     made = [value for value in code.values(train) if not _is_made_of_itself(value, train)]
@@ -88,39 +93,51 @@ def _is_made_of_itself(value: ast.expr, name: str) -> bool:
 
 
 def _made_alike(code: Code, one: Binding, other: Binding) -> bool:
-    """Whether two values are calls of one function with one seed, or cut from the start of one list."""
+    """True if two values are one name, cut from the start of one list, or calls that give the same items."""
     first = one.value
     second = other.value
     if isinstance(first, ast.Name) and isinstance(second, ast.Name):
         return first.id == second.id
     if isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):
-        cuts = (first.slice, second.slice)
-        from_the_start = all(isinstance(c, ast.Slice) and c.lower is None and c.step is None for c in cuts)
-        positive = from_the_start and all(c.upper is None or (number(c.upper) or 0) > 0 for c in cuts)
-        return positive and same(first.value, second.value)
-    if not (isinstance(first, ast.Call) and isinstance(second, ast.Call) and same(first.func, second.func)):
+        return _cuts_from_the_start(first) and _cuts_from_the_start(second) and same(first.value, second.value)
+    if isinstance(first, ast.Call) and isinstance(second, ast.Call) and same(first.func, second.func):
+        return _words(code, first) == _words(code, second) and _draw_alike(code, one, other)
+    return False
+
+
+def _cuts_from_the_start(node: ast.Subscript) -> bool:
+    """True for `rows[:100]`; not for `rows[100:]`, `rows[:-100]` and `rows[::2]`."""
+    cut = node.slice
+    if not isinstance(cut, ast.Slice) or cut.lower is not None or cut.step is not None:
         return False
-    if _words(code, first) != _words(code, second):
-        return False
+    return cut.upper is None or (number(cut.upper) or 0) > 0
+
+
+def _draw_alike(code: Code, one: Binding, other: Binding) -> bool:
+    """True if two calls of one function draw the same: by the seed they pass, by none at all, or by one set before."""
+    first = one.value
+    second = other.value
     seeds = (_seed(code, first), _seed(code, second))
     if seeds != (None, None):
         return seeds[0] == seeds[1]
     if _repeats_the_same(code, first) and _repeats_the_same(code, second):
         return True
-    reseeded = (_seeded_before(code, one), _seeded_before(code, other))
-    return _seeds_itself(code, first) or (None not in reseeded and reseeded[0] == reseeded[1])
+    if _seeds_itself(code, first):
+        return True
+    seed_before = _seeded_before(code, one)
+    return seed_before is not None and seed_before == _seeded_before(code, other)
 
 
 def _words(code: Code, call: ast.Call) -> list[str]:
-    """What decides the items that a call makes, besides its seed and their number: a split, a range."""
+    """The arguments that decide which items a call makes, but for its seed and their number: a split, a range."""
     given = [*call.args, *(k.value for k in call.keywords if k.arg not in ("seed", "random_state"))]
     return [ast.dump(value) for value in given if not _makes_generator(value) and not _is_size(code, value)]
 
 
 def _is_size(code: Code, value: ast.expr) -> bool:
-    return number(code.resolve(value)) is not None or bool(
-        re.search(r"^n_|^num_|_size$|_count$|^N_|_n$|^n$", plain_name(value) or getattr(value, "attr", ""), re.I)
-    )
+    """True for a number, and for a name that says one: `n_train`, `config.eval_size`."""
+    name = plain_name(value) or getattr(value, "attr", "")
+    return number(code.resolve(value)) is not None or bool(SIZE.search(name))
 
 
 def _makes_generator(node: ast.AST) -> bool:
@@ -137,12 +154,12 @@ def _seed(code: Code, call: ast.Call) -> float | None:
 
 
 def _seeds_itself(code: Code, call: ast.Call) -> bool:
-    """Whether a function of the notebook begins the same stream each time it is called."""
+    """True if a function of the notebook begins the same stream each time it is called."""
     function = code.functions.get(plain_name(call.func))
-    return function is not None and any(
-        (_makes_generator(node) or called(node) == "seed") and node.args and number(node.args[0]) is not None
-        for node in code.inside(function)
-    )
+    if function is None:
+        return False
+    seeding = [node for node in code.inside(function) if _makes_generator(node) or called(node) == "seed"]
+    return any(node.args and number(node.args[0]) is not None for node in seeding)
 
 
 FIXED = {"append", "extend", "range", "len", "list", "dict", "zip", "enumerate", "items", "join", "format", "shuffle"}
@@ -151,11 +168,9 @@ FIXED = {"append", "extend", "range", "len", "list", "dict", "zip", "enumerate",
 def _repeats_the_same(code: Code, call: ast.Call) -> bool:
     """`build(repeats=40)`, where the function of the notebook draws nothing: one list, so many times over."""
     function = code.functions.get(plain_name(call.func))
-    if (
-        function is None
-        or call.args
-        or [bool(re.search("repeat|copies|times", k.arg or "")) for k in call.keywords] != [True]
-    ):
+    if function is None or call.args or len(call.keywords) != 1:
+        return False
+    if not re.search("repeat|copies|times", call.keywords[0].arg or ""):
         return False
     return all(called(inner) in FIXED for inner in code.calls_in(function))
 
@@ -175,28 +190,26 @@ def _handed_over_together(code: Code) -> Iterator[Remark]:
     """`Trainer(train_dataset=rows, eval_dataset=rows)`, whatever was mapped or selected in between."""
     for cell, call in code.walk(ast.Call):
         told = {k.arg: k.value for k in call.keywords if k.arg}
-        training = next((v for k, v in told.items() if _names_of(TRAIN, k) and not EVAL.search(k)), None)
-        held_out = next((v for k, v in told.items() if _names_of(EVAL, k) and not TRAIN.search(k)), None)
-        if training is None or held_out is None or is_empty(training) or is_empty(held_out):
+        training = next((value for name, value in told.items() if _is_training(name)), None)
+        held_out = next((value for name, value in told.items() if _is_held_out(name)), None)
+        if not _is_data(training) or not _is_data(held_out):
             continue
-        if isinstance(training, ast.Constant) or isinstance(held_out, ast.Constant):
-            continue
-        if set(_sources(code, training, through=UNCUT)) & set(_sources(code, held_out, through=(*UNCUT, *CUTS))):
-            yield (
-                cell,
-                f"line {call.lineno}: does this train and evaluate on the same rows?",
-                REASON,
-            )
+        if _sources(code, training, through=UNCUT) & _sources(code, held_out, through=(*UNCUT, *CUTS)):
+            yield cell, f"line {call.lineno}: does this train and evaluate on the same rows?", REASON
+
+
+def _is_data(value: ast.expr | None) -> bool:
+    """True for an argument that is given, and is neither a constant nor empty."""
+    return value is not None and not is_empty(value) and not isinstance(value, ast.Constant)
 
 
 def _begun_alike(code: Code) -> Iterator[Remark]:
     """Environments of an evaluation that begin from the seeds 0, 1, 2 from which the training's began."""
-    loops = [(cell, loop) for cell, loop in code.walk(ast.For) if _goes_over_seeds(code, loop)]
-    training = [
-        loop for _, loop in loops if _fills(code, loop, r"train|prompt|dataset") and not _is_of_an_evaluation(loop)
-    ]
-    evaluations = [(cell, loop) for cell, loop in loops if loop not in training and _is_of_an_evaluation(loop)]
-    for cell, loop in evaluations[:1] if training else []:
+    over_seeds = [(cell, loop) for cell, loop in code.walk(ast.For) if _goes_over_seeds(code, loop)]
+    evaluations = [(cell, loop) for cell, loop in over_seeds if _is_of_an_evaluation(loop)]
+    others = [loop for _, loop in over_seeds if not _is_of_an_evaluation(loop)]
+    if evaluations and any(_fills(code, loop, r"train|prompt|dataset") for loop in others):
+        cell, loop = evaluations[0]
         yield (
             cell,
             f"line {loop.lineno}: did the training begin from the same seeds?",
@@ -215,7 +228,7 @@ def _goes_over_seeds(code: Code, loop: ast.For) -> bool:
 
 
 def _fills(code: Code, loop: ast.For, pattern: str) -> bool:
-    """Whether a loop appends to a list of such a name."""
+    """True if a loop appends to a list whose name the pattern fits."""
     filled = [subject(part) for part in code.inside(loop) if called(part) in ("append", "extend")]
     return any(re.search(pattern, plain_name(listed), re.IGNORECASE) for listed in filled)
 
@@ -226,26 +239,35 @@ def _is_of_an_evaluation(loop: ast.For) -> bool:
 
 UNCUT = ("map", "shuffle", "rename_column", "rename_columns", "remove_columns", "with_format", "cast_column", "list")
 CUTS = ("select", "filter", "take", "sample")
+MOST_STEPS = 8  # from an argument back to the data that it was made from
 
 
-def _sources(code: Code, node: ast.expr, through: tuple[str, ...]) -> list[tuple[str, tuple[int, int]]]:
-    """The names of data that an expression was made from, each with the place where that data was bound."""
-    found = []
-    for _ in range(8):
+@dataclass(frozen=True)
+class _Source:
+    """Data that an expression was made from: its name, and the place where it was bound to it."""
+
+    name: str
+    bound_at: Place
+
+
+def _sources(code: Code, node: ast.expr, through: tuple[str, ...]) -> set[_Source]:
+    """All data that an expression was made from, step by step, through these methods and, among cuts, `[a:b]`."""
+    found = set()
+    for _ in range(MOST_STEPS):
         if isinstance(node, ast.Name):
             here = code.place(node)
             before = [b for b in code.visible(node) if b.plain and code.place(b.statement) < here]
             last = max(before, key=lambda b: code.place(b.statement), default=None)
             if last is None:
-                return found
-            found.append((node.id, code.place(last.statement)))
+                break
+            found.add(_Source(node.id, code.place(last.statement)))
             node = last.value
         elif called(node) in through and subject(node) is not None:
             node = subject(node)
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and "select" in through:
             node = node.value
         else:
-            return found
+            break
     return found
 
 
@@ -254,14 +276,15 @@ def _measured_on_training_rows(submission: Submission, bound: set[str]) -> Itera
     code = submission.code
     cells = {cell.number for cell in submission.sections.get(7, [])}
     calls = [(cell, call) for cell, call in code.walk(ast.Call) if cell in cells]
-    given = ((cell, call, _training_rows(call, bound)) for cell, call in calls if MEASURES.search(called(call)))
-    cell, call, rows = next((found for found in given if found[2]), (None, None, ""))
-    if call is None:
-        return
     outermost = [call for _, call in calls if code.within(call, ast.Call) is None]
     used = {name for call in outermost for name in names(call)}
-    if not any(EVAL.search(name) and DATA.search(name) for name in used):
-        yield cell, f"line {call.lineno}: is this evaluation, of {rows}, to be on what was trained on?", REASON
+    if any(EVAL.search(name) and DATA.search(name) for name in used):
+        return
+    for cell, call in calls:
+        rows = _training_rows(call, bound)
+        if rows and MEASURES.search(called(call)):
+            yield cell, f"line {call.lineno}: is this evaluation, of {rows}, to be on what was trained on?", REASON
+            return
 
 
 def _training_rows(call: ast.Call, bound: set[str]) -> str:

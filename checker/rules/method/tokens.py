@@ -4,10 +4,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from checker.reading.syntax.code import Code
+from checker.reading.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
+from checker.reading.syntax.flow import Flow
 from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import PAD, cuts_columns, is_generation
-from checker.rules.syntax.code import Code
-from checker.rules.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
 
 # In an encoder and decoder the completion is a sequence of its own: `generate` does not repeat the prompt.
 APART = re.compile(r"seq2seq|conditionalgeneration|(^|/|-)(flan-?)?t5|bart|pegasus", re.IGNORECASE)
@@ -34,8 +35,8 @@ def cut_at_the_unpadded_length(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if not any(node.value == "left" for _, node in code.walk(ast.Constant)):
         return
-    counted = code.flow(_counts_real_tokens, lambda node: called(node) in ("max", "arange", "decode"))
-    sampled = code.flow(is_generation, lambda node: called(node) in ("decode", "batch_decode"))
+    counted = Flow(code, _counts_real_tokens, lambda node: called(node) in ("max", "arange", "decode"))
+    sampled = Flow(code, is_generation, lambda node: called(node) in ("decode", "batch_decode"))
     for cell, node in code.walk(ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         lowers = [part.lower for part in parts if isinstance(part, ast.Slice) and part.lower is not None]
@@ -81,19 +82,16 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
     code = submission.code
     if not any(True for _ in code.calls("decode", "batch_decode")) or _completions_come_apart(code):
         return
-    whole_ids = code.flow(is_generation, lambda node: cuts_columns(node) or _leaves_tensors(node))
+    whole_ids = Flow(code, is_generation, lambda node: cuts_columns(node) or _leaves_tensors(node))
 
     def decodes_all(node: ast.AST) -> bool:
         return called(node) in ("decode", "batch_decode") and bool(node.args) and whole_ids(node.args[0])
 
-    whole_text = code.flow(decodes_all, lambda node: cuts_columns(node) or _cuts_text(node))
+    whole_text = Flow(code, decodes_all, lambda node: cuts_columns(node) or _cuts_text(node))
+    # A reward may be meant to read the prompt, so this is asked. Text that is cut by the length of a string is always
+    # wrong, so that is asserted, below.
     for cell, call in code.walk(ast.Call):
-        if not re.search(r"reward|^(get_|compute_)?scores?(_|$)", called(call)) or called(call) in (
-            "append",
-            "extend",
-        ):
-            continue
-        if _is_learned(code, call):
+        if not re.search(r"reward|^(get_|compute_)?scores?(_|$)", called(call)) or _is_learned(code, call):
             continue
         if any(whole_text(argument) for argument in [*call.args, *(k.value for k in call.keywords)]):
             yield Question(
@@ -114,7 +112,7 @@ def reward_reads_the_prompt(submission: Submission) -> Iterator[Remark]:
 
 
 def _completions_come_apart(code: Code) -> bool:
-    """Whether the model is an encoder and decoder, by the name of its class or its checkpoint."""
+    """True if the model is an encoder and decoder, by the name of its class or its checkpoint."""
     named = (called(call.func.value) or plain_name(call.func.value) for _, call in _loads(code))
     written = (node.value for _, call in _loads(code) for node in [*call.args] if isinstance(node, ast.Constant))
     return any(APART.search(str(name)) for name in [*named, *written])
@@ -125,7 +123,7 @@ def _loads(code: Code) -> Iterator[tuple[int, ast.Call]]:
 
 
 def _is_learned(code: Code, call: ast.Call) -> bool:
-    """Whether the reward comes from a model that was trained on prompt and completion together, and needs both."""
+    """True if the reward comes from a model that was trained on prompt and completion together, and needs both."""
     function = code.procedure(call)
     asked = [call.func, *call.args, *(k.value for k in call.keywords)]
     if any(mentions(node, SCORES_TEXT) for node in asked):
@@ -137,7 +135,7 @@ def _is_learned(code: Code, call: ast.Call) -> bool:
 
 
 def _is_known_to_begin_so(code: Code, node: ast.AST) -> bool:
-    """Whether the cut stands under `if text.startswith(prompt)`: then the length is the right one."""
+    """True if the cut stands under `if text.startswith(prompt)`: then the length is the right one."""
     holders = [parent for parent in code.parents(node) if isinstance(parent, (ast.If, ast.IfExp))]
     return any(called(part) == "startswith" for holder in holders for part in code.inside(holder.test))
 
@@ -190,18 +188,19 @@ def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
         if isinstance(target, ast.Subscript) and plain_name(target.value):
             value = number(node.value)
             if value == -100:
-                marked.add(code.key(target.value))
+                marked.add(code.variable(target.value))
             elif value is not None:
+                # `labels[labels == -100] = 0` takes the mark out again.
                 repaired.add(plain_name(target.value))
 
     def holds_mark(node: ast.AST) -> bool:
-        if isinstance(node, ast.Name) and code.key(node) in marked and node.id not in repaired:
+        if isinstance(node, ast.Name) and code.variable(node) in marked and node.id not in repaired:
             return True
         return called(node) in ("masked_fill", "masked_fill_", "where", "full_like", "full") and any(
             number(argument) == -100 for argument in node.args
         )
 
-    carries = code.flow(holds_mark, _removes_mark)
+    carries = Flow(code, holds_mark, _removes_mark)
     for cell, call in code.calls("gather", "take_along_dim"):
         index = keyword(call, "index") or (call.args[-1] if len(call.args) > 1 else None)
         if index is not None and carries(index) and not names(index) & repaired:
@@ -213,7 +212,7 @@ def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
 
 
 def _speaks_of_the_mark(code: Code) -> bool:
-    """Whether -100 is written anywhere; where it is not, nothing can hold it."""
+    """True if -100 is written anywhere; where it is not, nothing can hold it."""
     minus = (node for _, node in code.walk(ast.UnaryOp) if isinstance(node.op, ast.USub))
     return any(number(node) == -100 for node in minus)
 

@@ -1,8 +1,8 @@
-"""How people name things in GRPO notebooks, as patterns for `mentions`."""
+"""Names that people use in GRPO notebooks, as patterns for `mentions`."""
 
 import ast
 
-from checker.rules.syntax.expressions import called, mentions
+from checker.reading.syntax.expressions import called, mentions
 
 REFERENCE = (
     r"(^|_)(ref(erence)?|base|frozen|sft|init(ial)?)\d?(_|$)"
@@ -30,7 +30,7 @@ def is_generation(node: ast.AST) -> bool:
 
 
 def is_reference(node: ast.AST) -> bool:
-    """Whether the expression is plainly of the reference model, and of nothing compared with it."""
+    """True if the expression is plainly of the reference model, and of nothing compared with it."""
     return mentions(node, REFERENCE) and not mentions(node, r"(^|_)(old|new|cur(rent)?|policy)(_|$)")
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from checker.files import write_beside
-from checker.pages.pieces import cards, interface, recorded, references, trying
 from checker.pages.templates import HERE
+from checker.reading.files import write_beside
+from checker.site.pieces import cards, interface, recorded, references, trying
 
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "gallery": cards.gallery,

@@ -5,10 +5,10 @@ import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.notebook import Notebook, read
 from checker.pages.markdown import to_html
 from checker.pages.templates import style, template
-from checker.pages.website import NOTEBOOK
+from checker.reading.notebook import Notebook, read
+from checker.reading.website import NOTEBOOK
 
 PACKAGE = "shared"
 
@@ -49,7 +49,7 @@ def interface(project: Path, sources: list[Path]) -> str:
 
 
 def imported(notebook: Notebook) -> set[str]:
-    """What a notebook imports from `shared`: "shared.kl.k3", "shared.check"."""
+    """The names that a notebook imports from `shared`: "shared.kl.k3", "shared.check"."""
     found = set()
     for cell in notebook.code_cells:
         try:
@@ -119,7 +119,7 @@ def _members(thing) -> list:
 
 
 def _signature(thing) -> str:
-    """How a function or class is called, with an argument a line where that is long."""
+    """The signature of a function or class, with an argument a line where that is long."""
     if thing.is_module:
         return ""
     written = thing.signature() if thing.is_function else f"class {thing.name}"

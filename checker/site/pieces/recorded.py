@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from checker.notebook import Unreadable
 from checker.pages.templates import style, template
+from checker.reading.notebook import Unreadable
 
 RECORD = Path("benchmarks") / "watch.json"
 GRID = Path("benchmarks") / "grid.json"

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.layout import title_of
-from checker.notebook import Notebook, read
 from checker.pages.templates import style, template
-from checker.pages.terms import Paper, papers
-from checker.pages.website import NOTEBOOK
+from checker.reading.layout import title_of
+from checker.reading.notebook import Notebook, read
+from checker.reading.website import NOTEBOOK
+from checker.site.terms import Paper, papers
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ def references(project: Path, sources: list[Path]) -> str:
 
 
 def _text(notebook: Notebook) -> str:
-    """What a notebook says, in its texts and its code."""
+    """All that a notebook says, in its texts and its code."""
     return "\n".join(cell.source for cell in notebook.cells)

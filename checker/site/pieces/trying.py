@@ -7,8 +7,8 @@ without scripts, the page shows a group that was recorded.
 import shutil
 from pathlib import Path
 
-from checker.pages.pieces.recorded import RECORD, read_record
 from checker.pages.templates import style, template
+from checker.site.pieces.recorded import RECORD, read_record
 
 MADE = Path("build") / "try"
 LOADED = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm", "before.onnx", "after.onnx", "facts.json")

@@ -1,4 +1,4 @@
-"""Programs that run in processes of their own. `python -m checker.grading.apart` is what runs inside a box."""
+"""The programs that run inside a box: `python -m checker.grading.box.inside` takes a job and does it."""
 
 # Records that a box sends of itself: its job is ready to run what was handed in, and it came to its end.
 BEGUN = "begun"

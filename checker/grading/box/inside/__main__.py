@@ -1,7 +1,8 @@
-"""What runs inside a box: takes a job from stdin, bounds itself, does it, and says what came of it, a JSON line a time.
+"""The program inside a box. It takes a job from stdin, bounds itself, does the job, and says what came of it, a JSON
+line a time.
 
-The lines leave through a copy of stdout that no child inherits, and the process cannot be looked into by what it runs;
-so a notebook's kernel, which is a child, has no way to them.
+The lines leave through a copy of stdout that no program inherits and that a child of `children.py` closes. The process
+cannot be looked into by what it runs. So neither a notebook's kernel nor a student's function has a way to them.
 """
 
 import ctypes
@@ -15,10 +16,13 @@ import time
 import traceback
 from collections.abc import Callable
 
-from checker.grading.apart import FINISHED
+from checker.grading.box.inside import FINISHED
+from checker.grading.box.inside.sending import sender
+from checker.grading.box.inside.users import become
 
 JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
 SET_DUMPABLE, SET_SECCOMP, FILTERED = 4, 22, 2  # prctl(2)
+IN_CHILDREN = ("answers",)  # these have a child become the box's user, so that it has no power over its parent
 STEP = 8  # bytes of a step of the filter
 LAST_WORDS = 4_000  # characters of a traceback
 
@@ -29,12 +33,15 @@ def main() -> None:
         job = json.loads(given.read()) | {"begun": begun}
     send = take_over_stdout()
     try:
-        _bound(job["limits"], job["uid"], job["counted"])
+        _bound(job["limits"], job["counted"])
+        if job["do"] not in IN_CHILDREN:
+            become(job["uid"])
         _refuse(bytes.fromhex(job["filter"]))
-        importlib.import_module(f"checker.grading.apart.{JOBS[job['do']]}").run(job, send)
+        importlib.import_module(f"checker.grading.box.inside.{JOBS[job['do']]}").run(job, send)
         send({FINISHED: True})
     except Exception:  # a fault of the box or of this program; what a submission does wrong is part of a job's result
         send({"failed": traceback.format_exc()[-LAST_WORDS:]})
+    os._exit(0)  # all is said; the usual end of an interpreter that has imported torch takes a second
 
 
 def take_over_stdout() -> Callable[[dict], None]:
@@ -43,23 +50,13 @@ def take_over_stdout() -> Callable[[dict], None]:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
-
-    def send(record: dict) -> None:
-        line = json.dumps(record).encode() + b"\n"
-        while line:
-            line = line[os.write(results, line) :]
-
-    return send
+    return sender(results)
 
 
-def _bound(limits: dict, uid: int | None, counted: bool) -> None:
-    """Take a user of one's own, and set the limits that the system keeps."""
+def _bound(limits: dict, counted: bool) -> None:
+    """Set the limits that the system keeps."""
     if counted:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
-    if uid is not None:
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
     seconds = int(limits["cpu"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["folder"], limits["folder"]))

@@ -14,9 +14,9 @@ from pathlib import Path
 import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from checker.execution import ShowingClient
-from checker.grading.apart import BEGUN
-from checker.kernel import fresh_kernel
+from checker.grading.box.inside import BEGUN
+from checker.running.execution import ShowingClient
+from checker.running.kernel import fresh_kernel
 
 LAST_SECONDS = 5  # kept back from the box's time, to end the kernel and to send what there is
 

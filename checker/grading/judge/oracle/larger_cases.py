@@ -1,4 +1,4 @@
-"""Hidden cases that are larger than those of a check: a function that is right up to a size that it saw is not right."""
+"""Hidden cases that are larger than those of a check, for functions that are right only up to the sizes they have seen."""
 
 from shared.exercises.calling import call
 from shared.exercises.drawing import Draw
@@ -20,7 +20,7 @@ class LargeDraw(Draw):
 
 
 def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
-    """Large cases that an exercise takes for valid and its reference bears; fewer, or none, where it bears few."""
+    """Large cases that are valid and that the reference can compute; fewer, or none, where it can compute few."""
     chance = LargeDraw(f"{exercise.function} {seed} larger")
     found = []
     for _ in range(COUNT * TRIES):

@@ -1,7 +1,7 @@
-"""What a function is worth that is right in some hidden cases and wrong in others, and the lines that say so.
+"""The worth of a function that is right in some hidden cases and wrong in others, and the lines that say so.
 
-Of some exercises one answer, 0 for the most part, is right in many cases: a function that gives it always has learned
-nothing. So as many cases as it would get count for nobody, and the points go by the others.
+In some exercises one answer, 0 for the most part, is right in many cases, and a function that always gives it knows
+nothing. As many cases as such a function gets right earn nobody anything, and the points go by the others.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ IN_WORDS = {
 
 
 def by_one_answer(values: Iterable) -> int:
-    """In how many cases the same answer is right. A tensor of one number is that number, whatever its shape."""
+    """The number of cases in which the same answer is right. A tensor of one number is that number, whatever its shape."""
     often = Counter(map(plain, values)).most_common(1)
     return often[0][1] if often else 0
 
@@ -33,7 +33,7 @@ def share(right: int, total: int, free: int) -> float:
 
 
 def counted(ways: Iterable[str], total: int, free: int) -> str:
-    """How many cases are right, and what the others gave: a way of `IN_WORDS` for each wrong one."""
+    """Sentences on the number of right cases and on the others; `ways` has a word of `IN_WORDS` for each of these."""
     wrong = Counter(ways)
     right = total - wrong.total()
     gave = ", ".join(f"{IN_WORDS[way]} in {wrong[way]}" for way in IN_WORDS if wrong[way])

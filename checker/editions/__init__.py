@@ -1,0 +1,1 @@
+"""The editions of a notebook and of the course: blank, for Colab, and what a student gets."""

@@ -1,0 +1,97 @@
+"""A mark that is disputed: the hidden cases that a student's function failed, for the instructor alone.
+
+The function runs in a box as in grading. The cases and what is right are put into words by a process of their own.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+
+from checker.grading.box.walls import ROOT
+from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
+from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.submission import Job
+from checker.points.items import Check, Item
+from checker.reading.notebook import Unreadable, notebook_of
+from checker.reading.syntax.statements import definitions
+
+FOLDER = "disputes"
+DISPUTED = "checker.grading.judge.oracle.disputed"
+
+
+class _Listening:
+    """The process that knows what is right, with the outcomes on which it was asked for a verdict."""
+
+    def __init__(self, references: ReferenceProcess):
+        self.references = references
+        self.outcomes: dict[str, list] = {}
+
+    def cases(self, checks: Iterable[str]) -> HiddenCases:
+        return self.references.cases(checks)
+
+    def judge(self, check: str, outcomes: list) -> HiddenVerdict:
+        self.outcomes[check] = outcomes
+        return self.references.judge(check, outcomes)
+
+
+def exercise_in(sheet: Sheet, name: str) -> Item | None:
+    """The exercise of a notebook that has this name and checks that earn it; None where it has none."""
+    return next((item for item in sheet.items if item.name == name and item.checks), None)
+
+
+def require(sheets: Iterable[Sheet], name: str) -> None:
+    """Raises Unreadable where no notebook has such an exercise."""
+    sheets = list(sheets)
+    if not any(exercise_in(sheet, name) for sheet in sheets):
+        known = sorted({item.name for sheet in sheets for item in sheet.items if item.checks})
+        raise Unreadable(
+            f"--exercise {name}: no notebook has a checked exercise of this name. There are {', '.join(known)}."
+        )
+
+
+def dispute(job: Job, name: str) -> str:
+    """The cases that an exercise of a notebook failed, as a text.
+
+    Raises:
+        BoxFailed: a box did, and not the submission.
+    """
+    item = exercise_in(job.sheet, name)
+    settings = job.settings
+    references = ReferenceProcess(settings.seed)
+    listening = _Listening(references)
+    try:
+        student = definitions(notebook_of(json.loads(job.text)))
+        alone = replace(job.sheet, items=(item,))
+        judged = verdicts(student, alone, listening, settings.isolation, settings.limits)
+    finally:
+        references.close()
+    pieces = [f"{job.student}, {job.sheet.name}, {name}: the function as it was handed in, by itself."]
+    for check, verdict in judged.items():
+        pieces.append(verdict.text)
+        failed = _failed(check, listening.outcomes.get(check.name, []), settings.seed)
+        pieces += [_case(one) for one in failed]
+        if not verdict.passed and not failed:
+            pieces.append("No case was run, or the exercise has no reference: the sentence above is all there is.")
+    return "\n\n".join(pieces) + "\n"
+
+
+def _failed(check: Check, outcomes: list, seed: int) -> list[dict]:
+    """The failed cases; none where the function was never called."""
+    if not outcomes:
+        return []
+    asked = json.dumps({"check": check.name, "outcomes": outcomes})
+    command = [sys.executable, "-m", DISPUTED, str(seed)]
+    done = subprocess.run(
+        command, input=asked, cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True
+    )
+    return json.loads(done.stdout)
+
+
+def _case(failed: dict) -> str:
+    lines = [f"Case {failed['case']}"]
+    lines += [f"  {name} = {value}" for name, value in failed["arguments"]]
+    lines += [f"  given  {failed['given']}", f"  right  {failed['right']}"]
+    return "\n".join(lines)

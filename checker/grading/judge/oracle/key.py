@@ -1,0 +1,271 @@
+"""The answer key: a process that draws the hidden cases of exercises and judges what functions gave in them.
+
+    python -m checker.grading.judge.oracle.key SEED
+
+It runs beside the boxes, never in one. It may import torch, and the references: the course's own right functions. It
+answers requests, a JSON line each, until stdin ends:
+
+    {"cases": ["kl", "loss"]}              the cases of these checks, pickled for the box (see `cases`)
+    {"judge": "kl", "outcomes": [...]}     the verdict, from one outcome for each call and null for none (see `judge`)
+
+The process that asks is `checker/grading/judge/reference_process.py`. What needs torch is imported when it is first used,
+so that nothing which a library prints meanwhile is taken for an answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import cloudpickle
+
+from checker.grading.box.inside import exchange
+from checker.grading.judge.oracle.partial_credit import NO_ANSWER, by_one_answer, counted, share
+
+if TYPE_CHECKING:
+    from checker.grading.judge.oracle.constant_answers import Tried
+    from shared.exercises.calling import Outcome
+    from shared.exercises.judging import Trial
+
+
+def main() -> None:
+    seed = int(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
+    for line in sys.stdin:
+        try:
+            answer = _answer(json.loads(line), seed)
+        except Exception:  # one submission's values must not end the judge of all
+            answer = {"error": traceback.format_exc()}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _answer(request: dict, seed: int) -> dict:
+    if "cases" in request:
+        return cases(request["cases"], seed)
+    return judge(request["judge"], request["outcomes"], seed)
+
+
+def exercise(check: str):
+    """Return the exercise, or the part of a student's own task, that a check is about; None if grading knows neither."""
+    from shared.check import EXERCISES
+    from shared.exercises.own_task.graded import BY_CHECK
+
+    return EXERCISES.get(check) or BY_CHECK.get(check)
+
+
+def has_reference(check: str) -> bool:
+    """Return True if the course has a right function for the check. It has none for a task of a student's own."""
+    return hasattr(exercise(check), "reference")
+
+
+@cache
+def hidden(check: str, seed: int) -> list[tuple[dict, dict | None, dict | None]]:
+    """Return the cases of a check, each with two cases near by.
+
+    Those near by are drawn where a gradient is compared, to settle ties; elsewhere they are None.
+    """
+    from checker.grading.judge.oracle.larger_cases import larger_cases
+    from shared.exercises.comparing import nearby_cases
+
+    entry = exercise(check)
+    drawn = [*entry.cases(seed), *(larger_cases(entry, seed) if has_reference(check) else ())]
+    return [(case, *(nearby_cases(case) if entry.gradient else (None, None))) for case in drawn]
+
+
+def asked_cases(check: str, seed: int) -> list[dict]:
+    """Return the arguments of all calls of the function, in order: each case, and those near it."""
+    return [case for with_near_by in hidden(check, seed) for case in with_near_by if case is not None]
+
+
+def cases(checks: list[str], seed: int) -> dict:
+    """Return what a box needs to call the functions of these checks.
+
+    What the catalogue of exercises defines travels as its code. The catalogue itself, with the references, stays here.
+
+    Returns:
+        checks: those that have hidden cases.
+        pickled: for each of them what `asked_of` returns, pickled and base64.
+        modules: modules of the project that the calls need; exercises name them in `shows`.
+        without_reference: those of the checks that are about a student's own task.
+        supplied_names: by check, the names that its function finds besides its arguments.
+    """
+    from shared.exercises import catalogue
+
+    cloudpickle.register_pickle_by_value(catalogue)  # and all modules in it
+    known = [check for check in checks if exercise(check) is not None]
+    asked = {check: asked_of(check, seed) for check in known}
+    return {
+        "checks": known,
+        "pickled": base64.b64encode(cloudpickle.dumps(asked)).decode(),
+        "modules": sorted({module for check in known for module in exercise(check).shows}),
+        "without_reference": [check for check in known if not has_reference(check)],
+        "supplied_names": {check: sorted(asked[check]["supplied"]) for check in known},
+    }
+
+
+def asked_of(check: str, seed: int) -> dict:
+    """Return the cases of a check, the parts of a call that are compared, and the variables that stand for a notebook's."""
+    entry = exercise(check)
+    return {
+        "cases": asked_cases(check, seed),
+        "call": entry.call,
+        "result": entry.result,
+        "gradient": entry.gradient,
+        "relevant": entry.relevant,
+        "supplied": supplied_in(check),
+    }
+
+
+def supplied_in(check: str) -> dict:
+    """Return the variables that exist when a notebook's statements run; None is the value of one that the cases bring."""
+    from shared.exercises.stand_ins.tokens import TOKENIZER
+
+    return dict.fromkeys(getattr(exercise(check), "supplies", ())) | {"tokenizer": TOKENIZER}
+
+
+def judge(check: str, outcomes: list, seed: int) -> dict:
+    """Return the verdict on what a function gave, one outcome for each call, None where there is none.
+
+    Returns:
+        passed: right in all hidden cases.
+        text: sentences for the student.
+        cases, right: how many cases there are, and in how many it is right.
+        share: the part of the points that this earns, from 0 to 1.
+        finding: the function does not look at its arguments, which the instructor should see.
+        only_answers_missing: it failed because answers are missing. No answer that it gave is wrong.
+    """
+    from checker.grading.judge.oracle.constant_answers import constant_answer_remark
+    from shared.exercises.judging import slips_in
+    from shared.exercises.wording import describe
+
+    found = [None if record is None else exchange.decoded(record) for record in outcomes]
+    if not has_reference(check):
+        return _verdict_without_reference(found)
+    compared = _compared(check, found, seed)
+    if compared.blank is not None:
+        return _verdict(False, compared.blank.raised or "it is not filled in yet.", compared.blank_case, 0, 0.0)
+    total = len(hidden(check, seed))
+    answered = compared.answered
+    wrong = [difference for difference, failures in compared.trial.failures.items() for _ in failures]
+    right = len(answered) - len(wrong)
+    if right == total:
+        return _verdict(True, f"right in all {total} hidden cases.", total, right, 1.0)
+    free = free_cases(check, seed)
+    earned = share(right, total, free)
+    count = counted(wrong + [NO_ANSWER] * (total - len(answered)), total, free)
+    # Answers are missing and none is wrong: there is no mistake to look for.
+    if not wrong:
+        text = f"it gave {len(answered)} of {total} answers.\n{count}"
+        return _verdict(False, text, total, right, earned, only_answers_missing=True)
+    entry = exercise(check)
+    shown = compared.trial.failures[compared.trial.main_difference][0]
+    reason = describe(entry, shown, slips_in(entry, compared.trial, lambda: True))
+    constant = constant_answer_remark(answered)
+    text = "\n".join(line for line in (reason, count, constant) if line)
+    return _verdict(False, text, total, right, earned, finding=bool(constant))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The answers of a function beside those of the reference.
+
+    trial: the comparison with the reference in each case that was answered.
+    answered: the same, as the search for constant answers reads them.
+    blank: the outcome that says the exercise is not filled in, None where none does. Nothing is compared after it.
+    blank_case: the number of its case.
+    """
+
+    trial: Trial
+    answered: list[Tried]
+    blank: Outcome | None = None
+    blank_case: int = 0
+
+
+def _compared(check: str, found: list, seed: int) -> _Compared:
+    """Compare the outcomes of all calls with the reference's, up to the first that is blank.
+
+    A case may be called three times: with its arguments, and with two sets near by where a gradient is compared.
+    """
+    from checker.grading.judge.oracle.constant_answers import Tried
+    from shared.exercises.comparing import Comparison, Difference, confirm_difference, first_difference
+    from shared.exercises.judging import Trial
+
+    tolerance = exercise(check).tolerance
+    compared = _Compared(trial=Trial([]), answered=[])
+    calls_before = 0
+    for number, with_near_by in enumerate(hidden(check, seed)):
+        calls = [case for case in with_near_by if case is not None]
+        given = found[calls_before : calls_before + len(calls)]
+        calls_before += len(calls)
+        if not given or given[0] is None:
+            continue
+        if given[0].blank:
+            return replace(compared, blank=given[0], blank_case=number)
+        expected = [expected_outcome(check, seed, number, which) for which in range(len(given))]
+        differences = [
+            first_difference(outcome, right, tolerance) if outcome is not None else Difference.RAISED
+            for outcome, right in zip(given, expected)
+        ]
+        difference = confirm_difference(differences[0], differences[1:])
+        compared.trial.comparisons.append(Comparison(calls[0], difference, given[0], expected[0]))
+        compared.answered.append(Tried(given[0], expected[0], not difference))
+    return compared
+
+
+def _verdict_without_reference(found: list) -> dict:
+    """The verdict on a part of a student's own task: right unless its one call found something to say of it."""
+    outcome = found[0] if found else None
+    if outcome is None:
+        return _verdict(False, "it gave no answer.", 1, 0, 0.0, only_answers_missing=True)
+    complaint = outcome.raised or outcome.harm or outcome.complaint or outcome.value
+    if complaint:
+        return _verdict(False, str(complaint), 1, 0, 0.0)
+    return _verdict(True, "well made, as far as can be told of any task.", 1, 1, 1.0)
+
+
+def _verdict(
+    passed: bool,
+    text: str,
+    cases: int,
+    right: int,
+    share: float,
+    finding: bool = False,
+    only_answers_missing: bool = False,
+) -> dict:
+    """The record that answers a request for a verdict; `judge` describes its fields."""
+    return {
+        "passed": passed,
+        "text": text,
+        "cases": cases,
+        "right": right,
+        "share": share,
+        "finding": finding,
+        "only_answers_missing": only_answers_missing,
+    }
+
+
+@cache
+def free_cases(check: str, seed: int) -> int:
+    """Return how many cases earn nothing, since one constant answer is right in as many."""
+    return by_one_answer(expected_outcome(check, seed, number, 0).value for number in range(len(hidden(check, seed))))
+
+
+@cache
+def expected_outcome(check: str, seed: int, number: int, which: int):
+    """Return the reference's outcome in a case (`which` 0), or in one near it (1, 2)."""
+    from shared.exercises.calling import call
+
+    entry = exercise(check)
+    return call(entry, entry.reference(), hidden(check, seed)[number][which])
+
+
+if __name__ == "__main__":
+    main()

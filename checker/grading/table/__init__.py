@@ -1,0 +1,1 @@
+"""The results of a class: the table of grades, a page for each student, and the folder that holds both."""

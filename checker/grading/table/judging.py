@@ -1,0 +1,180 @@
+"""One page for each question: all answers to it under each other, with a field for points and one for a comment.
+
+What students wrote is shown as their own pages show it: Markdown, sanitised, pictures inside it, nothing fetched.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+from checker.grading.judge.sheets import Sheet
+from checker.grading.table.class_folder import file_name
+from checker.pages.body import LARGEST, attached
+from checker.pages.markdown import highlighted, to_html
+from checker.pages.rendering import TO_A_FILE
+from checker.pages.sanitise import no_picture
+from checker.pages.templates import rendered, style
+from checker.points.fields import Field, fields
+from checker.points.forms import Form
+from checker.points.items import Item
+from checker.points.totals import shown
+from checker.reading.markers import BLANK_ANSWER
+from checker.reading.notebook import Cell, notebook_of
+from checker.reading.text import LONGEST
+
+QUESTIONS = "questions"  # the folder of these pages
+OVERVIEW = "../../pages/index.html"
+GONE = "The notebook has this question no more. Look in the notebook whether it is answered elsewhere."
+EMPTY = "Nothing was written."
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A notebook that was handed in, with its key.
+
+    student: as the pages call who handed it in.    content: the notebook's JSON.    result: of its grading.
+    form: what was given by hand so far.    page: the address of the student's page below the class's folder, "" for none.
+    """
+
+    student: str
+    sheet: Sheet
+    content: dict
+    result: dict
+    form: Form | None = None
+    page: str = ""
+
+    @property
+    def asked(self) -> list[Item]:
+        """The exercises whose points a person gives."""
+        by_key = {found["key"]: found for found in self.result["items"]}
+        there = [item for item in self.sheet.items if item.points and item.key in by_key]
+        return [item for item in there if by_key[item.key]["earned"] is None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of one student. html: "" where there is none. score, saved: what an earlier run counted, and when."""
+
+    student: str
+    html: str
+    page: str = ""
+    nothing: str = ""
+    score: str = ""
+    comment: str = ""
+    saved: float = 0.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with all answers to it. link: of its page, from the folder of all these pages.
+
+    wording, worked: the question and the worked answer, as HTML.
+    """
+
+    notebook: str
+    field: str
+    name: str
+    section: str
+    points: float
+    wording: str
+    worked: str
+    link: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def waiting(self) -> int:
+        """The number of answers without points."""
+        return sum(answer.score == "" for answer in self.answers)
+
+
+def questions(submitted: Iterable[Submitted]) -> list[Question]:
+    """The questions that a person judges, in the order of their notebooks, with the answers by student."""
+    by_sheet: dict[int, list[Submitted]] = {}  # editions of one notebook apart
+    for one in sorted(submitted, key=lambda one: (one.sheet.name, one.student)):
+        by_sheet.setdefault(id(one.sheet), []).append(one)
+    found = []
+    for several in by_sheet.values():
+        found += _of_one_notebook(several, {question.link for question in found})
+    return found
+
+
+def page(question: Question, before: Question | None = None, after: Question | None = None) -> str:
+    """The page of a question, with links to those before and after it."""
+    return rendered(
+        "judge.html.j2",
+        ("judge.js",),
+        title=f"{question.name} ({question.notebook})",
+        style=style("judge.css"),
+        question=question,
+        points=shown(question.points),
+        overview=OVERVIEW,
+        before=before,
+        after=after,
+    )
+
+
+def _of_one_notebook(submitted: list[Submitted], taken: set[str]) -> list[Question]:
+    """The questions of one edition of a notebook."""
+    sheet = submitted[0].sheet
+    asked = [item for item in sheet.items if any(item in one.asked for one in submitted)]
+    worked = fields(asked, sheet.worked)
+    cells = notebook_of(sheet.worked).cells
+    texts = [(one, dict(zip(asked, fields(asked, one.content))), notebook_of(one.content).cells) for one in submitted]
+    found = []
+    for item, solution in zip(asked, worked):
+        link = f"{file_name(Path(sheet.name).stem)}/{file_name(item.field)}.html"
+        if link in taken:  # of another edition of the same notebook
+            link = f"{file_name(Path(sheet.name).stem)}-{sheet.digest[:6]}/{file_name(item.field)}.html"
+        room = _Room()
+        there = [(one, own[item], cells_of_one) for one, own, cells_of_one in texts if item in one.asked]
+        answers = [_answer(one, own, number, room, of_one) for number, (one, own, of_one) in enumerate(there)]
+        found.append(
+            Question(
+                notebook=sheet.name,
+                field=item.field,
+                name=item.name,
+                section=item.section,
+                points=item.points,
+                wording=TO_A_FILE.sub(r"\1", to_html(solution.wording or item.wanted, "wording")[0]),
+                worked=_html(solution, "worked", room, cells),
+                link=link,
+                answers=tuple(answers),
+            )
+        )
+    return found
+
+
+class _Room:
+    """The characters that a page can still bear; pictures are left out where there are none left."""
+
+    def __init__(self) -> None:
+        self.left = LARGEST
+
+
+def _answer(one: Submitted, field: Field, number: int, room: _Room, cells: tuple[Cell, ...]) -> Answer:
+    score = one.form.scores.get(field.name) if one.form else None
+    written = "" if field.filled_in.strip() in ("", BLANK_ANSWER) else _html(field, f"answer-{number}", room, cells)
+    return Answer(
+        student=one.student,
+        html=written,
+        page=f"../../{one.page}#{field.anchor}" if one.page else "",
+        nothing=GONE if field.cell is None else EMPTY,
+        score="" if score is None else shown(score),
+        comment=one.form.comments.get(field.name, "") if one.form else "",
+        saved=one.form.saved if one.form else 0.0,
+    )
+
+
+def _html(field: Field, anchor: str, room: _Room, cells: tuple[Cell, ...]) -> str:
+    """An answer as HTML: Markdown as Markdown shows it, or code in colours. A long answer is cut, and that is said."""
+    text = dedent(field.filled_in)
+    cut = f"<p><em>{len(text) - LONGEST:,} more characters are in the notebook.</em></p>" if len(text) > LONGEST else ""
+    text = text[:LONGEST]
+    if not field.written:
+        return highlighted(text, "python") + cut
+    made = to_html(text, anchor, attached(cells[field.cell]))[0]
+    if len(made) > room.left:
+        made = to_html(text, anchor, no_picture)[0]
+    room.left -= len(made)
+    return TO_A_FILE.sub(r"\1", made) + cut

@@ -1,0 +1,213 @@
+"""The statements at top level of a notebook: the names that each makes, changes and reads. No cell is run."""
+
+import ast
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from checker.reading.layout import sections
+from checker.reading.markers import BEGIN
+from checker.reading.notebook import Notebook
+from checker.reading.syntax.checks import Names, names_of
+from checker.reading.syntax.trees import Tree, read_trees
+
+PROJECT = "shared"
+BLANKS = "shared.blanks"  # what a notebook does about blank exercises is no part of a function
+FUTURE = "from __future__ import annotations"  # the first line of each program
+STAR = "*"  # stands for the names of `from module import *`, which are not known
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+ASSIGNMENTS = (ast.Expr, ast.Assign, ast.AnnAssign)
+
+Place = tuple[int, int, int]  # number of the cell, line, column
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A statement at top level; of an import one name alone.
+
+    section: where it stands, "Cell 6".     lines: the lines of its cell.
+    binds: the names that it makes.    changes: names whose value it changes, as `x[0] = 1` and `x.append(1)` do.
+    """
+
+    place: Place
+    section: str
+    node: ast.stmt
+    lines: tuple[str, ...]
+    binds: frozenset[str]
+    changes: frozenset[str]
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.node, IMPORTS)
+
+    @property
+    def is_function(self) -> bool:
+        """True for a definition that computes nothing where it stands: a function, a class, a named lambda."""
+        return isinstance(self.node, FUNCTIONS) or isinstance(getattr(self.node, "value", None), ast.Lambda)
+
+    @cached_property
+    def source(self) -> str:
+        """The statement as Python."""
+        try:
+            return ast.unparse(self.node)
+        except (ValueError, RecursionError):  # a number of more digits than Python writes as a decimal
+            return "\n".join(self.lines[self.node.lineno - 1 : self.node.end_lineno])
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names of the notebook that it reads, in a function's body too.
+
+        A function's own variables are none of them, nor is what only an annotation names, which nobody evaluates.
+        """
+        try:
+            top = symtable.symtable(f"{FUTURE}\n{self.source}", "cell", "exec")
+        except (SyntaxError, RecursionError, ValueError):  # such as `return` outside of a function
+            return frozenset()
+        found = set()
+        tables = [top]
+        for table in tables:  # grows while it is walked
+            tables.extend(table.get_children())
+            for symbol in table.get_symbols():
+                read = symbol.is_referenced() and (table is top or symbol.is_global())
+                if read or symbol.is_declared_global():  # which `name += 1` reads too
+                    found.add(symbol.get_name())
+        return frozenset(found)
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Its imports of the project, "shared.tasks.dots" for `from shared.tasks import dots`."""
+        return frozenset(_imported(self.node))
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """The definitions of a notebook at top level.
+
+    makers: by name the statements that bind or change it, in the notebook's order.
+    filled: names of functions that hold an exercise.
+    last_checks: by function, the place of the last check of it.
+    """
+
+    makers: dict[str, tuple[Statement, ...]]
+    filled: frozenset[str]
+    last_checks: dict[str, Place]
+
+    def bound(self, name: str) -> tuple[Statement, ...]:
+        """The statements that bind a name."""
+        return tuple(maker for maker in self.makers.get(name, ()) if name in maker.binds)
+
+
+def definitions(notebook: Notebook) -> Definitions:
+    """Read the definitions of a notebook. A cell that is not Python defines nothing."""
+    trees = read_trees(notebook)
+    checks = names_of(trees)
+    left_alone = (checks, names_of(trees, BLANKS))
+    imported = {
+        alias for tree in trees for node in tree.children if isinstance(node, IMPORTS) for alias in _bound(node)
+    }
+    section = {cell.number: number for number, cells in sections(notebook).items() for cell in cells}
+    makers: dict[str, list[Statement]] = {}
+    filled = set()
+    last_checks = {}
+    for tree in trees:
+        for node in tree.module.body:
+            if _holds_exercise(node, tree):
+                filled.add(node.name)
+            where = f"Cell {section[tree.cell]}" if section[tree.cell] >= 0 else "the first cells"
+            for statement in _statements(node, tree, where, imported, left_alone):
+                for name in statement.binds | statement.changes:
+                    makers.setdefault(name, []).append(statement)
+        for call, _ in checks.calls(tree):
+            if call.args and isinstance(call.args[0], ast.Name):
+                function = call.args[0].id
+                last_checks[function] = max(
+                    last_checks.get(function, (0, 0, 0)), (tree.cell, call.lineno, call.col_offset)
+                )
+    return Definitions({name: tuple(found) for name, found in makers.items()}, frozenset(filled), last_checks)
+
+
+def _statements(
+    node: ast.stmt, tree: Tree, section: str, imported: set[str], left_alone: tuple[Names, ...]
+) -> Iterator[Statement]:
+    """The statement, or one for each name of an import; none for what calls a check."""
+    place = (tree.cell, node.lineno, node.col_offset)
+    if isinstance(node, IMPORTS):
+        for alias in node.names:
+            one = (
+                ast.Import([alias])
+                if isinstance(node, ast.Import)
+                else ast.ImportFrom(node.module, [alias], node.level)
+            )
+            yield Statement(place, section, one, tree.lines, frozenset(_bound(one)), frozenset())
+        return
+    binds, changes = set(), set()
+    for part in _run(node, tree):
+        if isinstance(part, ast.Call) and any(names.check(part) for names in left_alone):
+            return
+        binds.update(_bound(part))
+        changes.update(_changed(part))
+    yield Statement(place, section, node, tree.lines, frozenset(binds), frozenset(changes - imported))
+
+
+def _run(node: ast.stmt, tree: Tree) -> Iterator[ast.AST]:
+    """The parts of a statement that run where it stands: not the bodies of functions, nor a comprehension's variables."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, ast.comprehension):
+            waiting += [part.iter, *part.ifs]
+        elif not isinstance(part, (*FUNCTIONS, ast.Lambda)):
+            waiting += tree.children[part]
+
+
+def _bound(part: ast.AST) -> Iterator[str]:
+    """The names that one part of a statement binds itself."""
+    if isinstance(part, FUNCTIONS):
+        yield part.name
+    elif isinstance(part, IMPORTS):
+        yield from (alias.asname or alias.name.partition(".")[0] for alias in part.names)
+    elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+        yield part.id
+    elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and part.name:
+        yield part.name
+    elif isinstance(part, ast.MatchMapping) and part.rest:
+        yield part.rest
+
+
+def _changed(part: ast.AST) -> Iterator[str]:
+    """The names whose value one part of a statement changes: by `x[...] =`, `x.a =`, `del x[...]`, `x.method()`."""
+    if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
+        yield from _root(part)
+    elif isinstance(part, ASSIGNMENTS) and isinstance(part.value, ast.Call):
+        if isinstance(part.value.func, ast.Attribute):
+            yield from _root(part.value.func)
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    """`x` of `x.a[0].b`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Imports of the project anywhere in a node: a module, or "module.name" for what is taken from one."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Import):
+            yield from (alias.name for alias in part.names if _of_project(alias.name))
+        elif isinstance(part, ast.ImportFrom) and part.level == 0 and _of_project(part.module or ""):
+            yield from (f"{part.module}.{alias.name}" for alias in part.names)
+
+
+def _of_project(module: str) -> bool:
+    return module == PROJECT or module.startswith(f"{PROJECT}.")
+
+
+def _holds_exercise(node: ast.stmt, tree: Tree) -> bool:
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return any(line.strip() == BEGIN for line in tree.lines[node.lineno - 1 : node.end_lineno])

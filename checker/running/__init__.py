@@ -1,0 +1,1 @@
+"""Running a notebook of one's own from top to bottom, in a fresh kernel."""

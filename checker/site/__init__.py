@@ -1,0 +1,1 @@
+"""The web site of the course, by Quarto or without it."""
