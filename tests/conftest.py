@@ -1,4 +1,4 @@
-"""What pytest needs for all tests: the order of their files, one thread, and fixtures that many of them share.
+"""The setting of all tests: the order of their files, one thread, and fixtures that many of them share.
 
 It is read in the process too that only hands the tests out to others: what takes seconds to import is imported where a
 test needs it.
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What the tests import stays until they end: it is not searched for garbage, neither now nor later.
+    """Leave what the tests import out of the search for garbage, now and later: it stays until they end.
 
     And what computes does so in one thread, wherever a test file imports torch.
     """
@@ -112,8 +112,8 @@ def one_case(monkeypatch):
 @pytest.fixture
 def patient_judge(monkeypatch):
     """A judge that waits, on a machine that is busy: for tests that are not about time."""
-    monkeypatch.setattr("shared.exercises.judging.TIME_TO_RECOGNISE", 60.0)
-    monkeypatch.setattr("shared.exercises.judging.TIME_TO_EXPLAIN", 120.0)
-    monkeypatch.setattr("shared.exercises.judging.LONGEST", 240.0)
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_SLIPS", 60.0)
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_EXPLANATION", 120.0)
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_VERDICT", 240.0)
     monkeypatch.setattr("shared.exercises.process.TIME_LIMIT", 300.0)
     monkeypatch.setattr("shared.exercises.process.CASE_LIMIT", 60.0)

@@ -1,4 +1,4 @@
-"""What several files of tests train by GRPO: four prompts of letters, rewards for the letters of a completion."""
+"""The training by GRPO that several files of tests share: four prompts of letters, rewards for a completion's letters."""
 
 from shared.grpo import GRPOConfig, train
 

@@ -40,7 +40,7 @@ class Line(Algorithm):
     """Weighted least squares; it remembers what it was shown."""
 
     name = "line"
-    vocab_size = 1
+    numbers_per_place = 1
 
     def __init__(self, spoil=lambda step: False):
         torch.manual_seed(0)
@@ -50,7 +50,7 @@ class Line(Algorithm):
         self.seen = []
         self.stop_at = math.inf
 
-    def experience(self, rows, step):
+    def experience(self, rows, step, *share):
         self.step = step
         return Points(list(rows), {"reward": float(step)})
 

@@ -1,4 +1,4 @@
-"""What the tests of PPO share: a task, its settings and one step's experience."""
+"""The parts that the tests of PPO share: a task, its settings and one step's experience."""
 
 from shared import ppo
 from shared.critic import ActorCritic

@@ -54,7 +54,7 @@ def second_device() -> Iterator[SecondDevice]:
 
 
 def replacements(device: SecondDevice) -> list[tuple]:
-    """What is asked of a list of names or of C++, and would not be found: (module, name, what stands there instead)."""
+    """Functions that ask a list of names or C++ for the device, and would not find it: (module, name, replacement)."""
     seed_cpu = torch.manual_seed
     autocast = torch.autocast
     is_autocast_enabled = torch.is_autocast_enabled
@@ -108,7 +108,7 @@ def parameters_stay_themselves() -> Iterator[None]:
 
 
 class AboveDispatch(TorchFunctionMode):
-    """What must be seen before torch's own C++: whose generator is given, and what is made of Python's numbers."""
+    """A look at calls before torch's own C++ sees them: at generators of another device, and tensors made of numbers."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

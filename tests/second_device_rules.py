@@ -1,4 +1,4 @@
-"""What CUDA refuses and what it waits for, as functions of one operation: the rules of `tests.second_device`.
+"""The operations that CUDA refuses and those that wait for it, each a function: the rules of `tests.second_device`.
 
 An operation is refused or counted as ATen's sources say; no GPU was there to ask. That an operation asks for a value
 only inside of it (`masked_scatter_backward` does, `multinomial` no longer) torch's profiler shows on the CPU.

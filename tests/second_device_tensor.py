@@ -73,7 +73,7 @@ def held(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Generator(torch.Generator):
-    """What `torch.Generator` is while the device is plugged in: one of the CPU or, on request, of the device."""
+    """The `torch.Generator` while the device is plugged in: one of the CPU or, on request, of the device."""
 
     def __new__(cls, device: torch.device | str = CPU):
         generator = super().__new__(cls)

@@ -17,7 +17,7 @@ PATIENCE = 120  # seconds, for a machine that is busy
 
 
 def in_processes(count: int, function: Callable[[Processes], object]) -> list:
-    """What `function(processes)` returns in each of `count` processes, in their order.
+    """The values that `function(processes)` returns in each of `count` processes, in their order.
 
     Raises AssertionError with the traceback of a process that failed.
     """

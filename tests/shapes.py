@@ -1,4 +1,4 @@
-"""What of the annotations in `shared/` every test checks: shapes and dtypes.
+"""The annotations in `shared/` that every test checks: shapes and dtypes.
 
 pyproject.toml gives `shapes_checked` to jaxtyping's pytest option, which puts it on every function and dataclass of
 `shared/`. Annotations without an array are left alone: tests pass wrong texts and numbers on purpose, to read the
@@ -23,7 +23,7 @@ def shapes_checked(function: Callable) -> Callable:
 
 
 def names_an_array(hint: object) -> bool:
-    """Whether an annotation is Float[Tensor, "B C"] and the like, or holds one, as an optional or in a tuple."""
+    """True for an annotation such as Float[Tensor, "B C"], and for one that holds such, as an optional or in a tuple."""
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         return True
     return any(map(names_an_array, get_args(hint)))

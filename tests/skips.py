@@ -20,31 +20,48 @@ class Allowed:
 
 ALLOWED = (
     Allowed(
-        "tests/checker/test_*browser.py::*", "no Chromium is installed", "No package on the index brings a browser."
-    ),
-    Allowed("tests/checker/test_*browser.py::*", "no chromedriver is installed", "It comes with some Chromiums only."),
-    Allowed("tests/checker/test_*browser.py::*", "axe-core is not at *", "npm brings it, and no package on the index."),
-    Allowed("tests/checker/test_quarto_itself.py::*", "no Quarto is installed", "It is a program of its own."),
-    Allowed("tests/checker/test_quarto_itself.py::*", "no Chromium is installed", "As for the built-in pages."),
-    Allowed("tests/checker/test_quarto_itself.py::*", "no chromedriver is installed", "As for the built-in pages."),
-    Allowed("tests/checker/test_quarto_itself.py::*", "axe-core is not at *", "As for the built-in pages."),
-    Allowed(
-        "tests/checker/test_*browser.py::*", "nothing was built for Try it*", "`make site` makes it, over the net."
+        "tests/checker/*/test_*browser.py::*", "no Chromium is installed", "No package on the index brings a browser."
     ),
     Allowed(
-        "tests/checker/test_hostile_names.py::*", "this file system takes only UTF-8", "So it is on macOS and Windows."
+        "tests/checker/*/test_*browser.py::*", "no chromedriver is installed", "It comes with some Chromiums only."
     ),
     Allowed(
-        "tests/checker/test_hostile_names.py::*", "permissions are another matter here", "Root may read every file."
+        "tests/checker/*/test_*browser.py::*", "axe-core is not at *", "npm brings it, and no package on the index."
+    ),
+    Allowed("tests/checker/site/test_quarto_itself.py::*", "no Quarto is installed", "It is a program of its own."),
+    Allowed("tests/checker/site/test_cell_words.py::*", "no pandoc is installed", "It is a program of its own."),
+    Allowed("tests/checker/site/test_quarto_itself.py::*", "no Chromium is installed", "As for the built-in pages."),
+    Allowed(
+        "tests/checker/site/test_quarto_itself.py::*", "no chromedriver is installed", "As for the built-in pages."
+    ),
+    Allowed("tests/checker/site/test_quarto_itself.py::*", "axe-core is not at *", "As for the built-in pages."),
+    Allowed(
+        "tests/checker/*/test_*browser.py::*", "nothing was built for Try it*", "`make site` makes it, over the net."
+    ),
+    Allowed(
+        "tests/checker/reading/test_hostile_names.py::*",
+        "this file system takes only UTF-8",
+        "So it is on macOS and Windows.",
+    ),
+    Allowed(
+        "tests/checker/reading/test_hostile_names.py::*",
+        "permissions are another matter here",
+        "Root may read every file.",
     ),
     Allowed(
         "tests/test_tryit.py::*", "could not import 'onnx*", "Only `make site` needs it, and shows a still without."
     ),
     Allowed("tests/checker/grading/*", "no isolation works here: *", "Its programs come with no package."),
-    Allowed("tests/checker/grading/test_cgroups.py::*", "no cgroup for a box here: *", "Few machines delegate one."),
-    Allowed("tests/checker/grading/test_many_machines.py::*", "no openssl is installed", "It makes the certificates."),
-    Allowed("tests/checker/grading/test_isolation.py::*", "the numbers of this machine's system*", "An odd processor."),
-    Allowed("tests/checker/grading/test_isolation.py::*", "the system does not count *", "A kernel before 5.14."),
+    Allowed(
+        "tests/checker/grading/box/test_cgroups.py::*", "no cgroup for a box here: *", "Few machines delegate one."
+    ),
+    Allowed(
+        "tests/checker/grading/judge/test_many_machines.py::*", "no openssl is installed", "It makes the certificates."
+    ),
+    Allowed(
+        "tests/checker/grading/box/test_isolation.py::*", "the numbers of this machine's system*", "An odd processor."
+    ),
+    Allowed("tests/checker/grading/box/test_isolation.py::*", "the system does not count *", "A kernel before 5.14."),
     Allowed("tests/run/test_loggers.py::*", "could not import 'tensorboard'*", "A reader's choice, not installed."),
     Allowed("tests/run/test_loggers.py::*", "could not import 'trackio'*", "A reader's choice, not installed."),
     Allowed("tests/engine/test_memory.py::*", "only glibc can be asked", "Not on macOS, Windows and Alpine."),

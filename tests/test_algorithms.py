@@ -1,4 +1,4 @@
-"""What holds for every algorithm on the loop: resuming, options, samples, references, devices."""
+"""Tests of every algorithm on the loop: resuming, options, samples, references, devices."""
 
 import math
 

@@ -1,53 +1,122 @@
 """The functions that notebooks call: each shows one verdict on its exercise."""
 
-import inspect
+import ast
+import subprocess
+import sys
+from pathlib import Path
 
+import nbformat
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from nbclient import NotebookClient
 
 from shared import check
-from shared.exercises import catalogue
+from shared.exercises import catalogue, stub
+from shared.exercises.catalogue import EXERCISES, NO_NOTEBOOK, PLACES
 from shared.exercises.judging import Verdict
-from shared.exercises.record import MIME, bundle
+from shared.exercises.record import MIME, Passed, bundle
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
-CHECKS = {name: function for name, function in vars(check).items() if inspect.isfunction(function)}
-CHECKS = {
-    name: function
-    for name, function in CHECKS.items()
-    if function.__module__ == check.__name__ and name not in ("run", "about")
-}
-ANY_TASK = (
-    "cases",
-    "reward_function",
-    "rows",
-    "task",
-)  # checks of no exercise, but of a reward and a task of one's own
+CATALOGUE = Path(catalogue.__file__).parent
+# Checks of no exercise, but of a reward and a task of one's own.
+ANY_TASK = ["cases", "reward_function", "rows", "task"]
 
 
 def test_every_exercise_has_its_check():
-    """Catches an exercise that no notebook can call, and a check of something else."""
-    name_of = {id(module.EXERCISE): name for name, module in catalogue.exercise_modules().items()}
-    judged = [name_of.get(id(exercise)) for exercise in check.EXERCISES.values()]
-    assert sorted(judged) == sorted(catalogue.exercise_modules())
-    assert sorted([*check.EXERCISES, *ANY_TASK]) == sorted(CHECKS)
-    assert len(judged) == len(CHECKS) - len(ANY_TASK)
+    """Catches an exercise under two names, one that hides behind another's, and a helper offered as a check."""
+    assert [name for name, exercise in EXERCISES.items() if exercise.function != name] == []
+    files = [path for path in CATALOGUE.glob("*/*") if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    assert sum(path.parent.name != NO_NOTEBOOK and path.name != "__init__.py" for path in files) == len(EXERCISES)
+    assert dir(check) == sorted([*EXERCISES, *ANY_TASK])
+    assert len({id(exercise) for exercise in EXERCISES.values()}) == len(EXERCISES) > 50
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", dir(check))
 def test_each_check_says_which_arguments_it_gives(name):
-    assert CHECKS[name].__doc__.startswith("Check `")
+    function = getattr(check, name)
+    assert function.__name__ == name
+    assert function.__doc__.startswith("Check `")
+
+
+def test_the_stub_is_written_from_the_checks():
+    """Catches a check that an editor and the API page do not know, or know with an old signature."""
+    text = stub.STUB.read_text(encoding="utf-8")
+    assert text == stub.text(), "write it again: .venv/bin/python -m shared.exercises.stub"
+    assert sorted(node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)) == dir(check)
+
+
+NO_CHECKS = {
+    "slops": "there is no check `slops`; did you mean `slopes`?",
+    "weights": "there is no check `weights`; did you mean `exact_weights` or `next_weights` or `token_weights`?",
+    "zzzzzz": "there is no check `zzzzzz`.",
+}
+
+
+@pytest.mark.parametrize(("name", "told"), NO_CHECKS.items(), ids=NO_CHECKS)
+def test_a_name_that_is_no_check_is_told(name, told):
+    """Catches "module has no attribute", from which nobody learns what the check is called."""
+    with pytest.raises(AttributeError) as error:
+        getattr(check, name)
+    assert str(error.value) == told
+
+
+def test_a_file_of_the_catalogue_is_read_when_its_check_is_asked_for():
+    """Catches seconds of waiting for models at `from shared import check` in a notebook that has none."""
+    code = "import sys; from shared import check; print(sorted({m for m in sys.modules if m in sys.argv}))"
+    named = ["transformers", *(f"shared.exercises.catalogue.{place}" for place in PLACES.values())]
+    done = subprocess.run([sys.executable, "-c", code, *named], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def right_kl(logps, ref_logps):
     return torch.exp(ref_logps - logps) - (ref_logps - logps) - 1
 
 
+def wrong_kl(logps, ref_logps):
+    return logps - ref_logps
+
+
 def test_the_verdict_is_printed(capsys):
-    check.kl(right_kl)
+    check.per_token_kl(right_kl)
     assert capsys.readouterr().out == "✓ per-token KL: right in all 125 cases.\n"
-    check.kl(lambda logps, ref_logps: logps - ref_logps)
+    check.per_token_kl(wrong_kl)
     assert capsys.readouterr().out.startswith("✗ per-token KL: This is k1")
+
+
+def test_a_check_returns_whether_the_function_passed(capsys):
+    """Catches a wrong function that a notebook goes on with, as `if check.per_token_kl(f):` is true of every object."""
+    assert check.per_token_kl(right_kl) == True  # noqa: E712
+    assert check.per_token_kl(wrong_kl) == False  # noqa: E712
+    assert sum([check.per_token_kl(right_kl), check.per_token_kl(wrong_kl)]) == 1
+    assert not check.cases(list)
+
+
+def test_a_cell_that_ends_in_a_check_shows_the_verdict_alone(monkeypatch, capsys):
+    """Catches "True" below every verdict of every notebook."""
+    formatted = InteractiveShell.instance().display_formatter.format
+    try:
+        monkeypatch.setattr("shared.exercises.record.in_jupyter", lambda: True)
+        assert formatted(Passed(True)) == ({}, {})
+        assert capsys.readouterr().out == ""
+        assert formatted((Passed(True), Passed(False)))[0] == {"text/plain": "(True, False)"}
+        monkeypatch.setattr("shared.exercises.record.in_jupyter", lambda: False)
+        assert formatted(Passed(False)) == ({}, {})
+        assert capsys.readouterr().out == "False\n"
+    finally:
+        InteractiveShell.clear_instance()
+
+
+@pytest.mark.slow
+def test_in_a_kernel_there_is_no_output_but_the_verdict():
+    code = (
+        "from shared import check\nif check.walk_reward(print):\n    1 / 0\ncheck.walk_reward(lambda reward, walk: 0)"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, resources={"metadata": {"path": "."}}).execute()
+    outputs = notebook.cells[0].outputs
+    assert [output.output_type for output in outputs] == ["display_data", "display_data"]
+    assert all(output.data["text/plain"].startswith("✗ reward of a walk: ") for output in outputs)
 
 
 def test_in_jupyter_the_verdict_has_colour_and_a_record(monkeypatch):
@@ -55,7 +124,7 @@ def test_in_jupyter_the_verdict_has_colour_and_a_record(monkeypatch):
     shown = []
     monkeypatch.setattr("shared.exercises.record.in_jupyter", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
-    check.kl(lambda logps, ref_logps: "<script>")
+    check.per_token_kl(lambda logps, ref_logps: "<script>")
     (data,) = shown
     assert data["text/plain"].startswith("✗ per-token KL: it returns '<script>'")
     assert "<script>" not in data["text/html"] and "&lt;script&gt;" in data["text/html"]
@@ -82,6 +151,6 @@ def test_the_record_names_the_slips():
     from shared.exercises.process import verdict_on
 
     verdict = verdict_on(
-        catalogue.kl.EXERCISE, lambda logps, ref_logps: -torch.exp(ref_logps - logps) - logps + ref_logps
+        EXERCISES["per_token_kl"], lambda logps, ref_logps: -torch.exp(ref_logps - logps) - logps + ref_logps
     )
     assert bundle(verdict)[MIME]["slips"] == ("without_minus_one", "negative")

@@ -4,13 +4,13 @@ import torch
 
 from benchmarks.checks import to_read
 from benchmarks.checks_report import report
-from shared.exercises.catalogue import loss, reward
-from shared.exercises.catalogue.irl import visits
+from shared.exercises.catalogue.dots import get_reward, grpo_loss
+from shared.exercises.catalogue.maxent_irl import compute_expected_svf
 
 
 def measured(accepted: dict, seconds: float = 0.2) -> dict:
     """One exercise of two slips and fifty mutants."""
-    of = {
+    measures = {
         "verdicts": {
             "right": 0.1,
             "wrong": {"negative": seconds, "doubled": 0.1},
@@ -33,7 +33,7 @@ def measured(accepted: dict, seconds: float = 0.2) -> dict:
             "equivalent": {"loss: return +x": "the same number"},
         },
     }
-    return {"exercises": {"loss": of}, "hostile": {"endless": 2.4}}
+    return {"exercises": {"loss": measures}, "hostile": {"endless": 2.4}}
 
 
 def lines_with(page: str, text: str) -> list[str]:
@@ -60,10 +60,10 @@ def test_what_is_excused_stands_there_with_its_reason():
 
 def test_what_is_to_be_read_is_what_a_verdict_shows():
     """Catches a count of masks that nobody sees, of characters as numbers, of zeros in a world that is told in words."""
-    case = loss.EXERCISE.boundary()[0]
-    assert to_read(loss.EXERCISE, case) == (6, 0)
-    assert to_read(loss.EXERCISE, case | {"completion_mask": torch.zeros(1, 1)}) == (7, 0)
-    texts = {"prompts": [""], "responses": [" 12"], "answers": ["3"]}
-    assert to_read(reward.EXERCISE, texts) == (2, 4)
-    world = visits.EXERCISE.boundary()[1]
-    assert to_read(visits.EXERCISE, world) == (3 + 1 + 1 + 3, 0)
+    case = grpo_loss.EXERCISE.boundary()[0]
+    assert to_read(grpo_loss.EXERCISE, case) == (6, 0)
+    assert to_read(grpo_loss.EXERCISE, case | {"completion_mask": torch.zeros(1, 1)}) == (7, 0)
+    texts = {"prompts": [""], "completions": [" 12"], "answer": ["3"]}
+    assert to_read(get_reward.EXERCISE, texts) == (2, 4)
+    world = compute_expected_svf.EXERCISE.boundary()[1]
+    assert to_read(compute_expected_svf.EXERCISE, world) == (3 + 1 + 1 + 3, 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.notebook import Cell, Notebook, Output, read
+from checker.reading.notebook import Cell, Notebook, Output, read
 from tests.claims import origins as at
 from tests.claims.reading import CELLS, Claim, cells_named, claims
 

@@ -1,4 +1,4 @@
-"""What is promised about the embedded model, measured on the files that the repository carries."""
+"""Promises about the embedded model, measured on the files that the repository carries."""
 
 import pytest
 

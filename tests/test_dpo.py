@@ -102,7 +102,7 @@ def test_the_metrics_are_means_over_pairs(tokenizer, reference, monkeypatch):
     pairs = ours.experience(CHOICES, step=0)
     whole = training.add_up_gradient(ours, pairs, ours.config)
     monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
-    assert len(training.pieces(pairs, ours.vocab_size)) == 4
+    assert len(training.pieces(pairs, ours.numbers_per_place)) == 4
     in_pieces = training.add_up_gradient(ours, pairs, ours.config)
     for name in ("loss", "accuracy", "margin"):
         torch.testing.assert_close(in_pieces[name], whole[name])

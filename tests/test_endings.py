@@ -1,11 +1,11 @@
-"""How the notebooks end: with the way to a longer and a wider run, and with what comes next."""
+"""The ends of the notebooks: the way to a longer and a wider run, and what comes next."""
 
 from pathlib import Path
 
 import pytest
 
-from checker.convert import to_markdown
-from checker.notebook import read
+from checker.reading.convert import to_markdown
+from checker.reading.notebook import read
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 # What is computed exactly needs no longer run.

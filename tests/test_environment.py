@@ -9,7 +9,7 @@ import torch
 from shared import grpo, training
 from shared.constrain import answer_trie
 from shared.engine.sampling import Sampling
-from shared.environment import Speech
+from shared.environment import answer_tokens
 from shared.evaluate import evaluate
 from shared.grpo import GRPO, GRPOConfig, policy_loss
 from shared.guard import verify
@@ -146,7 +146,7 @@ def test_what_an_environment_may_not_do_is_said(model, tokenizer):
     with pytest.raises(ValueError, match="give one of the two"):
         sample(model, tokenizer, PROMPTS, 2, constraint=trie, environment=echo)
     with pytest.raises(ValueError, match="Only the policy may end it"):
-        Speech(lambda text: "a<eos>", tokenizer, 1, {1}).answer_to([2])
+        answer_tokens(lambda text: "a<eos>", tokenizer, [2], eos={1})
 
 
 def test_without_a_word_nothing_changes(model, tokenizer):
@@ -161,8 +161,8 @@ def test_without_a_word_nothing_changes(model, tokenizer):
 class LearnsAll(GRPO):
     """GRPO without the mask: the environment's tokens pass for the policy's own."""
 
-    def collect(self, rows, step):
-        experience = super().collect(rows, step)
+    def collect(self, rows, step, *share):
+        experience = super().collect(rows, step, *share)
         rollout = replace(experience.rollout, policy_mask=None)
         with torch.no_grad():
             old_logps, _ = completion_logps(self.model, rollout)

@@ -1,4 +1,4 @@
-"""What every algorithm with a rollout does before its own formula."""
+"""The steps that every algorithm with a rollout takes before its own formula."""
 
 from types import SimpleNamespace
 
@@ -133,7 +133,7 @@ class Counting(RolloutAlgorithm):
 
     collected = 0
 
-    def collect(self, rows, step):
+    def collect(self, rows, step, share):
         self.collected += 1
         self.last = (rows, step)
         return SimpleNamespace(rollout=f"rollout {self.collected}")

@@ -36,13 +36,13 @@ ALL_ARE_FLAT_IN = 1  # the step between the first and the last
 
 
 class Watched:
-    """What an algorithm needs to be compared with itself: a mixin before the algorithm's own class."""
+    """A mixin that keeps what an algorithm passes to its loss, to compare it with itself; it comes before the algorithm's class."""
 
     everything = False
 
-    def collect(self, rows, step):
+    def collect(self, rows, step, *share):
         self.reward_funcs.all_are_flat = step == ALL_ARE_FLAT_IN
-        return super().collect(rows, step)
+        return super().collect(rows, step, *share)
 
     def loss(self, experience):
         self.passed.append(experience.rollout.prompts)

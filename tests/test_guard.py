@@ -129,7 +129,7 @@ def test_a_fast_decoder_that_is_wrong_is_left_too(monkeypatch):
     step = LlamaDecoder.step
 
     def late(decoder, token, parent):
-        decoder.position = [position + 2 for position in decoder.position]
+        decoder.next_position = [position + 2 for position in decoder.next_position]
         step(decoder, token, parent)
 
     monkeypatch.setattr(LlamaDecoder, "step", late)

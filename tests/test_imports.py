@@ -12,25 +12,49 @@ ROOT = Path(__file__).parents[1]
 # From left to right: a module imports from its own layer and those before it. A new file of `shared/` gets its place
 # here; a folder's files have the folder's.
 LAYERS = [
-    {"tasks", "constrain", "statistics", "interrupt"},
+    {"tasks", "constrain", "statistics", "interrupt", "plain"},
     {"engine", "models", "prompts", "saving", "environment"},
-    {"rollout"},
+    {"rollout_record", "rollout"},
     {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
-    {"algorithm", "experience", "telling", "training", "logs"},
+    {"algorithm", "experience", "progress", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
+    {"tables"},
     {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},
-    {"exercises", "check", "run", "pretrain"},
+    {"exercises", "check", "blanks", "run", "pretrain"},
 ]
 # Inverse RL has no language model: it takes the style of the figures and nothing else, and only exercises are about it.
-APART = {"irl"}
+APART = {"irl", "trajectory"}
 APART_IMPORTS = APART | {"plots"}
 APART_IS_IMPORTED_BY = APART | LAYERS[-1]
 
+# The rooms of `checker/` in their order: a module imports from its own room and those before it.
+ROOMS = [
+    "reading",
+    "setup",
+    "outputs",
+    "rules",
+    "checking",
+    "points",
+    "pages",
+    "running",
+    "editions",
+    "site",
+    "grading.collect",
+    "grading.box",
+    "grading.judge",
+    "grading.table",
+    "grading",
+    "commands",
+    "__main__",
+]
+MOST_FILES = 12  # in a folder of `checker/`, beside its `__init__.py`
+CATALOGUE = "checker/rules/method"  # it may be longer: nobody reads it in one go
+
 # What the grader starts in a process of its own, in the course's environment; it may import more when it is at work.
-IN_ITS_OWN_PROCESS = "checker.grading.apart."
+IN_ITS_OWN_PROCESS = ("checker.grading.box.inside.", "checker.grading.judge.oracle.")
 
 LEARNING = {"torch", "transformers", "tokenizers", "peft"}
 # As `checker.__main__` refuses it: jsonschema does without this grammar, which takes a second.
@@ -75,9 +99,9 @@ def imported_names(file: Path, module: str) -> set[str]:
     return names
 
 
-def import_graph(root: Path) -> dict[str, set[str]]:
-    """For each module of `shared` those of `shared` that it imports."""
-    modules = files_of(root, "shared")
+def import_graph(root: Path, package: str = "shared") -> dict[str, set[str]]:
+    """For each module of a package those of the package that it imports."""
+    modules = files_of(root, package)
     graph = {}
     for module, file in modules.items():
         found = {name for name in imported_names(file, module) if name in modules and name != module}
@@ -144,6 +168,12 @@ def test_no_import_goes_against_the_order(graph):
     assert against_the_order(graph) == []
 
 
+def test_grpo_in_one_file_stands_by_itself(graph):
+    """Catches a file to be read first that leans on the rest, or that the rest begins to lean on."""
+    assert graph["shared.plain"] == {"shared.tasks.dots"}
+    assert [module for module, imports in graph.items() if "shared.plain" in imports] == []
+
+
 def test_no_two_files_import_each_other(graph):
     """Within a layer too, and inside functions, where a circle hides until the function is called."""
     TopologicalSorter(graph).prepare()
@@ -167,10 +197,78 @@ def test_data_and_checker_need_no_torch(package):
     assert ran.returncode == 0, ran.stderr
 
 
+def test_the_record_of_a_rollout_needs_torch_alone(graph):
+    """Catches a process that only reads a rollout, as a grader's box does, and waits for transformers first."""
+    reached, coming = set(), ["shared.rollout_record"]
+    while coming:
+        module = coming.pop()
+        reached.add(module)
+        coming += graph[module] - reached
+    files = files_of(ROOT, "shared")
+    learning = {name.split(".")[0] for module in reached for name in imported_names(files[module], module)} & LEARNING
+    assert learning == {"torch"}
+
+
 def test_the_engine_takes_tensors_and_models():
     """Catches an engine that is of no use to anything but the rollouts of this course."""
     engine = {name: file for name, file in files_of(ROOT, "shared").items() if name.startswith("shared.engine")}
     assert [name for name, file in engine.items() if "Rollout" in names_in(file)] == []
+
+
+def room(module: str) -> str:
+    """`checker.grading.box.walls` is in "grading.box", `checker.grading.classes` in "grading", `checker.rules.base` in "rules"."""
+    parts = module.split(".")[1:]
+    inner = ".".join(parts[:2])
+    return inner if inner in ROOMS else parts[0]
+
+
+def against_the_rooms(graph: dict[str, set[str]]) -> list[str]:
+    """Every import of a later room, in words. The package itself, which holds the version, is before all."""
+    number = {name: i for i, name in enumerate(ROOMS)}
+    return sorted(
+        f"{module} imports {other}"
+        for module, imports in graph.items()
+        for other in imports - {"checker"}
+        if number[room(other)] > number[room(module)]
+    )
+
+
+def crowded(root: Path) -> list[str]:
+    """The folders of `checker/` that hold more files than a newcomer takes in."""
+    files = {}
+    for file in (root / "checker").rglob("*.py"):
+        folder = file.parent.relative_to(root).as_posix()
+        files[folder] = files.get(folder, 0) + (file.name != "__init__.py")
+    return sorted(folder for folder, count in files.items() if count > MOST_FILES and folder != CATALOGUE)
+
+
+@pytest.fixture(scope="module")
+def checker_graph():
+    return import_graph(ROOT, "checker")
+
+
+def test_every_module_of_the_checker_has_a_room(checker_graph):
+    assert sorted(module for module in checker_graph if module != "checker" and room(module) not in ROOMS) == []
+
+
+def test_no_import_goes_into_a_later_room(checker_graph):
+    """Catches a reader that knows the rules, a page that needs grading, a box that knows what is right."""
+    assert against_the_rooms(checker_graph) == []
+    TopologicalSorter(checker_graph).prepare()
+
+
+def test_no_room_is_crowded():
+    """Catches the next thirty files in one folder, which nobody finds the way in."""
+    assert crowded(ROOT) == []
+
+
+def test_setup_needs_the_standard_library_alone():
+    """Catches a `python -m checker setup` that asks for what it is there to install."""
+    modules = [name for name in files_of(ROOT, "checker") if f"{name}.".startswith("checker.setup.")]
+    assert modules
+    program = f"import importlib, sys; sys.path.insert(0, {str(ROOT)!r}); [*map(importlib.import_module, {modules})]"
+    ran = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 # --- the tests above see what they are about
@@ -252,3 +350,26 @@ def test_names_are_seen_in_every_form(tmp_path):
         assert "Rollout" in names_in(file)
     file.write_text('"""Never a Rollout."""')
     assert "Rollout" not in names_in(file)
+
+
+def test_an_import_of_a_later_room_and_a_crowded_room_are_seen(tmp_path):
+    files = {
+        "__init__.py": "",
+        "__main__.py": "import checker.commands.grade",
+        "rules/base.py": "def later():\n    from checker.pages import body",
+        "pages/body.py": "import checker",
+        "commands/grade.py": "from checker.grading import classes",
+        "grading/classes.py": "from checker.grading.box import walls",
+        "grading/box/walls.py": "import checker.grading.judge.sheets",
+        "grading/judge/sheets.py": "",
+    }
+    for name in [*files, *(f"rules/{number}.py" for number in range(MOST_FILES))]:
+        file = tmp_path / "checker" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(files.get(name, ""))
+    graph = import_graph(tmp_path, "checker")
+    assert against_the_rooms(graph) == [
+        "checker.grading.box.walls imports checker.grading.judge.sheets",
+        "checker.rules.base imports checker.pages.body",
+    ]
+    assert crowded(tmp_path) == ["checker/rules"]

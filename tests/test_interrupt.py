@@ -59,13 +59,13 @@ def test_training_again_from_where_it_was_interrupted_is_refused(tokenizer):
         train(model, tokenizer, ROWS, longer_is_better, CONFIG, progress=False)
 
 
-@pytest.mark.parametrize("of", [copy.deepcopy, lambda model: ActorCritic(model), lambda model: add_lora(model)])
-def test_what_is_made_of_it_is_half_trained_too(tokenizer, of):
+@pytest.mark.parametrize("made_of", [copy.deepcopy, lambda model: ActorCritic(model), lambda model: add_lora(model)])
+def test_what_is_made_of_it_is_half_trained_too(tokenizer, made_of):
     """A copy, a critic on top or an adapter, made after the interrupt."""
     model = tiny_llama()
     interrupted(model, tokenizer)
     with pytest.raises(ValueError, match="interrupted"):
-        refuse_half_trained(of(model))
+        refuse_half_trained(made_of(model))
 
 
 def test_a_fresh_copy_and_the_frozen_model_are_not_refused(tokenizer):

@@ -106,3 +106,74 @@ def test_the_kl_of_a_completion_is_the_sum_over_its_tokens_alone():
     each = torch.distributions.kl_divergence(policy, reference)  # (B, C)
     expected = torch.stack([each[0].sum(), each[1, :2].sum()])
     torch.testing.assert_close(completion_kl(logits, ref_logits, mask), expected)
+
+
+def two_token_gradients(first, second, ref_first, ref_second):
+    """Of completions of two tokens: the gradient of their KL, and that of `completion_kl` as a loss, in expectation.
+
+    Tables of logits, (V,) of the first token and (V, V) of the second, a row for each first token. All V x V completions
+    are enumerated, so both gradients are exact.
+    """
+    first.requires_grad_()
+    second.requires_grad_()
+    V = len(first)
+
+    def joint(first, second):
+        return (first.log_softmax(-1)[:, None] + second.log_softmax(-1)).flatten()  # (V x V,)
+
+    logps = joint(first, second)
+    whole = (logps.exp() * (logps - joint(ref_first, ref_second))).sum()
+
+    def logits(first, second):  # of both tokens of each completion, (V x V, 2, V)
+        return torch.stack([first.expand(V * V, V), second.repeat_interleave(V, dim=0)], dim=1)
+
+    kl = completion_kl(logits(first, second), logits(ref_first, ref_second), torch.ones(V * V, 2))
+    as_a_loss = (logps.detach().exp() * kl).sum()
+    torch.testing.assert_close(as_a_loss, whole)  # the values are one
+    gradients = [torch.autograd.grad(value, (first, second)) for value in (whole, as_a_loss)]
+    return [torch.cat([part.flatten() for part in gradient]) for gradient in gradients]
+
+
+def random_tables(seed, V=4):
+    generator = torch.Generator().manual_seed(seed)
+    return [
+        torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in ((V,), (V, V), (V,), (V, V))
+    ]  # policy's first and second token, reference's first and second token
+
+
+def cosine(one, other):
+    return torch.nn.functional.cosine_similarity(one, other, dim=0).item()
+
+
+def test_the_summed_kl_as_a_loss_leaves_out_what_a_token_does_to_later_ones():
+    """Catches the claim that the sum has the gradient of the whole completion's KL: only its value is the same."""
+    cosines = []
+    for seed in range(30):
+        true, found = two_token_gradients(*random_tables(seed))
+        cosines.append(cosine(true, found))
+        torch.testing.assert_close(found[4:], true[4:])  # the second token's: nothing comes after it
+    assert max(cosines) < 1 - 1e-6
+    assert min(cosines) == pytest.approx(0.56, abs=0.005)  # the module quotes it
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_summed_kl_has_the_whole_gradient_where_no_token_changes_later_ones(seed):
+    """Catches a loss that is off for another reason than the effect on later states."""
+    first, second, ref_first, ref_second = random_tables(seed)
+    second = second[:1].repeat(4, 1)  # the same row whatever the first token is
+    ref_second = ref_second[:1].repeat(4, 1)
+    true, found = two_token_gradients(first, second, ref_first, ref_second)
+    torch.testing.assert_close(found, true)
+    assert cosine(true, found) == pytest.approx(1.0)
+
+
+def test_k2_summed_over_tokens_has_the_gradient_of_the_summed_kl():
+    """The docstring of `k2`: unbiased for the first part of the gradient, on all completions of two tokens."""
+    first, second, ref_first, ref_second = random_tables(0)
+    _, expected = two_token_gradients(first, second, ref_first, ref_second)
+    logps = first.log_softmax(-1)[:, None].expand(4, 4), second.log_softmax(-1)
+    ref_logps = ref_first.log_softmax(-1)[:, None].expand(4, 4), ref_second.log_softmax(-1)
+    probabilities = (logps[0] + logps[1]).detach().exp()
+    loss = sum((probabilities * per_token_kl(ours, ref, "k2")).sum() for ours, ref in zip(logps, ref_logps))
+    gradient = torch.autograd.grad(loss, (first, second))
+    torch.testing.assert_close(torch.cat([part.flatten() for part in gradient]), expected)

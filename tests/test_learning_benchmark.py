@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.learning import PAGE
+from benchmarks.learning import PAGE, REMARKS
 from benchmarks.learning_recorded import HEADING, ROWS, section
 from shared.recorded import recorded
 
@@ -24,8 +24,9 @@ def rows_of(text: str) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def page() -> tuple[str, str]:
-    """What was trained for the page, and what it quotes of the recorded sweeps."""
-    trained, heading, quoted = PAGE.read_text(encoding="utf-8").partition(HEADING)
+    """The page as it should be: of what was trained for it, and of what it quotes from the recorded sweeps."""
+    tables, _, _ = PAGE.read_text(encoding="utf-8").partition("\n" + REMARKS)
+    trained, heading, quoted = tables.partition(HEADING)
     return trained, heading + quoted
 
 
@@ -38,7 +39,7 @@ def readme() -> dict[str, list[float]]:
 
 
 def agrees(written: str, value: float, slack: float = 0.0) -> bool:
-    """Whether a written number is this one, rounded to as many decimals."""
+    """True if a written number is this one, rounded to as many decimals."""
     decimals = len(written.partition(".")[2])
     return abs(float(written) - value) <= 0.5 * 10**-decimals + slack + 1e-9
 

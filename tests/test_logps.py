@@ -10,7 +10,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from shared.constrain import answer_trie
 from shared.engine.recompute import scoring_mode
-from shared.engine.sampling import Sampling
+from shared.engine.sampling import Sampling, sampling_logits
 from shared.logps import completion_logps, plain_logps
 from shared.models import add_lora
 from shared.rollout import sample
@@ -85,7 +85,7 @@ def test_scoring_equals_the_plain_lines_in_value_and_gradient(make, tokenizer, c
 
 
 class Kept:
-    """How many numbers autograd keeps for the way back while the block runs, parameters apart."""
+    """A count of the numbers that autograd keeps for the way back while the block runs, parameters apart."""
 
     def __init__(self, model):
         self.parameters = {parameter.data_ptr() for parameter in model.parameters()}
@@ -218,3 +218,12 @@ def test_scoring_reads_nothing_back_from_the_device(tokenizer, constrained):
     logps, _ = completion_logps(model, replace(rollout, **moved, constraint=constraint), with_entropy=True)
     logps.sum().backward()
     assert logps.shape == rollout.completion_ids.shape
+
+
+def test_the_worked_numbers_of_the_docstring():
+    """Catches a token that is scored at temperature 1, or among all tokens, though it was drawn otherwise."""
+    logits = torch.tensor([2.0, 1.0, 0.0])
+    samplings = [Sampling(), Sampling(temperature=0.5), Sampling(top_k=2)]
+    logps = torch.stack([sampling_logits(logits, sampling).log_softmax(dim=-1)[1] for sampling in samplings])
+    assert logps.tolist() == pytest.approx([-1.41, -2.14, -1.31], abs=5e-3)
+    assert logps.exp().tolist() == pytest.approx([0.24, 0.12, 0.27], abs=5e-3)

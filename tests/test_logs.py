@@ -134,7 +134,7 @@ def test_another_file_is_refused_and_stays(text, path):
 
 
 class Writer:
-    """What of TensorBoard's SummaryWriter and of trackio the module's docstring calls."""
+    """The methods of TensorBoard's SummaryWriter and of trackio that the module's docstring calls."""
 
     def __init__(self):
         self.seen = []

@@ -5,12 +5,12 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from shared import models
-from shared.engine import room
+from shared.engine import capacity
+from shared.engine.modes import eval_mode
 from shared.models import (
     Origin,
     add_lora,
     best_device,
-    eval_mode,
     frozen_copy,
     load_policy,
     matrix_megabytes,
@@ -97,7 +97,7 @@ def test_the_embedded_model_is_loaded_without_a_word(monkeypatch, capfd):
 
 
 def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(saved, monkeypatch):
-    monkeypatch.setattr(room, "free_memory", lambda device: 1000)
+    monkeypatch.setattr(capacity, "free_memory", lambda device: 1000)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *arguments, **options: pytest.fail("loaded"))
     with pytest.raises(ValueError, match="smaller model"):
         load_policy(saved, device="cpu")
@@ -114,7 +114,7 @@ def test_a_4_bit_model_is_made_on_the_device_that_was_asked_for(saved, monkeypat
 
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    monkeypatch.setattr(room, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(capacity, "free_memory", lambda device: 10**9)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", keeps)
     load_policy(saved, device=device, lora=True, load_in_4bit=True)
     assert given["device_map"] == {"": torch.device(device)}

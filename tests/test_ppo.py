@@ -9,7 +9,8 @@ from shared import ppo, training
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
 from shared.models import frozen_copy
-from shared.ppo import PPO, PPOConfig
+from shared.ppo import PPO, PPOConfig, PPOExperience
+from shared.rollout import Rollout
 from tests.fakes import tiny_llama
 from tests.ppo import CONFIG, ROWS, count_a, experience_of
 
@@ -53,6 +54,56 @@ def test_it_learns_to_say_a(tokenizer):
 def learn(policy, tokenizer, experience, optimizer, config):
     algorithm = PPO(policy, tokenizer, count_a, config)
     return training.learn(algorithm, experience, config, 0, optimizer)
+
+
+class TwoWords(ActorCritic):
+    """A policy that gives word 1 the probabilities it is told to, with the values it is told to."""
+
+    def __init__(self, probabilities: torch.Tensor, values: torch.Tensor):
+        super().__init__(tiny_llama())
+        self.logits = torch.stack([1 - probabilities, probabilities], dim=-1).log()
+        self.values = values
+
+    def forward(self, rollout):
+        return self.logits, self.values
+
+
+def test_the_worked_numbers_of_the_docstring():
+    """Catches an example that is not of the formula above it: every mean and the sum, by `ppo_loss`; padding is 7."""
+    rollout = Rollout(
+        prompts=["x", "y"],
+        completions=["bb", "b"],
+        num_generations=1,
+        prompt_ids=torch.tensor([[2], [2]]),
+        prompt_mask=torch.ones(2, 1, dtype=torch.long),
+        completion_ids=torch.tensor([[1, 1], [1, 0]]),
+        completion_mask=torch.tensor([[1, 1], [1, 0]]),
+        old_logps=torch.tensor([[0.5, 0.5], [0.5, 1.0]]).log(),
+        prompt_lengths=torch.tensor([1, 1]),
+        lengths=torch.tensor([2, 1]),
+        truncated=torch.tensor([False, False]),
+        sampling=PPOConfig().sampling,
+    )
+    experience = PPOExperience(
+        rollout=rollout,
+        rewards_per_func=torch.ones(2, 1),
+        rewards=torch.ones(2),
+        advantages=torch.tensor([[1.0, 1.0], [-1.0, 7.0]]),
+        ref_logps=None,
+        metrics={},
+        returns=torch.tensor([[1.0, 1.0], [0.0, 7.0]]),
+        old_values=torch.tensor([[0.0, 0.0], [0.0, 7.0]]),
+        ref_logits=torch.zeros(2, 2, 2),
+    )
+    policy = TwoWords(torch.tensor([[0.7, 0.5], [0.7, 0.5]]), torch.tensor([[0.5, 0.1], [0.1, 7.0]]))
+    policy.logits[1, 1] = 7.0
+    nothing = dict(policy_coef=0.0, value_coef=0.0, entropy_coef=0.0, beta=0.0)
+    terms = {"policy_coef": -0.267, "value_coef": 0.243, "entropy_coef": -0.638, "beta": 0.055}
+    for name, mean in terms.items():
+        loss, _ = ppo.ppo_loss(policy, experience, PPOConfig(**nothing | {name: 1.0}))
+        assert loss.item() == pytest.approx(mean, abs=5e-4), name
+    config = PPOConfig(policy_coef=1.0, value_coef=0.5, entropy_coef=0.01, beta=0.05)
+    assert ppo.ppo_loss(policy, experience, config)[0].item() == pytest.approx(-0.149, abs=5e-4)
 
 
 def test_a_policy_that_has_moved_far_ends_its_epochs(model, tokenizer):
@@ -131,7 +182,7 @@ def test_every_term_of_the_objective_has_its_weight_and_its_range(tokenizer, opt
 def test_equal_rewards_give_no_signal(tokenizer):
     algorithm = PPO(ActorCritic(tiny_llama()), tokenizer, count_a, CONFIG)
     assert [algorithm.without_signal({"reward_std": std}) for std in (0.0, 0.5, 1.0)] == [True, False, False]
-    assert algorithm.policy is algorithm.model.model and algorithm.vocab_size == 12
+    assert algorithm.policy is algorithm.model.model and algorithm.numbers_per_place == 12
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What PPO collects before it learns: rewards at the last token, values, the reference and its KL, advantages."""
+"""The experience that PPO collects before it learns: rewards at the last token, values, the reference's KL, advantages."""
 
 from dataclasses import replace
 

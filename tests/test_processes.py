@@ -137,12 +137,10 @@ def test_processes_draw_what_one_would(kind, count):
         algorithm = algorithm_of(kind, config, torch.float64)
         watched = Watched(algorithm, config)
         watched.train(processes)
-        share = algorithm.share
-        texts = dict(zip(watched.rollouts[0].prompts, _groups(watched.rollouts[0])))
-        return texts, share.places
+        return dict(zip(watched.rollouts[0].prompts, _groups(watched.rollouts[0])))
 
-    drawn = [groups for groups, _ in in_processes(count, train_here)]
-    alone, _ = train_here(ALONE)
+    drawn = in_processes(count, train_here)
+    alone = train_here(ALONE)
     assert {prompt: group for groups in drawn for prompt, group in groups.items()} == alone
     assert sum(map(len, drawn)) == len(alone)
 

@@ -1,4 +1,4 @@
-"""How tasks are trained: settings that exist, rewards that take the task's rows."""
+"""The recipes of the tasks: settings that exist, rewards that take the task's rows."""
 
 from dataclasses import replace
 

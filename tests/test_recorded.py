@@ -4,28 +4,38 @@ import importlib
 import json
 import re
 from dataclasses import asdict, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from benchmarks.sweeps import (
     analogies,
+    dots,
     gradients,
     gradients_on_dots,
+    gradients_shrunk,
     measuring,
     off_policy,
     off_policy_time,
     poker,
     ppo,
+    ppo_whitening,
+    reasoning_format,
     reward_model,
     transfer,
     what_rl_adds,
+    what_rl_adds_lost,
 )
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
+from checker.reading.notebook import read
 from shared import grpo
+from shared.experience import Experience
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.tasks.poker import LABELS
 
+ROOT = Path(__file__).parents[1]
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
 
 
@@ -112,6 +122,24 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients_shrunk))
+def test_one_seed_of_the_shrunk_penalties_comes_out_as_recorded(condition):
+    """As above, for the control of the two exact penalties."""
+    now = gradients_shrunk.run(condition, seed=0)
+    then = recorded("gradients_shrunk").of(condition)[0]
+    assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
+
+
+def test_each_shrunk_penalty_moves_one_beta():
+    """Catches a control that differs from what it controls in more than beta, or moves it the wrong way."""
+    in_loss, in_reward = gradients_shrunk.CONDITIONS.values()
+    assert in_loss.beta < gradients.PENALISED.beta < in_reward.beta
+    for config, name in ((in_loss, "k2 in the loss"), (in_reward, "k1 in the reward")):
+        assert replace(config, beta=gradients.PENALISED.beta) == gradients.CONDITIONS[name].config
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
     """As above, for the KL and the direction of k3 as a loss."""
     now = gradients_on_dots.run("RLOO", seed=0)["curve"]
@@ -141,6 +169,23 @@ def test_one_seed_of_transfer_comes_out_as_recorded(condition):
         assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
     else:
         assert now["right"] == pytest.approx(then["right"], abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_one_seed_of_dots_comes_out_as_recorded():
+    """As above, for the seeds beside the one that the notebook trains itself."""
+    assert_as_recorded(dots.run("30 steps", seed=0), recorded("dots").of("30 steps")[0], "greedy", "sampled")
+
+
+def test_the_seeds_of_dots_are_trained_as_its_notebook_trains():
+    """Catches a sweep whose settings the notebook has left behind."""
+    code = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "dots.ipynb").code_cells)
+    config = dots.CONDITIONS["30 steps"]
+    assert (config.steps, config.prompts_per_step, config.learning_rate) == (30, 16, 1e-4)
+    assert "STEPS, PROMPTS_PER_STEP, LEARNING_RATE, REPORT_EVERY = 30, 16, 1e-4, 5" in code
+    assert f"G, BETA, EPSILON = {config.num_generations}, {config.beta}, {config.epsilon}" in code
+    assert config.warmup_steps == 0 and config.max_grad_norm == 1.0 and "max_grad_norm=1.0" in code
 
 
 @pytest.mark.slow
@@ -195,9 +240,38 @@ def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
     assert now["full stops"] == pytest.approx(then["full stops"], abs=1.0 if condition == "PPO, beta 0" else 0.5)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo_whitening))
+def test_one_seed_of_each_place_of_the_penalty_comes_out_as_recorded(condition):
+    """As above."""
+    now = ppo_whitening.run(condition, seed=0)
+    then = recorded("ppo_whitening").of(condition)[0]
+    assert now["full stops"] == pytest.approx(then["full stops"], abs=0.5)
+
+
+def test_whitening_is_what_makes_a_penalty_in_the_reward_stronger():
+    """Catches the cause that `notebooks/ppo.ipynb` names, if its controls, made again, come out otherwise."""
+
+    def stops(chapter, condition):
+        _, low, high = recorded(chapter).spread(condition, "full stops")
+        return low, high
+
+    in_the_loss = stops("ppo", "PPO, beta 0.1")
+    assert stops("ppo", "PPO, beta 0.1 in the reward")[1] < in_the_loss[0]
+    assert not apart(stops("ppo_whitening", "beta 0.01 in the reward"), in_the_loss)
+    places = [stops("ppo_whitening", f"beta 0.1 in the {place}, not whitened") for place in ("loss", "reward")]
+    assert not apart(*places)
+
+
+def apart(one, other) -> bool:
+    """True if two ranges, each from its lowest to its highest, have nothing in common."""
+    return one[1] < other[0] or other[1] < one[0]
+
+
 def test_every_condition_of_ppo_spends_the_same_completions_and_updates():
     """Catches a condition that is ahead because it saw more."""
-    for name, config in ppo.CONDITIONS.items():
+    for name, config in (ppo.CONDITIONS | ppo_whitening.CONDITIONS).items():
         assert config.prompts_per_step * config.num_generations == 48, name
         assert config.steps * config.num_iterations * config.minibatches == 20, name
         assert config.learning_rate == ppo.PPO.learning_rate, name
@@ -263,6 +337,79 @@ def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
     then = recorded("what_rl_adds").of(condition)[0]
     assert_as_recorded(now, then, "format", "solved", "key", "pass@8")
     assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_one_seed_of_the_control_of_what_is_lost_comes_out_as_recorded():
+    """As above."""
+    now = what_rl_adds_lost.run("nothing pushed down", seed=0)
+    then = recorded("what_rl_adds_lost").of("nothing pushed down")[0]
+    assert_as_recorded(now, then, "solved", "key of known")
+
+
+@pytest.fixture
+def experience_of_two(monkeypatch):
+    """Two completions of one group, the first right, in place of what GRPO collects."""
+    collected = Experience(
+        rollout=None,
+        rewards_per_func=torch.tensor([[1.0], [0.0]]),
+        rewards=torch.tensor([1.0, 0.0]),
+        advantages=torch.tensor([2.0, -2.0]),
+        ref_logps=None,
+        metrics={},
+    )
+    monkeypatch.setattr(what_rl_adds.InOrder, "collect", lambda self, rows, step, share: collected)
+
+
+def test_pushing_down_is_not_what_costs():
+    """Catches the cause that `notebooks/what_rl_adds.ipynb` calls refuted, if its control, made again, bears it out."""
+    pushed_down = recorded("what_rl_adds").spread("GRPO, 3e-4", "logp with key")[0]
+    pushed_up_alone = recorded("what_rl_adds_lost").spread("nothing pushed down", "logp with key")[0]
+    assert pushed_up_alone < pushed_down - 1
+    assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-5.30, -3.56)
+
+
+def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(experience_of_two):
+    """Catches a control that pushes down as well, or that is paid otherwise."""
+    algorithm = what_rl_adds_lost.PushingUpAlone
+    changed = algorithm.collect(object.__new__(algorithm), [], 0)
+    assert changed.advantages.tolist() == [2.0, 0.0] and changed.rewards.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(reasoning_format, "KL, not divided"))
+def test_one_seed_of_each_penalty_of_a_format_comes_out_as_recorded(condition):
+    """As above."""
+    now = reasoning_format.run(condition, seed=0)
+    then = recorded("reasoning_format").of(condition)[0]
+    assert_as_recorded(now, then, "format at 30")
+    assert now["KL at 30"] == pytest.approx(then["KL at 30"], abs=0.3)
+
+
+def test_a_short_run_of_a_format_measures_share_and_kl(monkeypatch):
+    """One step on a few rows: catches a KL of the model to itself, and a measurement before the step."""
+    monkeypatch.setattr(reasoning_format, "PROMPTS", 2)
+    shared = dict(reasoning_format.setting())
+    shared["held_out"] = shared["held_out"][:2]
+    monkeypatch.setattr(reasoning_format, "setting", lambda: shared)
+    measured = reasoning_format.run("KL, not divided", seed=0, steps=1)
+    assert set(measured) == {"format at 1", "KL at 1", "shares"} and len(measured["shares"]) == 1
+    assert measured["KL at 1"] != 0
+
+
+def test_the_gradient_of_a_penalty_on_completions_is_that_of_the_kl():
+    """Catches a penalty that is called a KL and pulls elsewhere. Its samples come as often as the policy says them."""
+    reference = torch.tensor([0.25, 0.25, 0.5]).log()
+    said = torch.tensor([0, 0, 0, 0, 1, 1, 2, 2])  # one group, as often as the policy says each of three completions
+    logits = torch.tensor([0.5, 0.25, 0.25]).log().requires_grad_()
+    logps = logits.log_softmax(dim=0)
+    exact = torch.autograd.grad((logps.exp() * (logps - reference)).sum(), logits, retain_graph=True)[0]
+    arguments = logps[said][:, None], None, reference[said][:, None], torch.ones(8, 1), torch.zeros(8)
+    loss = reasoning_format.of_completions(*arguments, beta=1.0) * reasoning_format.SAMPLING.max_new_tokens
+    found = torch.autograd.grad(loss, logits)[0]
+    assert found == pytest.approx(exact * 8 / 7, abs=1e-6)  # each is less the others, not less the group's mean
 
 
 def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems():
@@ -332,8 +479,8 @@ def test_poker_is_restricted_to_its_labels_in_training_and_in_measuring(monkeypa
     measured = []
 
     class Watched(off_policy.GRPO):
-        def collect(self, rows, step):
-            experience = super().collect(rows, step)
+        def collect(self, rows, step, *share):
+            experience = super().collect(rows, step, *share)
             sampled.extend(experience.rollout.completions)
             return experience
 
@@ -402,8 +549,8 @@ def test_dynamic_sampling_learns_from_groups_with_a_signal_alone(monkeypatch):
     kept = []
 
     class Watched(off_policy.Dynamic):
-        def collect(self, rows, step):
-            kept.append(super().collect(rows, step))
+        def collect(self, rows, step, *share):
+            kept.append(super().collect(rows, step, *share))
             return kept[-1]
 
     condition = replace(off_policy.CONDITIONS["dynamic sampling"], algorithm=Watched)

@@ -1,11 +1,11 @@
-"""What a run tells and keeps: records, the log, the bar, evaluations, checkpoints, advice, an interrupt."""
+"""The records of a run: the log, the bar, evaluations, checkpoints, advice, an interrupt."""
 
 from dataclasses import replace
 
 import pytest
 
 from shared import training
-from shared.telling import LINE_WIDTH, SHOWN, above_the_bar, log_line
+from shared.progress import LINE_WIDTH, SHOWN, above_the_bar, log_line
 from shared.training import train
 from tests.line import CONFIG, ROWS, Line
 
@@ -107,7 +107,7 @@ def test_what_is_told_of_a_step_is_the_mean_over_its_updates():
 
 
 class Bar:
-    """What the loop asks of tqdm's bar, written down."""
+    """A bar in tqdm's place that writes down what the loop asks of it."""
 
     def __init__(self, **options):
         self.options = options

@@ -82,7 +82,7 @@ def test_draw_takes_each_token_with_its_probability_and_never_an_impossible_one(
 
 
 def test_poisoned_padding_changes_nothing(model, tokenizer):
-    """What stands in the padding, on either side, is never seen by a real token."""
+    """Catches a real token that sees what stands in the padding, on either side."""
     rollout = sample(model, tokenizer, PROMPTS, 2, Sampling(10), seed=0)
     clean, _ = completion_logps(model, rollout)
     rollout.prompt_ids.masked_fill_(rollout.prompt_mask == 0, 7)

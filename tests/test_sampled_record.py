@@ -1,13 +1,14 @@
-"""What `sample` writes down beside the tokens, each against its definition, and what it does not compute."""
+"""The record that `sample` writes beside the tokens: each field against its definition, and none computed unasked."""
 
 import pytest
 import torch
 
 from shared import rollout
 from shared.constrain import answer_trie
+from shared.engine.chance import uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.sampling import Sampling
-from shared.rollout import sample
+from shared.rollout import plain_completion, sample
 from tests.fakes import tiny_llama
 
 PROMPTS = ["abcd", "d", "abc", "d"]
@@ -17,6 +18,61 @@ ANSWERS = ["ab", "abcdef", "j", "jcd", "ddhhhh"]
 def real(drawn, values) -> list[list]:
     """The values of each completion's own tokens."""
     return [row[:length].tolist() for row, length in zip(values, drawn.lengths.tolist())]
+
+
+class Table:
+    """A decoder that reads the probabilities of the next letter in a table; a dot is EOS. It replaces the model alone."""
+
+    def __init__(self, probabilities: dict[str, dict[str, float]], nodes: list[str]):
+        self.probabilities = probabilities
+        self.go_to(nodes)
+
+    def go_to(self, nodes: list[str]) -> None:
+        self.nodes = nodes
+        probs = torch.zeros(len(nodes), 12)
+        for row, node in enumerate(nodes):
+            for letter, probability in self.probabilities[node].items():
+                probs[row, ".abcdefghij".index(letter) + 1] = probability
+        self.logits = probs.log()
+
+    def step(self, tokens: list[int], parents: list[int]) -> None:
+        letters = [".abcdefghij"[token - 1] for token in tokens]
+        self.go_to([self.nodes[parent] + letter for parent, letter in zip(parents, letters)])
+
+
+def test_the_drawing(tokenizer, monkeypatch):
+    """Catches a drawing in the docstring of `shared.rollout` that nobody computed."""
+    end_or_g = {".": 0.75, "g": 0.25}
+    probabilities = {
+        "ab": {"d": 0.6, "e": 0.4},
+        "c": {".": 0.8, "d": 0.2},
+        "abd": {"e": 0.5, "f": 0.5},
+        "cd": {".": 1.0},
+        "abde": end_or_g,
+        "abdf": end_or_g,
+    }
+    table = Table(probabilities, ["ab", "c"])
+    u = torch.tensor([[0.31, 0.20, 0.62], [0.05, 0.70, 0.80], [0.40, 0, 0], [0.90, 0.44, 0]])
+    monkeypatch.setattr(rollout, "start_decoding", lambda *arguments, **options: (table, [0, 0, 1, 1]))
+    monkeypatch.setattr(rollout, "uniforms", lambda *arguments: u)
+    drawn = sample(tiny_llama(), tokenizer, ["ab", "c"], 2, Sampling(3), seed=0)
+    assert drawn.completions == ["de", "dfg", "", "d"] and table.nodes == ["abde", "abdf"]
+    assert drawn.lengths.tolist() == [3, 3, 1, 2] and drawn.truncated.tolist() == [False, True, False, False]
+    probs = torch.tensor([[0.6, 0.5, 0.75], [0.6, 0.5, 0.25], [0.8, 1, 1], [0.2, 1, 1]])
+    torch.testing.assert_close(drawn.old_logps, probs.log())
+
+
+@pytest.mark.parametrize("sampling", [Sampling(7), Sampling(7, 1.3, top_k=4, top_p=0.8)])
+def test_the_tokens_are_those_of_the_definition(sampling, model, tokenizer):
+    """Catches a definition that is not the one: the first thing that a reader of `shared.rollout` sees."""
+    model = model.double()
+    drawn = sample(model, tokenizer, PROMPTS, 4, sampling, seed=2, step=3)
+    u = uniforms(2, 3, range(len(PROMPTS)), 4, 7)
+    by_definition = [
+        plain_completion(model, tokenizer, prompt, sampling, u[row])
+        for row, prompt in enumerate(drawn.repeated(PROMPTS))
+    ]
+    assert real(drawn, drawn.completion_ids) == by_definition
 
 
 def test_contexts_are_those_of_the_tokens(model, tokenizer):
@@ -82,15 +138,15 @@ def test_what_prompts_begin_with_is_read_once(tokenizer):
 def test_nothing_is_computed_behind_the_last_token(tokenizer, monkeypatch):
     """Catches one more pass of the model whose logits nobody reads."""
     steps = []
-    start = rollout.start
+    start_decoding = rollout.start_decoding
 
     def counted(*arguments, **options):
-        decoder, node = start(*arguments, **options)
+        decoder, node = start_decoding(*arguments, **options)
         step = decoder.step
         decoder.step = lambda tokens, parents: steps.append(len(tokens)) or step(tokens, parents)
         return decoder, node
 
-    monkeypatch.setattr(rollout, "start", counted)
+    monkeypatch.setattr(rollout, "start_decoding", counted)
     drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 4, Sampling(3), seed=0)
     assert drawn.truncated.any() and len(steps) == 2
 

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -247,3 +248,26 @@ def test_the_base_of_a_model_that_others_loaded(base):
     """Catches a record without the base, or no record at all, for a model that `load_policy` did not load."""
     assert base_of(LlamaForCausalLM.from_pretrained(base)) == Origin(str(base))
     assert base_of(tiny_llama()) == Origin("")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640)])
+def test_the_umask_decides_who_may_read_the_weights(base, tmp_path, umask, mode):
+    """Catches weights of mode 0600 beside a card of 0644: a colleague sees the folder and cannot load it."""
+    model, tokenizer = load_policy(base, device="cpu")
+    before = os.umask(umask)
+    try:
+        folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    finally:
+        os.umask(before)
+    assert {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()} == {
+        path.name: mode for path in folder.iterdir()
+    }
+
+
+def test_a_second_save_says_that_it_replaces(base, tmp_path, capsys):
+    model, tokenizer = load_policy(base, device="cpu")
+    save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    assert "replaced" not in capsys.readouterr().out
+    folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
+    assert f"The policy that was saved in {folder} is replaced." in capsys.readouterr().out

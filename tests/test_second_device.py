@@ -62,7 +62,7 @@ def equal(one, other) -> bool:
 
 
 def on_both(run) -> tuple:
-    """What `run(device)` returns on the CPU, and on the second device."""
+    """The values that `run(device)` returns on the CPU and on the second device."""
     with sdpa_kernel(SDPBackend.MATH):
         here = on_the_host(run(torch.device("cpu")))
         with second_device():

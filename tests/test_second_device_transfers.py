@@ -1,4 +1,4 @@
-"""How often a step waits for the device: each transfer to the host makes a GPU stand still until Python has caught up.
+"""The number of waits for the device in a step: a transfer to the host makes a GPU stand still until Python caught up.
 
 The figures of today's code are printed by `pytest -s tests/test_second_device_transfers.py`.
 """

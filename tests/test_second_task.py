@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
+from checker.checking.check import check
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "notebooks" / "examples" / "second_task.ipynb"

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def outcomes(pytester, monkeypatch):
-    """How the tests in a text end when the list allows one skip."""
+    """The outcomes of the tests in a text when the list allows one skip."""
     monkeypatch.setattr(skips, "ALLOWED", (skips.Allowed("*::test_of_*", "no * here", "for this test"),))
 
     def run(text: str) -> tuple[dict[str, int], str]:

@@ -72,7 +72,7 @@ def test_documents_are_padded_on_the_right_by_hand():
 
 
 def test_all_of_a_batch_goes_to_the_device(tokenizer):
-    """What the model reads; lengths stay on the CPU, so that nobody waits for a GPU."""
+    """All that the model reads is on the device; lengths stay on the CPU, so that nobody waits for a GPU."""
     with second_device():
         batch = Supervised(tiny_llama().to(DEVICE), tokenizer).experience(ROWS, step=0)
         assert batch.ids.device == batch.learned.device == DEVICE

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.claims import header_of
-from checker.notebook import Notebook, read
-from checker.pages.terms import glossary_entries
+from checker.outputs.claims import header_of
+from checker.reading.notebook import Notebook, read
+from checker.site.terms import glossary_entries
 
 PROJECT = Path(__file__).parents[1]
 NOTEBOOKS = {path.stem: path for path in (PROJECT / "notebooks").glob("*.ipynb")}
@@ -47,7 +47,7 @@ def first_place(term: str, text: str) -> re.Match | None:
 
 
 def explains(term: str, text: str) -> bool:
-    """Whether the text tells what the term means where it first says it."""
+    """True if the text tells what the term means where it first says it."""
     place = first_place(term, text)
     return place is not None and any(
         match.start() < place.start() and place.end() < match.end() for match in EXPLAINED.finditer(text)

@@ -111,9 +111,9 @@ def test_sampling_and_loss_run_in_the_precision_that_is_asked_for(bf16):
     seen = []
 
     class Watched(Line):
-        def experience(self, rows, step):
+        def experience(self, rows, step, *share):
             seen.append(torch.is_autocast_enabled("cpu"))
-            return super().experience(rows, step)
+            return super().experience(rows, step, *share)
 
         def loss(self, points):
             seen.append(torch.is_autocast_enabled("cpu"))
@@ -135,7 +135,7 @@ def test_an_algorithm_needs_to_say_no_more_than_two_things():
     algorithm = Algorithm()
     algorithm.model = tiny_llama()
     algorithm.model.lm_head.requires_grad_(False)
-    assert algorithm.name == "training" and algorithm.vocab_size == 12
+    assert algorithm.name == "training" and algorithm.numbers_per_place == 12
     assert algorithm.enough({"loss": 1e9}) is False and algorithm.advice([{"loss": 1e9}] * 99) is None
     assert algorithm.weight(Points(ROWS[:2], {})) == 1 + 2
     (group,) = algorithm.parameter_groups(replace(CONFIG, learning_rate=0.25))

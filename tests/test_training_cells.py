@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,10 +54,11 @@ def stopped_at_the_first_update(monkeypatch) -> Iterator[list]:
 
 
 def training_cells(sources: list[str]) -> list[str]:
-    """Those of Cell 6, with the further cells that belong to it."""
+    """Those of Cell 6 from the one that trains on; a few updates by hand before it end as any cell does."""
     begins = next(i for i, source in enumerate(sources) if "# Cell 6:" in source)
     ends = next(i for i, source in enumerate(sources) if "# Cell 7:" in source)
-    return sources[begins:ends]
+    trains = next(i for i in range(begins, ends) if re.search(r"\btrain\(|until_interrupted\(", sources[i]))
+    return sources[trains:ends]
 
 
 def printed_by(source: str, namespace: dict) -> str:

@@ -1,4 +1,4 @@
-"""What the page "Try it" runs, before a browser runs it: the table of tokens, the runtime's hash, the network."""
+"""The page "Try it" before a browser runs it: the table of tokens, the runtime's hash, the network."""
 
 import base64
 import hashlib

@@ -64,11 +64,11 @@ class Browser:
         self._ask("POST", "/url", {"url": address})
 
     def run(self, script: str, *arguments):
-        """What a script returns, run in the page; a promise is waited for."""
+        """Run a script in the page; the value it returns. A promise is waited for."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def complaints(self) -> list[str]:
-        """What the page printed to the console: its errors and warnings."""
+        """The errors and warnings that the page printed to the console."""
         return [entry["message"] for entry in self._log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self) -> list[str]:

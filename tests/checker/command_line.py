@@ -21,7 +21,7 @@ PROJECT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Done:
-    """What came of one call, as `subprocess.run` tells it."""
+    """The result of one call, with the fields that `subprocess.run` gives."""
 
     returncode: int
     stdout: str

@@ -83,7 +83,7 @@ def save(tmp_path):
 @pytest.fixture(scope="session")
 def course_pages(tmp_path_factory) -> list[Path]:
     """The pages of the course's own site as it is without Quarto, made once for every file and every worker."""
-    from checker.pages import course
+    from checker.site import builtin
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -91,6 +91,6 @@ def course_pages(tmp_path_factory) -> list[Path]:
     listed = folder / "course.json"
     with FileLock(folder / "course.lock"):
         if not listed.exists():
-            pages = course.build(PROJECT, folder / "course")
+            pages = builtin.build(PROJECT, folder / "course")
             listed.write_text(json.dumps([str(page) for page in pages]), encoding="utf-8")
     return [Path(page) for page in json.loads(listed.read_text(encoding="utf-8"))]

@@ -1,4 +1,4 @@
-"""What the tests of hostile files make of one: notebooks, zips, and all that the commands make of them."""
+"""Hostile notebooks and zips, and the traces that the commands leave of them, for the tests of hostile files."""
 
 import io
 import json
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from checker.batch import check_all
-from checker.check import Report, check
-from checker.convert import to_markdown
-from checker.formats import as_gradescope, as_json
-from checker.inventory import take
-from checker.notebook import read
-from checker.pages.site import index, render
-from checker.terminal import show
+from checker.checking.batch import check_all
+from checker.checking.check import Report, check
+from checker.checking.formats import as_gradescope, as_json
+from checker.checking.terminal import show
+from checker.pages.rendering import index, render
+from checker.reading.convert import to_markdown
+from checker.reading.inventory import take
+from checker.reading.notebook import read
 from tests.checker.conftest import GOOD, code
 
 

@@ -1,4 +1,4 @@
-"""What every page of the course has to be in a browser, whichever engine made it."""
+"""Demands on every page of the course in a browser, whichever engine made it."""
 
 import os
 import threading
@@ -62,7 +62,7 @@ def assert_nobody_is_left_out(shown: Browser, address: str, width: int, dark: bo
 
 
 def assert_paper_can_be_read(shown: Browser, address: str) -> None:
-    """What is printed from a page that is shown in the dark is not pale on white."""
+    """Assert that a page shown in the dark is not printed in pale letters on white."""
     shown.show(address, dark=True)
     assert shown.run(LIGHTEST) > READABLE_ON_WHITE
     shown.show(address, dark=True, media="print")

@@ -1,4 +1,4 @@
-"""Where the numbers of an analysis come from: `tests/claims/<notebook>.yml`, a list of entries such as
+"""The origins of the numbers of an analysis: `tests/claims/<notebook>.yml`, a list of entries such as
 
     - says: "went from {} to {}, in {} steps of"
       prints: ["baseline reward {}", "fine-tuned reward {}"]
@@ -20,8 +20,8 @@ from pathlib import Path
 
 import yaml
 
-from checker.layout import sections
-from checker.notebook import Cell, Notebook
+from checker.reading.layout import sections
+from checker.reading.notebook import Cell, Notebook
 from tests.claims.reading import DIGITS, SIGN, Claim, cells_named, claims
 
 FOLDER = Path(__file__).parent
@@ -62,7 +62,7 @@ def origins_of(notebook: str) -> list[Origin]:
 
 
 def sections_of(notebook: Notebook) -> dict[int, Section]:
-    """What each section of a notebook prints and sets, by its number."""
+    """The lines that each section of a notebook prints and those that it sets, by the section's number."""
     return {
         number: together(_section(cell) for cell in cells if cell.is_code)
         for number, cells in sections(notebook).items()
@@ -70,7 +70,7 @@ def sections_of(notebook: Notebook) -> dict[int, Section]:
 
 
 def faults(analysis: str, above: dict[int, Section], origins: list[Origin]) -> list[str]:
-    """What is wrong between an analysis, the sections of its notebook and the entries."""
+    """The contradictions between an analysis, the sections of its notebook and the entries, a sentence each."""
     claimed = {claim.starts: claim for claim in claims(analysis)}
     looked_at = {(): together(above.values())}
     found = []
@@ -90,13 +90,13 @@ def faults(analysis: str, above: dict[int, Section], origins: list[Origin]) -> l
 
 
 def places_of(origin: Origin, analysis: str) -> list[list[int]]:
-    """Where each of the numbers of `says` starts, for each place where the analysis says it."""
+    """The start of each number of `says`, for each place where the analysis says it."""
     matches = re.finditer(pattern(origin.says), analysis)
     return [[match.start(i) for i in range(1, match.re.groups + 1)] for match in matches]
 
 
 def answers(origin: Origin, meant: list[Meant], looked_at: dict[tuple[int, ...], Section]) -> list[str]:
-    """What is wrong with one entry at one place; looked_at: what the cells that a sentence may name have together."""
+    """The faults of one entry at one place. looked_at: the lines of the cells, by the cells that a sentence may name."""
     if origin.because:
         return []
     patterns = [(p, "prints") for p in origin.prints] + [(p, "sets") for p in origin.sets]
@@ -138,7 +138,7 @@ def printed(cell: Cell) -> str:
 
 
 def together(parts: Iterable[Section]) -> Section:
-    """What several have, one after the other."""
+    """The lines of several sections, one after the other."""
     parts = list(parts)
     return Section(
         tuple(line for part in parts for line in part.prints), tuple(line for part in parts for line in part.sets)

@@ -82,7 +82,7 @@ def cells_named(analysis: str, place: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4)
 def _ends_of_sentences(analysis: str) -> tuple[int, ...]:
-    """Where sentences end and the next begin, the text's own beginning and end among them."""
+    """The places where one sentence ends and the next begins, and the beginning and the end of the text."""
     return (0, *(match.end() for match in SENTENCE_ENDS.finditer(analysis)), len(analysis) + 1)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of checkpoints share: a state with everything that one may hold, and children to be killed."""
+"""Helpers of the tests of checkpoints: a state with everything that one may hold, and children to be killed."""
 
 import os
 import traceback

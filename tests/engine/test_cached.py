@@ -1,4 +1,4 @@
-"""What is asked of a model that samples through its own cache, and what is said of one that cannot; with stand-ins."""
+"""Models that sample through their own cache: the demands on them, and the words about one that cannot; with stand-ins."""
 
 from types import SimpleNamespace
 

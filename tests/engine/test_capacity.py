@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from shared.engine import room
-from shared.engine.room import NoRoom, check_disk, check_memory, free_memory, weights_take
+from shared.engine import capacity
+from shared.engine.capacity import NoRoom, check_disk, check_memory, free_memory, weights_take
 
 CPU = torch.device("cpu")
 CUDA = torch.device("cuda", 1)
@@ -16,7 +16,7 @@ CUDA = torch.device("cuda", 1)
 def free(monkeypatch):
     """Set how many bytes are free on each kind of device."""
     sizes = {"cpu": 10**12, "cuda": 10**12}
-    monkeypatch.setattr(room, "free_memory", lambda device: sizes[device.type])
+    monkeypatch.setattr(capacity, "free_memory", lambda device: sizes[device.type])
     return sizes
 
 
@@ -91,13 +91,13 @@ def test_a_container_has_what_its_groups_leave(tmp_path):
     write_group(tmp_path / "job" / "step", limit="max", used=100, cached=0)
     own = tmp_path / "cgroup"
     own.write_text("0::/job/step\n")
-    assert room._left_to_groups(tmp_path, own) == [2500]
+    assert capacity._left_to_groups(tmp_path, own) == [2500]
     (tmp_path / "job" / "step" / "memory.max").unlink()  # a group of another kind, such as one of threads
     (tmp_path / "job" / "memory.stat").write_text("anon 1\n")
-    assert room._left_to_groups(tmp_path, own) == [2000]
+    assert capacity._left_to_groups(tmp_path, own) == [2000]
     own.write_text("0::/\n")
-    assert room._left_to_groups(tmp_path, own) == []
-    assert room._left_to_groups(tmp_path, tmp_path / "nothing here") == []
+    assert capacity._left_to_groups(tmp_path, own) == []
+    assert capacity._left_to_groups(tmp_path, tmp_path / "nothing here") == []
 
 
 def write_group(folder, limit, used, cached):
@@ -107,7 +107,7 @@ def write_group(folder, limit, used, cached):
 
 
 def test_this_machine_has_some_memory():
-    assert room.CGROUPS == Path("/sys/fs/cgroup")
+    assert capacity.CGROUPS == Path("/sys/fs/cgroup")
     assert 0 < free_memory(CPU) < 10**15
 
 
@@ -118,7 +118,7 @@ def test_a_download_that_the_disk_cannot_hold_is_refused(tmp_path):
 
 
 def test_a_download_that_just_fits_is_begun(tmp_path, monkeypatch):
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
+    monkeypatch.setattr(capacity.shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
     check_disk(1000, tmp_path)
     with pytest.raises(NoRoom):
         check_disk(1001, tmp_path)

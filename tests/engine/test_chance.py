@@ -117,7 +117,7 @@ def tokens_of(rollout) -> list[list[int]]:
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("constrained", [False, True])
 def test_half_a_batch_gets_the_tokens_of_the_whole(model, tokenizer, sampling, constrained):
-    """What another process, or a batch in which fewer rows are left, would draw. Exact in float64."""
+    """Catches other tokens in another process, or in a batch with fewer rows left. Exact in float64."""
     model = model.double()
     trie = answer_trie(tokenizer, ["ab", "abc", "j", "dd", "da"]) if constrained else None
     options = {"constraint": trie, "seed": 5, "step": 2}

@@ -1,4 +1,4 @@
-"""What is read from a checkpoint: what was saved, or a sentence where bytes were flipped or the file is another's."""
+"""A checkpoint is read as it was saved, or a sentence says that bytes were flipped or that the file is another's."""
 
 import os
 import pickle
@@ -106,7 +106,7 @@ def test_every_flipped_byte_is_noticed(path):
 
 
 def test_a_bare_file_would_not_notice(path):
-    """Why there is a digest: without it a flipped bit of a weight comes back as a weight."""
+    """The reason for the digest: without it a flipped bit of a weight comes back as a weight."""
     weights = torch.arange(1000.0)
     torch.save({"w": weights}, path)
     content = bytearray(path.read_bytes())

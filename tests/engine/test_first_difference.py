@@ -1,4 +1,4 @@
-"""Where a padded batch departs from its rows, on toy models in which the place is known."""
+"""The first place at which a padded batch departs from its rows, on toy models in which the place is known."""
 
 from types import SimpleNamespace
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from shared.engine import departure
-from shared.engine.departure import UNKNOWN, blocks_of, departs, first_departure, recording
+from shared.engine import first_difference
+from shared.engine.first_difference import UNKNOWN, blocks_of, departs, first_departure, recording
 
 MASK = torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])
 IDS = torch.tensor([[1, 2, 3, 4], [0, 0, 2, 1]])
@@ -87,9 +87,9 @@ def test_hidden_states_of_another_shape_are_not_judged():
 def test_the_tolerance_itself_is_rounding_and_not_a_number_is_not(monkeypatch):
     """Catches `<`, and a comparison that a nan passes."""
     model = Toy(Block())
-    monkeypatch.setattr(departure, "departs", lambda *arguments: 0.25)
+    monkeypatch.setattr(first_difference, "departs", lambda *arguments: 0.25)
     assert "all blocks agree" in first_departure(model, IDS, MASK, 0.25)
-    monkeypatch.setattr(departure, "departs", lambda *arguments: float("nan"))
+    monkeypatch.setattr(first_difference, "departs", lambda *arguments: float("nan"))
     assert "those of the embeddings" in first_departure(model, IDS, MASK, 0.25)
 
 

@@ -1,4 +1,4 @@
-"""What is known of a model before it is loaded: from the hub's record, from the cache, from a folder.
+"""The size of a model before it is loaded: from the hub's record, from the cache, from a folder.
 
 The hub's client is a stand-in that answers with the client's own records, so each test takes milliseconds.
 """

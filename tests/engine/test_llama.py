@@ -7,7 +7,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCau
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
 from shared.engine.contexts import groups_of
-from shared.engine.decoding import LlamaDecoder, group_limit, start
+from shared.engine.decoding import LlamaDecoder, group_limit, start_decoding
 from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in, take_general_path
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
@@ -132,7 +132,7 @@ def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
     ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]])
     mask = torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
     with torch.no_grad():
-        fast = LlamaDecoder(model, prompts=[0, 1, 2], room=20)
+        fast = LlamaDecoder(model, prompt_of_group=[0, 1, 2], room=20)
         fast.prefill(PackedPrompts.of(ids, torch.tensor([2, 3, 1])), torch.tensor([2, 3, 1]))
         general = CachedDecoder(model, ids, mask, torch.arange(3))
         torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
@@ -140,7 +140,7 @@ def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
             fast.step(token, parent)
             general.step(token, parent)
             torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
-    assert len(fast.prompts) == 1, "only the third group has nodes left"
+    assert len(fast.prompt_of_group) == 1, "only the third group has nodes left"
 
 
 def test_decoding_reads_nothing_back_from_the_device():
@@ -151,7 +151,7 @@ def test_decoding_reads_nothing_back_from_the_device():
     model = tiny_llama().eval().to("meta")
     ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]], device="meta")
     with torch.no_grad():
-        decoder, node = start(model, ids, ids, torch.tensor([2, 3, 1]), prompt_of=[0, 0, 1, 1, 2, 2], room=6)
+        decoder, node = start_decoding(model, ids, ids, torch.tensor([2, 3, 1]), prompt_of=[0, 0, 1, 1, 2, 2], room=6)
         assert isinstance(decoder, LlamaDecoder) and node == [0, 0, 1, 1, 2, 2]
         for token, parent in STEPS:
             decoder.step(token, parent)
@@ -163,9 +163,9 @@ def test_under_autocast_the_cache_is_of_the_half_precision_type():
     model = tiny_llama().eval()
     ids = torch.tensor([[2, 3], [4, 5]])
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        decoder, _ = start(model, ids, ids, torch.tensor([2, 2]), prompt_of=[0, 1], room=4)
+        decoder, _ = start_decoding(model, ids, ids, torch.tensor([2, 2]), prompt_of=[0, 1], room=4)
         decoder.step([6, 7], [0, 1])
-    kinds = {cache.dtype for cache in [*decoder.keys, *decoder.values, decoder.mask]}
+    kinds = {cache.dtype for cache in [*decoder.cache.keys, *decoder.cache.values, decoder.mask]}
     assert kinds == {torch.bfloat16}
 
 

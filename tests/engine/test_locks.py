@@ -21,7 +21,7 @@ def path(tmp_path):
 
 
 def hold_with_a_worker(path: Path, told: int) -> None:
-    """What a run does: hold the path, with a forked worker whose number it writes to the pipe `told`, and never end."""
+    """A run that never ends: it holds the path, and writes the number of a forked worker to the pipe `told`."""
     with hold(path):
         worker = os.fork()
         if worker:

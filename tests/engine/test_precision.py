@@ -1,4 +1,4 @@
-"""Which products run in bfloat16."""
+"""Products that run in bfloat16, and those that do not."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ GPU = torch.device("cuda")
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """What `torch.cuda` is asked, and its answer: in hardware or only emulated."""
+    """The question that `torch.cuda` is asked, and its answer: in hardware or only emulated."""
     asked = []
 
     def supported(**options):

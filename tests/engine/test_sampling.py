@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shared.constrain import answer_trie
-from shared.engine.sampling import Sampling, distribution, draw, keep_likely, position_ids, refuse_nan
+from shared.engine.sampling import Sampling, draw, keep_likely, position_ids, refuse_nan, sampling_logits
 
 PROMPTS = ["one", "two"]
 LOGITS = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
@@ -18,7 +18,7 @@ def kept(logits: torch.Tensor) -> list[int]:
 
 def test_all_tokens_at_temperature_1_unless_asked_otherwise():
     assert Sampling() == Sampling(max_new_tokens=16, temperature=1.0, top_k=0, top_p=1.0)
-    assert distribution(LOGITS, Sampling()) is LOGITS and not Sampling().greedy and not Sampling().cuts_tokens
+    assert sampling_logits(LOGITS, Sampling()) is LOGITS and not Sampling().greedy and not Sampling().cuts_tokens
 
 
 @pytest.mark.parametrize("edge", [dict(max_new_tokens=1), dict(temperature=0.0), dict(top_k=1), dict(top_p=1e-9)])
@@ -47,14 +47,14 @@ def test_what_makes_no_distribution_is_refused_by_name_and_number(wrong):
 
 def test_the_temperature_divides_and_greedy_leaves_the_logits():
     """Catches a temperature that multiplies, and greedy choices that are scored by a division by 0."""
-    torch.testing.assert_close(distribution(LOGITS, Sampling(temperature=2.0)), LOGITS / 2)
-    assert Sampling(temperature=0).greedy and torch.equal(distribution(LOGITS, Sampling(temperature=0)), LOGITS)
+    torch.testing.assert_close(sampling_logits(LOGITS, Sampling(temperature=2.0)), LOGITS / 2)
+    assert Sampling(temperature=0).greedy and torch.equal(sampling_logits(LOGITS, Sampling(temperature=0)), LOGITS)
 
 
 def test_top_k_and_top_p_each_cut_alone():
     """Catches a cut that is made only where both are asked for."""
-    assert kept(distribution(LOGITS, Sampling(top_k=2))) == [0, 1]
-    assert kept(distribution(LOGITS, Sampling(top_p=0.6))) == [0, 1]
+    assert kept(sampling_logits(LOGITS, Sampling(top_k=2))) == [0, 1]
+    assert kept(sampling_logits(LOGITS, Sampling(top_p=0.6))) == [0, 1]
 
 
 def test_the_smallest_set_whose_probability_reaches_p():
@@ -66,7 +66,8 @@ def test_the_smallest_set_whose_probability_reaches_p():
 
 def test_top_k_from_one_token_to_all():
     """Catches a k that is off by one, and one as large as the vocabulary that raises. Equals of the last are kept."""
-    assert [kept(distribution(LOGITS, Sampling(top_k=k))) for k in (1, 2, 4, 9)] == [[0], [0, 1]] + [[0, 1, 2, 3]] * 2
+    left = [kept(sampling_logits(LOGITS, Sampling(top_k=k))) for k in (1, 2, 4, 9)]
+    assert left == [[0], [0, 1], [0, 1, 2, 3], [0, 1, 2, 3]]
     assert keep_likely(LOGITS, top_k=3, top_p=1.0).all()
 
 
@@ -83,8 +84,8 @@ def test_top_p_keeps_nothing_that_top_k_cut():
 
 def test_top_p_is_of_what_the_temperature_and_top_k_leave():
     """Of the first two tokens alone the first has 2/3: with p of 0.6 it is left alone. A low temperature sharpens."""
-    assert kept(distribution(LOGITS, Sampling(top_k=2, top_p=0.6))) == [0]
-    assert kept(distribution(LOGITS, Sampling(temperature=0.5, top_p=0.6))) == [0]
+    assert kept(sampling_logits(LOGITS, Sampling(top_k=2, top_p=0.6))) == [0]
+    assert kept(sampling_logits(LOGITS, Sampling(temperature=0.5, top_p=0.6))) == [0]
 
 
 def test_each_row_is_cut_by_itself():
@@ -96,20 +97,20 @@ def test_a_token_that_was_sampled_is_never_cut():
     """Catches a log-probability of minus infinity, once the policy has moved, for a token that was drawn."""
     rows = torch.stack([LOGITS, LOGITS])
     for sampling in (Sampling(top_k=1), Sampling(top_p=0.1)):
-        cut = distribution(rows, sampling, always_keep=torch.tensor([3, 0]))
+        cut = sampling_logits(rows, sampling, always_keep=torch.tensor([3, 0]))
         assert [kept(row) for row in cut] == [[0, 3], [0]]
 
 
 def test_half_precision_is_promoted_and_double_stays():
     """A softmax of bfloat16 logits is off by a hundredth: a ratio of two of them would be clipped for nothing."""
-    assert distribution(LOGITS.bfloat16(), Sampling()).dtype == torch.float32
-    assert distribution(LOGITS.half(), Sampling(temperature=0.7)).dtype == torch.float32
-    assert distribution(LOGITS.double(), Sampling()).dtype == torch.float64
+    assert sampling_logits(LOGITS.bfloat16(), Sampling()).dtype == torch.float32
+    assert sampling_logits(LOGITS.half(), Sampling(temperature=0.7)).dtype == torch.float32
+    assert sampling_logits(LOGITS.double(), Sampling()).dtype == torch.float64
 
 
 def test_the_gradient_goes_to_what_was_kept():
     logits = LOGITS.clone().requires_grad_()
-    distribution(logits, Sampling(temperature=0.5, top_k=2))[:2].sum().backward()
+    sampling_logits(logits, Sampling(temperature=0.5, top_k=2))[:2].sum().backward()
     assert logits.grad.tolist() == [2, 2, 0, 0]
 
 
@@ -119,7 +120,7 @@ def test_a_constraint_comes_first(tokenizer):
     logits = torch.zeros(1, 12)
     logits[0, 5] = 9.0  # likely, and not allowed
     logits[0, 3] = 1.0  # b
-    restricted = distribution(logits, Sampling(top_k=1), trie, torch.tensor([0]))
+    restricted = sampling_logits(logits, Sampling(top_k=1), trie, torch.tensor([0]))
     (place,) = kept(restricted[0])
     assert trie.token_ids[0, place] == 3
 

@@ -1,4 +1,4 @@
-"""Which rows of a step, and which gradients at once, belong to which process: no process is started here."""
+"""The rows of a step, and the gradients taken at once, that belong to each process: no process is started here."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""How many threads a model computes on."""
+"""The number of threads on which a model computes."""
 
 import pytest
 import torch

@@ -9,7 +9,7 @@ import torch
 from shared.constrain import answer_trie
 from shared.engine import decoding
 from shared.engine.chance import uniforms
-from shared.engine.sampling import Sampling, distribution, draw
+from shared.engine.sampling import Sampling, draw, sampling_logits
 from shared.logps import completion_logps, plain_logps
 from shared.models import eos_token_ids
 from shared.rollout import sample
@@ -38,7 +38,7 @@ def plain_loop(
     for t in range(sampling.max_new_tokens):
         state = trie.states(torch.tensor([tokens + [0]]))[:, -1] if trie else None
         logits = model(input_ids=torch.tensor([ids + tokens])).logits[:, -1]  # (1, V)
-        probs = distribution(logits, sampling, trie, state).softmax(dim=-1)
+        probs = sampling_logits(logits, sampling, trie, state).softmax(dim=-1)
         choice = probs.argmax(dim=-1) if sampling.greedy else draw(probs, u[t : t + 1])
         tokens.append(int(trie.token_ids[state][0, choice] if trie else choice))
         logps.append(float(probs[0, choice].log()))

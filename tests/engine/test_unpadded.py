@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.engine.plain import RowByRow, base_model
+from shared.engine.unpadded import RowByRow, base_model
 from shared.models import add_lora
 from tests.fakes import tiny_gpt2, tiny_llama
 

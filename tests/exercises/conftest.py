@@ -1,4 +1,4 @@
-"""What several tests of exercises need."""
+"""Fixtures that several tests of exercises need."""
 
 from dataclasses import replace
 

@@ -17,7 +17,7 @@ from itertools import combinations
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar, Size
-from shared.exercises.comparing import judged
+from shared.exercises.comparing import compare
 from shared.exercises.exercise import Exercise
 from shared.exercises.steps import Part, Slip, Steps
 
@@ -61,7 +61,7 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
 def accepted(exercise: Exercise, mutants: list[Mutant], seed: int) -> list[Mutant]:
     """The mutants that no case of this seed tells from the reference."""
     cases = exercise.cases(seed)
-    return [m for m in mutants if not any(judged(exercise, m.function, case)[0] for case in cases)]
+    return [m for m in mutants if not any(compare(exercise, m.function, case).difference for case in cases)]
 
 
 def _of_arguments(exercise: Exercise) -> Iterator[Mutant]:
@@ -123,7 +123,7 @@ def _mutated(function) -> Iterator[tuple[str, object]]:
 
 
 def _change(before: str, after: str) -> str:
-    """What is new in the source, or else what is gone from it, in one line."""
+    """The new lines of the source, or else those that are gone from it, as one line."""
     old = [line.strip() for line in before.splitlines()]
     new = [line.strip() for line in after.splitlines()]
     fresh = [line for line in new if line not in old]
@@ -132,7 +132,7 @@ def _change(before: str, after: str) -> str:
 
 
 def _changes(node: ast.AST, tree: ast.AST) -> Iterator:
-    """What can be done to a node, each as a function that does it."""
+    """The changes that can be made to a node, each as a function that makes it."""
     if isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)):
         for other in OPERATORS.get(type(node.op), ()):
             yield lambda other=other: setattr(node, "op", other())

@@ -1,9 +1,9 @@
 """Pairs of slips: whether a verdict names the two, or others that come to the same."""
 
 from shared.exercises.calling import call
-from shared.exercises.comparing import judged, same
+from shared.exercises.comparing import compare, same_outcome
 from shared.exercises.exercise import Exercise
-from shared.exercises.judging import slips_made
+from shared.exercises.judging import slips_of
 from shared.exercises.steps import Slip
 
 Pair = tuple[Slip, Slip]
@@ -20,12 +20,12 @@ def pairs_that_pass(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[st
     return [
         (one.name, other.name)
         for one, other in tried
-        if not any(judged(exercise, exercise.reference((one, other)), case)[0] for case in cases)
+        if not any(compare(exercise, exercise.reference((one, other)), case).difference for case in cases)
     ]
 
 
 def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str, str], str]) -> dict:
-    """What becomes of the pairs that are neither named nor told apart, by their names; `untold` are left out."""
+    """The reason for each pair that is neither named nor told apart, by its two names; `untold` are left out."""
     failing = {}
     for one, other in pairs:
         names = (one.name, other.name)
@@ -38,9 +38,9 @@ def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str
 
 
 def why_not_told(exercise: Exercise, pair: Pair) -> str:
-    """What is wrong with what is said of a pair: "" when both are named, or others that do the same everywhere."""
+    """The fault of the verdict on a pair: "" when both are named, or others that do the same everywhere."""
     function = exercise.reference(pair)
-    made = slips_made(exercise, function)
+    made = slips_of(exercise, function)
     if made is None:
         return "passes"
     if not made:
@@ -49,7 +49,7 @@ def why_not_told(exercise: Exercise, pair: Pair) -> str:
         return ""
     other = exercise.reference(made)
     alike = all(
-        same(call(exercise, function, case), call(exercise, other, case), exercise.tolerance)
+        same_outcome(call(exercise, function, case), call(exercise, other, case), exercise.tolerance)
         for case in exercise.cases()
     )
     return "" if alike else f"is taken for {[slip.name for slip in made]}"

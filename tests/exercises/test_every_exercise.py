@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from checker.reading.website import website
 from shared import check
+from shared.exercises.catalogue import EXERCISES, PLACES
 
 NOTEBOOKS = sorted(Path("notebooks").glob("*.ipynb"))
 MARKER = "# student code here"
 # What is no matter of right and wrong, or is judged in another way: function, and the reason.
 UNCHECKED: dict[str, str] = {
-    "proposal": "any scheme may be proposed: the trial below it in maxent_irl says what comes of it"
+    "experiment": "the student designs it: its rubric in Cell 8 is about claim, control and conclusion",
 }
 
 
@@ -55,7 +57,21 @@ def test_every_exercise_has_a_check_of_the_course(notebook):
     assert [name for name in checked.values() if not hasattr(check, name)] == []
 
 
+def test_an_exercise_its_check_and_its_file_have_one_name():
+    """Catches a second name for an exercise, and one that lies with another notebook than the first that asks it."""
+    order = [page.stem for page in website(Path(".")).notebooks]
+    first = {}
+    for notebook in sorted(NOTEBOOKS, key=lambda path: order.index(path.stem)):
+        for function, name in checked_in(code_of(notebook)).items():
+            if name in EXERCISES:
+                assert function == name, f"{notebook}: check.{name}({function})"
+                first.setdefault(name, f"{notebook.stem}.{name}")
+    assert first == PLACES
+
+
 def test_an_exercise_without_a_check_is_found():
-    code = f"def right(x):\n    {MARKER}\n    return x\n\n\ndef other(x):\n    return x\n\n\ncheck.kl(other)\n"
+    code = (
+        f"def right(x):\n    {MARKER}\n    return x\n\n\ndef other(x):\n    return x\n\n\ncheck.per_token_kl(other)\n"
+    )
     assert exercises_in(code) == ["right"]
-    assert checked_in(code) == {"other": "kl"}
+    assert checked_in(code) == {"other": "per_token_kl"}

@@ -5,7 +5,7 @@ from types import FunctionType
 import pytest
 import torch
 
-from shared.exercises.catalogue import grpo_step, loss
+from shared.exercises.catalogue.dots import grpo_loss, step_loss
 from shared.exercises.judging import judge
 
 pytestmark = pytest.mark.usefixtures("patient_judge", "few_draws", "shapes_unchecked")
@@ -55,15 +55,15 @@ def notebook(kl: str = " - 1", sign: str = "-") -> dict[str, FunctionType]:
 
 def test_right_functions_pass_together():
     cells = notebook()
-    assert judge(loss.EXERCISE, cells["grpo_loss"]).passed
-    assert judge(grpo_step.EXERCISE, cells["step_loss"]).passed
+    assert judge(grpo_loss.EXERCISE, cells["grpo_loss"]).passed
+    assert judge(step_loss.EXERCISE, cells["step_loss"]).passed
 
 
 def test_the_wrong_helper_is_named_and_the_function_judged_without_it():
     """Catches a right function that is blamed, and the student's function left exchanged for the reference."""
     cells = notebook(kl="")
     before = dict(cells)
-    verdict = judge(loss.EXERCISE, cells["grpo_loss"])
+    verdict = judge(grpo_loss.EXERCISE, cells["grpo_loss"])
     assert not verdict.passed and verdict.first == ("per_token_kl",)
     assert verdict.text.startswith("first mend `per_token_kl`") and "it is right." in verdict.text
     assert {name: cells[name] for name in before} == before
@@ -71,20 +71,20 @@ def test_the_wrong_helper_is_named_and_the_function_judged_without_it():
 
 def test_a_helper_of_a_helper_is_named_alone():
     """Catches `grpo_loss` being blamed for `per_token_kl`, which it calls."""
-    verdict = judge(grpo_step.EXERCISE, notebook(kl="")["step_loss"])
+    verdict = judge(step_loss.EXERCISE, notebook(kl="")["step_loss"])
     assert verdict.first == ("per_token_kl",)
 
 
 def test_what_is_wrong_besides_its_helper_is_said_too():
-    verdict = judge(loss.EXERCISE, notebook(kl="", sign="")["grpo_loss"])
+    verdict = judge(grpo_loss.EXERCISE, notebook(kl="", sign="")["grpo_loss"])
     assert verdict.first == ("per_token_kl",) and verdict.slips == ("maximised_instead",)
 
 
 def test_a_function_that_is_imported_is_no_exercise(monkeypatch):
     """Other notebooks import `grpo_loss` from the course, with other arguments."""
-    monkeypatch.setattr("shared.exercises.judging.TIME_TO_EXPLAIN", 0.0)  # this is about its helpers alone
-    monkeypatch.setattr("shared.exercises.judging.TIME_TO_RECOGNISE", 0.0)
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_EXPLANATION", 0.0)  # this is about its helpers alone
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_SLIPS", 0.0)
     cells = notebook()
     imported = {"__name__": "__main__", "torch": torch, "per_token_kl": cells["per_token_kl"]}
     exec("def grpo_loss(*a): return per_token_kl(a[0], a[4]).sum()", imported)
-    assert judge(loss.EXERCISE, imported["grpo_loss"]).first == ()
+    assert judge(grpo_loss.EXERCISE, imported["grpo_loss"]).first == ()

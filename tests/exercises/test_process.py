@@ -14,13 +14,14 @@ import pytest
 import torch
 
 from shared.exercises import process
-from shared.exercises.catalogue import hand_type, kl
+from shared.exercises.catalogue.dots import per_token_kl
+from shared.exercises.catalogue.poker import hand_type
 from shared.exercises.process import in_a_child, in_the_kernel, judgement_on, verdict_on
 from shared.exercises.state import settings_now
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
-RIGHT = kl.EXERCISE.reference()
-FEW = replace(kl.EXERCISE, draws=15)  # what a function does besides, it does in every case
+RIGHT = per_token_kl.EXERCISE.reference()
+FEW = replace(per_token_kl.EXERCISE, draws=15)  # what a function does besides, it does in every case
 FORKS = pytest.mark.skipif(not process.can_fork(), reason="a child that can be killed needs fork")
 
 
@@ -223,7 +224,7 @@ def test_the_kernel_survives_what_leaves_the_interpreter_alone(function, passes,
 
 
 def test_away_from_the_main_thread_a_loop_is_interrupted_too(monkeypatch):
-    """Where no signal can be set, as on Windows: another thread interrupts."""
+    """Another thread interrupts where no signal can be set, as on Windows."""
     monkeypatch.setattr(process, "TIME_LIMIT", 0.5)
 
     def loop(*_):

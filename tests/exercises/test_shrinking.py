@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue import kl
-from shared.exercises.shrinking import shrunk
+from shared.exercises.catalogue.dots import per_token_kl
+from shared.exercises.shrinking import shrink
 
 
 def test_the_search_ends():
@@ -17,7 +17,7 @@ def test_the_search_ends():
         asked.append(smaller)
         return smaller["logps"].shape == (1, 2) and smaller["logps"][0, 1] == 0.5
 
-    found = shrunk(kl.EXERCISE, case, fails, time_left=lambda: len(asked) < 500)
+    found = shrink(per_token_kl.EXERCISE, case, fails, time_left=lambda: len(asked) < 500)
     assert len(asked) < 500
     assert found["logps"].tolist() == [[0.0, 0.5]]
 

@@ -10,8 +10,18 @@ import numpy as np
 import pytest
 import torch
 
-from shared.exercises.catalogue import advantages, first_word, gae, grpo_step, hand_type, kl, logps, loss, reward
-from shared.exercises.catalogue.irl import visits
+from shared.exercises.catalogue.analogies import exact_reward
+from shared.exercises.catalogue.dots import (
+    completion_logps,
+    get_reward,
+    group_advantages,
+    grpo_loss,
+    per_token_kl,
+    step_loss,
+)
+from shared.exercises.catalogue.maxent_irl import compute_expected_svf
+from shared.exercises.catalogue.poker import hand_type
+from shared.exercises.catalogue.ppo import advantages_of
 from shared.exercises.judging import judge
 from shared.exercises.wording import arguments_in_words
 
@@ -29,7 +39,7 @@ def right(exercise):
 
 
 def blank(*_):
-    raise NotImplementedError("TODO: the group advantages")
+    raise NotImplementedError
 
 
 def raises(*_):
@@ -37,32 +47,35 @@ def raises(*_):
 
 
 VERDICTS = [
-    (kl.EXERCISE, right(kl.EXERCISE)),
-    (advantages.EXERCISE, blank),
-    (advantages.EXERCISE, lambda rewards, num_generations: None),
-    (kl.EXERCISE, raises),
-    (kl.EXERCISE, lambda logps, ref_logps: 1.1 * right(kl.EXERCISE)(logps, ref_logps)),
-    (kl.EXERCISE, lambda logps, ref_logps: right(kl.EXERCISE)(logps, ref_logps).tolist()),
-    (kl.EXERCISE, lambda logps, ref_logps: right(kl.EXERCISE)(logps, ref_logps)[:1]),
-    (kl.EXERCISE, lambda logps, ref_logps: (right(kl.EXERCISE)(logps, ref_logps), {})),
-    slipped(kl.EXERCISE, "ratio_detached"),
-    slipped(loss.EXERCISE, "not_clipped"),
-    slipped(loss.EXERCISE, "mask_ignored", "k2_instead"),
-    (loss.EXERCISE, lambda *arguments: right(loss.EXERCISE)(*arguments[:6], 0.25)),
-    slipped(advantages.EXERCISE, "sample_standard_deviation", "nothing_added"),
-    slipped(gae.EXERCISE, "padding_read_as_a_state"),
-    slipped(logps.EXERCISE, "not_shifted"),
-    slipped(grpo_step.EXERCISE, "prompts_tiled"),
-    slipped(reward.EXERCISE, "first_word_only"),
-    (reward.EXERCISE, lambda prompts, responses, answers: [int(r.strip() == a) for r, a in zip(responses, answers)]),
-    slipped(first_word.EXERCISE, "capitals_matter", "first_answer_only"),
+    (per_token_kl.EXERCISE, right(per_token_kl.EXERCISE)),
+    (group_advantages.EXERCISE, blank),
+    (group_advantages.EXERCISE, lambda rewards, num_generations: None),
+    (per_token_kl.EXERCISE, raises),
+    (per_token_kl.EXERCISE, lambda logps, ref_logps: 1.1 * right(per_token_kl.EXERCISE)(logps, ref_logps)),
+    (per_token_kl.EXERCISE, lambda logps, ref_logps: right(per_token_kl.EXERCISE)(logps, ref_logps).tolist()),
+    (per_token_kl.EXERCISE, lambda logps, ref_logps: right(per_token_kl.EXERCISE)(logps, ref_logps)[:1]),
+    (per_token_kl.EXERCISE, lambda logps, ref_logps: (right(per_token_kl.EXERCISE)(logps, ref_logps), {})),
+    slipped(per_token_kl.EXERCISE, "ratio_detached"),
+    slipped(grpo_loss.EXERCISE, "not_clipped"),
+    slipped(grpo_loss.EXERCISE, "mask_ignored", "k2_instead"),
+    (grpo_loss.EXERCISE, lambda *arguments: right(grpo_loss.EXERCISE)(*arguments[:6], 0.25)),
+    slipped(group_advantages.EXERCISE, "sample_standard_deviation", "nothing_added"),
+    slipped(advantages_of.EXERCISE, "padding_read_as_a_state"),
+    slipped(completion_logps.EXERCISE, "not_shifted"),
+    slipped(step_loss.EXERCISE, "prompts_tiled"),
+    slipped(get_reward.EXERCISE, "first_word_only"),
+    (
+        get_reward.EXERCISE,
+        lambda prompts, completions, answer, **columns: [int(c.strip() == a) for c, a in zip(completions, answer)],
+    ),
+    slipped(exact_reward.EXERCISE, "capitals_matter", "first_answer_only"),
     (hand_type.EXERCISE, lambda cards: "one pair"),
 ]
 
 
 def test_a_world_without_luck_is_told_by_where_it_leads():
     """Catches a table of zeros and ones that nobody reads, and one of luck that is told as if there were none."""
-    exercise = visits.EXERCISE
+    exercise = compute_expected_svf.EXERCISE
     case = exercise.boundary()[1]
     assert "P that leads to the states [[1], [2], [2]]" in arguments_in_words(exercise, case)
     lucky = case | {"P": 0.5 * case["P"] + 0.5 * np.eye(3)[:, :, None]}
@@ -71,7 +84,7 @@ def test_a_world_without_luck_is_told_by_where_it_leads():
 
 def test_a_state_is_named_by_its_number():
     """Catches state 1 of a verdict that is state 0 of the arguments beside it."""
-    verdict = judge(*slipped(visits.EXERCISE, "starts_in_state_0"))
+    verdict = judge(*slipped(compute_expected_svf.EXERCISE, "starts_in_state_0"))
     assert "p_initial all in state 1, terminal [1]" in verdict.text
     assert "at state 0 it gives 1, expected 0" in verdict.text
 

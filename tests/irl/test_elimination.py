@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared import irl
-from shared.irl import planning
+from shared.irl import counting
 from shared.irl.elimination import visits_until_arrival
 from tests.irl.problems import one_hot, random_table
 
@@ -81,7 +81,7 @@ def test_walks_too_long_to_be_followed():
 @pytest.mark.parametrize("discount", [0.9, 1.0])
 def test_summing_first_and_solving_then_changes_nothing(monkeypatch, counted, discount):
     """The last of the counted steps must be counted once, and discounted once, wherever the sum breaks off."""
-    monkeypatch.setattr(planning, "COUNTED", counted)
+    monkeypatch.setattr(counting, "COUNTED", counted)
     world = irl.grid_world(6, slip=0.2)
     policy = np.full((36, 4), 0.25)
     found = irl.visitation(world, policy, one_hot(0, 36), [35], discount, eps=1e-13)

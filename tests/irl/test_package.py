@@ -1,4 +1,4 @@
-"""What `from shared import irl` gives, and what it does not cost."""
+"""The names that `from shared import irl` gives, and the imports that it spares."""
 
 import subprocess
 import sys

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.irl import expected_svf_with_loops
 from shared import irl
-from shared.irl import demonstrations
+from shared.irl import demonstrations, planning
 from tests.irl.problems import chain_table, one_hot, random_table
 
 SEEDS = st.integers(0, 10_000)
@@ -38,6 +38,54 @@ def test_visitation_of_the_three_state_chain(n_actions):
     chain[0, 1] = chain[1, 2] = chain[2, 2] = 1.0
     found = irl.compute_expected_svf(chain, one_hot(0, 3), [2], np.zeros(3))
     np.testing.assert_allclose(found, [1.0, 1.0, 1.0])
+
+
+def row_of_three() -> irl.Transitions:
+    """States 0, 1 and 2 in a row; actions left and right, and a move against the border stays."""
+    table = np.zeros((3, 3, 2))
+    for state in range(3):
+        table[state, max(state - 1, 0), 0] = 1.0
+        table[state, min(state + 1, 2), 1] = 1.0
+    return irl.Transitions.from_table(table)
+
+
+def test_the_worked_numbers_of_the_module():
+    """Catches an example that is not of the code below it: Z after each sweep, visits after each time."""
+    world = row_of_three()
+    ends = one_hot(2, 3) > 0
+    reward = np.log([0.5, 0.5, 1.0])
+    z = [(0, 0.5, 1), (0.25, 0.5, 1.5), (0.375, 0.875, 2), (0.625, 1.188, 2.875), (0.906, 1.75, 4.063)]
+    for sweeps, row in enumerate([*z, (1.328, 2.484, 5.813)], start=1):
+        policy, log_z = planning.backward_pass(world, ends, reward, sweeps)
+        np.testing.assert_allclose(np.exp(log_z), row, atol=6e-4)
+    np.testing.assert_allclose(policy[:2, 1], [0.659, 0.818], atol=5e-4)
+    mass = [(1, 0, 0), (0.341, 0.659, 0), (0.237, 0.225, 0.539), (0.122, 0.156, 0.184), (0.070, 0.080, 0.127)]
+    before = np.zeros(3)
+    for times, row in enumerate([*mass, (0.038, 0.046, 0.066)], start=1):
+        visits = planning.forward_pass(world, policy, one_hot(0, 3), ends, times)
+        np.testing.assert_allclose(visits - before, row, atol=5e-4)
+        before = visits
+    np.testing.assert_allclose(visits, [1.808, 1.166, 0.915], atol=5e-4)
+    np.testing.assert_allclose(irl.compute_expected_svf(world, one_hot(0, 3), [2], reward), visits)
+
+
+@given(SEEDS, st.integers(2, 5), st.sampled_from([0.8, 1.0]))
+@settings(max_examples=20, deadline=None)
+def test_the_fast_passes_are_the_plain_ones(seed, size, discount):
+    """Catches a sweep or a time too many behind the fast paths, and a rescaling that does not cancel."""
+    rng = np.random.default_rng(seed)
+    world = irl.grid_world(size, slip=float(rng.uniform()))
+    n_states = size**2
+    reward = rng.normal(size=n_states)
+    start = rng.dirichlet(np.ones(n_states))
+    terminal = int(rng.integers(n_states))
+    ends = one_hot(terminal, n_states) > 0
+    policy, _ = planning.backward_pass(world, ends, reward, 2 * n_states)
+    np.testing.assert_allclose(irl.local_action_probabilities(world, [terminal], reward), policy, atol=1e-7)
+    times = int(rng.integers(1, 40))
+    visits = planning.forward_pass(world, policy, start, ends, times, discount)
+    found = irl.visitation(world, policy, start, [terminal], discount, eps=0.0, steps=times)
+    np.testing.assert_allclose(found, visits, rtol=1e-12)
 
 
 @given(SEEDS, st.integers(2, 3))
@@ -173,3 +221,39 @@ def test_a_policy_that_never_arrives(monkeypatch):
         irl.visitation(table, stay, one_hot(0, 2), [1])
     with pytest.raises(ValueError, match="have not arrived"):
         irl.generate_trajectories(3, table, stay, one_hot(0, 2), [1], np.random.default_rng(0))
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_the_tilted_world_prefers_next_states_with_a_large_z(seed):
+    """Catches a tilt by the wrong sweep, by the reward in place of Z, and rows that are no distribution."""
+    rng = np.random.default_rng(seed)
+    table, reward = random_table(rng, 5, 2), rng.normal(size=5)
+    z = one_hot(4, 5)
+    for _ in range(2 * 5 - 1):
+        z = np.exp(reward) * np.einsum("sta,t->s", table, z)
+    expected = table * z[None, :, None]
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(irl.tilted_transitions(table, [4], reward).table(), expected, atol=1e-9)
+
+
+def test_the_tilted_visits_are_the_gradient_of_the_partition_function():
+    """Catches D counted on the real ice: only in the tilted world is it d log Z / d r, which the likelihood needs."""
+    world, terminal, start = irl.grid_world(4, slip=0.4), [15], one_hot(0, 16)
+    reward = np.append(np.random.default_rng(3).normal(scale=0.3, size=15), 3.0)  # the end draws walks to it
+    steps = world.table().sum(axis=2)  # (S, S)
+    growth = np.abs(np.linalg.eigvals(np.exp(reward)[:, None] * steps)).max()
+    walking = np.delete(np.arange(16), terminal)
+
+    def log_partition(reward):
+        """log of the summed weights of all walks from state 0 to the end; each step costs log(growth)."""
+        weights = np.exp(reward)[:, None] / growth * steps
+        inner = np.eye(15) - weights[np.ix_(walking, walking)]
+        return np.log(np.linalg.solve(inner, weights[walking, 15])[0])
+
+    nudges = 1e-5 * np.eye(16)[walking]
+    slopes = [(log_partition(reward + nudge) - log_partition(reward - nudge)) / 2e-5 for nudge in nudges]
+    policy = irl.local_action_probabilities(world, terminal, reward)
+    tilted = irl.visitation(irl.tilted_transitions(world, terminal, reward), policy, start, terminal)
+    np.testing.assert_allclose(tilted[walking], slopes, rtol=0.01)
+    assert np.abs(irl.visitation(world, policy, start, terminal)[walking] - slopes).max() > 0.1

@@ -1,13 +1,13 @@
-"""What potential-based payments are for: the best policy stays the best (Ng, Harada and Russell 1999)."""
+"""Potential-based payments leave the best policy the best (Ng, Harada and Russell 1999)."""
 
 import numpy as np
 
 from shared import irl
-from shared.exercises.catalogue.irl import shaping
-from shared.exercises.catalogue.irl.worlds import fork
+from shared.exercises.catalogue.common.worlds import fork
+from shared.exercises.catalogue.maxent_irl import potential_shaping
 
 DISCOUNT = 0.8
-payments = shaping.EXERCISE.reference()
+payments = potential_shaping.EXERCISE.reference()
 
 
 def action_values(P, terminal, reward, paid, sweeps=200):

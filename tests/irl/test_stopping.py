@@ -1,4 +1,4 @@
-"""When the fits and the iterations of inverse RL stop: at the gap, at the change or at the number that was asked for."""
+"""The end of the fits and the iterations of inverse RL: at the gap, at the change or at the number that was asked for."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,17 @@ import pytest
 from shared import irl
 from tests.irl.problems import chain_table, steps
 
+pytestmark = pytest.mark.filterwarnings("ignore::shared.irl.NotConverged")
 WORLD = irl.grid_world(2)
 DEMONSTRATIONS = [steps(0, 1, 3), steps(0, 2, 3), steps(0, 1, 3)]
 
 
 def plain(optim, **options):
-    return irl.maxent_irl(WORLD, np.eye(4), [3], DEMONSTRATIONS, optim, 0.0, **options)
+    return irl.maxent_irl(WORLD, np.eye(4), [3], DEMONSTRATIONS, optim, 0.0, **options).reward
 
 
 def causal(optim, **options):
-    return irl.maxent_causal_irl(WORLD, np.eye(4), [3], DEMONSTRATIONS, optim, 0.0, 0.9, **options)
+    return irl.maxent_causal_irl(WORLD, np.eye(4), [3], DEMONSTRATIONS, optim, 0.0, 0.9, **options).reward
 
 
 def halving(weights, gradient, k):

@@ -58,6 +58,7 @@ TESTS = {
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py", "tests/test_environment.py"],
     "shared/engine/checkpoint.py": SAVED,
     "shared/rewards.py": ["tests/test_rewards.py", *GRPO],
+    "shared/rollout_record.py": ["tests/test_rollout_record.py", "tests/test_sampled_record.py", *SAMPLED],
     "shared/rollout.py": [
         "tests/test_rollout_record.py",
         "tests/test_sampled_record.py",
@@ -101,10 +102,10 @@ TESTS = {
     "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
     "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
     "shared/engine/precision.py": ["tests/engine/test_precision.py"],
-    "shared/engine/departure.py": ["tests/engine/test_departure.py", "tests/test_guard.py"],
-    "shared/engine/plain.py": ["tests/engine/test_plain.py", "tests/test_guard.py"],
+    "shared/engine/first_difference.py": ["tests/engine/test_first_difference.py", "tests/test_guard.py"],
+    "shared/engine/unpadded.py": ["tests/engine/test_unpadded.py", "tests/test_guard.py"],
     "shared/engine/memory.py": ["tests/engine/test_memory.py"],
-    "shared/engine/room.py": ["tests/engine/test_room.py"],
+    "shared/engine/capacity.py": ["tests/engine/test_capacity.py"],
     "shared/engine/resume.py": KEPT,
     "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
     "shared/engine/locks.py": ["tests/engine/test_locks.py"],
@@ -169,7 +170,7 @@ def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[s
 
 
 def version_of(file: Path) -> str:
-    """What `git hash-object` says of a file, so that a reader can tell whether a row is of today's."""
+    """The hash of a file as `git hash-object` gives it, so that a reader can tell whether a row is of today's."""
     content = file.read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 

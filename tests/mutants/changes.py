@@ -76,7 +76,7 @@ class Changes(cst.CSTVisitor):
 
 
 def is_left_out(node: cst.CSTNode) -> bool:
-    """What has no mutants, nor has anything inside it."""
+    """True for a node that has no mutants, neither itself nor inside it."""
     if isinstance(node, (cst.Annotation, cst.Decorator)):
         return True
     if m.matches(node, TYPE_ALIAS):

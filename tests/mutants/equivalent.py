@@ -24,17 +24,17 @@ EQUIVALENT = {
         r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
         r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
         r"\(len\((experience|rows)\)\) or True": SHARED,
-        r"and False else experience\.take\(rows\)": "All rows, copied.",
+        r"^select_rows: .*and False": "All rows, copied.",
         r"^no_gradient: .*(device = None$|device=None\) for|value, \) for)": DEVICE,
     },
     "shared/ppo.py": {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
         r"^(collect|ppo_loss): .*per_token_kl\(.*, \)(, mask\))?$": "k3 is the default; it is named for the reader.",
-        r"\.to\(None\)$|\bshare(=self\.share)?,? \)  ->": SHARED,
+        r"\.to\(None\)$|\bshare(=share)?,? \)  ->": SHARED,
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
     },
     "shared/grpo.py": {
-        r"share=self\.share, \)  ->": SHARED,
+        r"share=share, \)  ->": SHARED,
         r"^policy_loss: .*(with_entropy=True|entropy_coef >= 0)": "An entropy that is multiplied by 0 and only logged.",
     },
     "shared/rloo.py": {
@@ -55,11 +55,14 @@ EQUIVALENT = {
     },
     "shared/rollout.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
-        r"row \+ \[1\] \*": "Contexts count only where tokens are.",
-        r"(logp|\[drawn_from\])\.to\(None\)": "Logits are of one type in all passes.",
-        r"device=None|tensor\((running|node|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
-        r"^sample: device = .* ->  device = None|^length_mask: .*arange\(width, \)": DEVICE,
-        r"refuse_nan\(on_host\[1\]": "Where a log-probability is no number, the entropy is none either.",
+        r"number_contexts\(.*\), 1\)": "Contexts count only where tokens are.",
+        r"(logp|entropy)\.to\(None\)": "Logits are of one type in all passes.",
+        r"device=None|tensor\((\[.*completions\]|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
+        r"^(begin_completions|as_rollout): device = .* ->  device = None": DEVICE,
+        r"refuse_nan\(logps_and_entropy\[1\]": "Where a log-probability is no number, the entropy is none either.",
+    },
+    "shared/rollout_record.py": {
+        r"^length_mask: .*arange\(width, \)": DEVICE,
     },
     "shared/engine/sampling.py": {
         r'float\("INF"\)': "Another spelling of the same number.",
@@ -81,16 +84,16 @@ EQUIVALENT = {
     },
     "shared/engine/decoding.py": {
         r"DROP_GROUPS_BELOW": "When groups are dropped changes time and memory alone.",
-        r"(self\.width = (None|1)|self\.position: list\[int\] = None)$": "Set by `prefill`, which comes first.",
+        r"LlamaDecoder.__init__: self\.(next_position|mask|logits) = |self\.used = (None|1)$": "Set by `prefill`, which comes first.",
         r"(self\.mask|finfo).*keys\[1\]": "The keys of all layers are of one type, on one device.",
-        r"flatten\((2, |3|3, 3|2, 4)\)\)$": "The projection that follows flattens heads and size, in this order.",
-        r"^(start: each_once|LlamaDecoder\..*|places_in_groups: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
+        r"flatten\((2, |3|3, 3|2, 4)\)$": "The projection that follows flattens heads and size, in this order.",
+        r"^(start_decoding: each_once|LlamaDecoder\..*|places_in_groups: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
     },
     "shared/engine/scoring.py": {
         r"NODES_IN_GROUP = 49|at_once = ": "How many nodes stand side by side changes time and memory alone.",
         r"^context_states: .*to\(None\)": DEVICE,
     },
-    "shared/engine/room.py": {
+    "shared/engine/capacity.py": {
         r"GIGABYTE = 1000000001": "The same in two decimals.",
     },
     "shared/engine/llama.py": {
@@ -114,12 +117,12 @@ EQUIVALENT = {
         r"taken from now on; it is slower\.XX": WORDING,
     },
     "shared/logps.py": {
-        r"^padded_logits: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
-        r"with_hidden=None|output_hidden_states=None": "Only its truth is asked for.",
+        r"^padded_pass: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
+        r"output_hidden_states(=|: bool = )None": "Only its truth is asked for.",
         r"always_keep = \"\"": "Not read where no tokens are cut.",
-        r"^(padded_logits|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
+        r"^(padded_pass|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
     },
-    "shared/engine/departure.py": {
+    "shared/engine/first_difference.py": {
         r'"num_hidden_layers", None\)': "Only its truth is asked for.",
     },
     "shared/engine/recompute.py": {
@@ -130,7 +133,7 @@ EQUIVALENT = {
         r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
         r"(weights_only=None|map_location=map_location, )\)": "torch's default; said because no pickle may run.",
     },
-    "shared/engine/plain.py": {
+    "shared/engine/unpadded.py": {
         r"size\(\+1\)": "The last of two dimensions is number 1.",
         r"new_zeros\(logits\.size\(-1\)\)": "One row of zeros is stretched over all where the logits are put in.",
     },

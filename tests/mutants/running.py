@@ -104,7 +104,7 @@ def prepare() -> None:
 
 
 def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
-    """What `work` returns in a forked process; minus the signal's number when it was killed, as by one of its alarms."""
+    """The value that `work` returns in a forked process, or minus the number of the signal that killed it, such as its alarm."""
     child = os.fork()
     if child == 0:
         signal.setitimer(signal.ITIMER_PROF, longest)
@@ -118,7 +118,7 @@ def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
 
 
 def fails(file: Path, source: str, tests: list[str], seconds: float) -> bool:
-    """Whether one of the tests fails, or runs on for ever, with this source in place of the file's.
+    """True if one of the tests fails, or runs on for ever, with this source in place of the file's.
 
     `seconds`: what the tests take with the file as it is.
     """

@@ -1,4 +1,4 @@
-"""What is changed and what is left out; skipped where requirements-mutants.txt is not installed."""
+"""The changes that make mutants, and the code that has none; skipped where requirements-mutants.txt is not installed."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def labels(source: str) -> list[str]:
 
 
 def test_decorated_functions_settings_and_constants_are_changed():
-    """What mutmut itself leaves out: there are most of PPO's experience and all defaults among it."""
+    """Catches a return to what mutmut changes by itself: it leaves out most of PPO's experience and all defaults."""
     assert {
         ": LIMIT = 3  ->  LIMIT = 4",
         "Settings: steps: int = 100  ->  steps: int = 101",

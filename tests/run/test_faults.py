@@ -1,4 +1,4 @@
-"""What happens to a run of two real processes: one is killed, Ctrl-C is pressed, it goes on in one process."""
+"""Faults of a run of two real processes: one is killed, Ctrl-C is pressed, it goes on in one process."""
 
 import json
 import os

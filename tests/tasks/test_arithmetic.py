@@ -13,15 +13,15 @@ from shared.tasks.arithmetic import NotAnExpression, evaluate
 def python_value(text: str) -> Fraction:
     """The value by Python's grammar, with fractions for numbers."""
 
-    def of(node):
+    def value(node):
         if isinstance(node, ast.Constant):
             return Fraction(node.value)
-        left, right = of(node.left), of(node.right)
+        left, right = value(node.left), value(node.right)
         return {ast.Add: left.__add__, ast.Sub: left.__sub__, ast.Mult: left.__mul__, ast.Div: left.__truediv__}[
             type(node.op)
         ](right)
 
-    return of(ast.parse(text, mode="eval").body)
+    return value(ast.parse(text, mode="eval").body)
 
 
 expressions = st.recursive(

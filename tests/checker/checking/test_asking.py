@@ -1,21 +1,21 @@
-"""What the checker asserts counts; what it only suspects is a question, told last, that counts nowhere."""
+"""Assertions and questions. An assertion of the checker counts. A suspicion is a question: told last, counted nowhere."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.grading import tables
-from checker.grading.feedback import feedback
-from checker.grading.lines import Line
-from checker.grading.storing import Folder
-from checker.notebook import Cell, Notebook, read
-from checker.pages.site import render
-from checker.rubric import evidence, load
+from checker.checking.check import check
+from checker.grading.table import grades
+from checker.grading.table.class_folder import Folder
+from checker.grading.table.feedback import feedback
+from checker.grading.table.students import Line
+from checker.pages.rendering import render
+from checker.points.rubric import evidence, load
+from checker.reading.notebook import Cell, Notebook, read
 from checker.rules import RULES, Submission, method
 from tests.checker.command_line import checker
-from tests.checker.method_wrong import WRONG
+from tests.checker.rules.method_wrong import WRONG
 
 ASKED = "std = rewards.view(-1, G).std(dim=1)"  # M010: perhaps it is meant so
 ASSERTED = "adv = (rewards - rewards.mean()) / rewards.std()"  # M009
@@ -117,8 +117,8 @@ def test_questions_enter_no_grades(written, tmp_path):
     line = Line("ann", {"dots.ipynb": result | {"findings": results, "page": ""}})
     folder = Folder(tmp_path / "graded")
     folder.prepare()
-    tables.write(folder, [line])
-    head, row = (folder.path / "grades.csv").read_text().splitlines()
+    grades.write(folder, [line])
+    head, row = (folder.path / "grades.csv").read_text(encoding="utf-8-sig").splitlines()
     assert dict(zip(head.split(","), row.split(","), strict=True))["findings"] == "1"
     page = feedback(line, "ann")
     below = page.split("Worth a look")[1]
@@ -157,6 +157,6 @@ def test_explain_says_what_is_asked():
 
 
 def test_only_method_rules_ask():
-    """What is counted, read or run is known; a suspicion is for what code means."""
+    """Catches a question about something that is counted, read or run: only the meaning of code leaves a doubt."""
     asking = {rule.code for rule in RULES if rule.level == "question" or rule.asks}
     assert all(code.startswith("M") for code in asking) and "M010" in asking

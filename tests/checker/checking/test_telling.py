@@ -1,4 +1,4 @@
-"""How much is said: one notebook on a screen, a folder in one line each, every file accounted for."""
+"""The length of a report: one notebook on a screen, a folder in one line each, every file accounted for."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.files import write_beside
-from checker.inventory import take
+from checker.checking.check import check
+from checker.reading.files import write_beside
+from checker.reading.inventory import take
 from tests.checker.command_line import checker, process
 from tests.checker.conftest import GOOD, code, markdown
 from tests.conftest import few_of
@@ -48,13 +48,14 @@ def test_a_folder_is_one_line_each_and_a_summary(good, save, tmp_path):
     save(good, "bad.ipynb")
     lines = checker(tmp_path).stdout.splitlines()
     assert [line.split()[0] for line in lines[:6]] == ["pass"] * 5 + ["fail"]
+    assert all("of 40,000 characters" in line for line in lines[:6])
     assert lines[5].endswith("1 error") and "5 of 6 notebooks pass." in lines
     assert any("S001" in line and line.split()[0] == "1" for line in lines)
     assert "Make the first cell" in checker(tmp_path, "--verbose").stdout
 
 
 def test_what_was_cut_is_told(good, save):
-    """Catches a count that another converter contradicts, without a word."""
+    """Catches an output that is shorter in the text that is handed in, without a word."""
     good["cells"][6]["outputs"][0]["text"] += "z" * 5000
     path = save(good)
     report = check(path)
@@ -250,7 +251,7 @@ def test_a_courses_own_rule_works_in_every_process(good, save, tmp_path, method)
         f"if __name__ == '__main__':\n    multiprocessing.set_start_method({method!r})\n"
         "    RULES.append(own.own_rule)\n    main()\n"
     )
-    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[2]}:{tmp_path}"}
+    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[3]}:{tmp_path}"}
     command = [sys.executable, str(tmp_path / "main.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert "0 of 26 notebooks pass." in done.stdout and "  26  error   Z001" in done.stdout, done.stderr

@@ -1,4 +1,4 @@
-"""What is printed, where files go, and the exit status."""
+"""The command line: the text it prints, the places of its files, its exit status."""
 
 import json
 import re
@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.commands import app
+from checker import __version__
+from checker.commands import app, names
 from checker.commands.report import TO_RUN
 from checker.rules import READING, RULES
 from tests.checker.command_line import checker, process
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 
 
 def test_a_good_notebook_passes(good, save):
@@ -85,9 +86,9 @@ def test_help_teaches(arguments):
 
 
 def test_the_checker_starts_without_what_a_check_does_not_need():
-    """What runs notebooks is not installed with a hook, and the rest takes seconds to import."""
+    """Catches an import of what runs notebooks, which a hook does not install, and of what takes seconds to import."""
     names = ["torch", "nbclient", "ipykernel", "jupyter_client", "nbformat", "nbconvert", "yaml"]
-    code = f"import sys, checker.__main__, checker.check; print([m for m in {names} if m in sys.modules])"
+    code = f"import sys, checker.__main__, checker.checking.check; print([m for m in {names} if m in sys.modules])"
     assert process("-c", code).stdout.strip() == "[]"
 
 
@@ -253,3 +254,27 @@ def test_filled_forms_become_one_table(tmp_path):
     assert done.returncode == 2 and "c.grades.json is not a saved form" in done.stderr
     assert done.stdout == lines, "a damaged form takes the others with it"
     assert checker("grades", tmp_path / "nowhere").returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [["-h"], *([name, "-h"] for name in names())], ids=" ".join)
+def test_h_asks_for_help_everywhere(arguments):
+    """Catches "no such option" as the answer to a call for help."""
+    done = checker(*arguments)
+    assert done.returncode == 0 and "usage" in done.stdout.lower() and not done.stderr
+
+
+def test_the_version_is_told():
+    assert checker("--version").stdout.strip() == f"checker {__version__}"
+
+
+def test_a_misspelt_command_is_guessed(tmp_path):
+    """Catches a word that is taken for a notebook which is not there."""
+    done = checker("chekc", "x.ipynb", cwd=tmp_path)
+    assert done.returncode == 2 and "Did you mean check?" in done.stderr
+    (tmp_path / "chek").mkdir()
+    assert "Did you mean" not in checker("chek", cwd=tmp_path).stderr
+
+
+def test_help_names_the_choices():
+    assert "dots, " in " ".join(checker("start", "-h").stdout.split())
+    assert "S002" in checker("explain", "-h").stdout and "M022" in checker("explain", "-h").stdout

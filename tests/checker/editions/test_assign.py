@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.assign import (
+from checker.editions.assign import (
     EXAMPLE_PRINTED,
     SHOULD_PRINT,
     MarkerError,
@@ -13,10 +13,11 @@ from checker.assign import (
     blank,
     blank_code,
     blank_markdown,
-    dump,
     fill,
     leaked,
+    solution_lines,
 )
+from checker.reading.notebook import CHECK_RECORD, dump
 from tests.checker.conftest import code
 
 WORKED = """def loss(x):
@@ -27,16 +28,16 @@ WORKED = """def loss(x):
     # end student code
 
 
-check.loss(loss)"""
+check.grpo_loss(loss)"""
 
 BLANK = """def loss(x):
     # student code here
     # TODO: return the square of x (1 point, 2 minutes)
-    raise NotImplementedError("TODO: return the square of x (1 point, 2 minutes)")
+    raise NotImplementedError
     # end student code
 
 
-check.loss(loss)"""
+check.grpo_loss(loss)"""
 
 
 def test_a_solution_becomes_its_todo():
@@ -56,10 +57,17 @@ def test_a_task_of_ones_own_prints_something_else(name, own):
     assert any(text.startswith(SHOULD_PRINT) for text in texts) != own
 
 
-def test_quotes_and_backslashes_in_a_todo_stay_python():
-    lines = ["# student code here", '# TODO: return "a\\n"', "x = 1", "# end student code"]
-    with pytest.raises(NotImplementedError, match=r'TODO: return "a\\n"'):
-        exec("\n".join(blank_code(lines)))
+def test_a_todo_of_several_lines_stays_whole_and_the_solutions_own_comment_goes():
+    """Catches a TODO that is cut after its first line, and a solution told by the comment that stands above it."""
+    todo = ["    # TODO: return the square of x,", "    # of a tensor by its places (1 point, 2 minutes, further)"]
+    lines = [
+        "    # student code here",
+        *todo,
+        "    # x times x (not a sum)",
+        "    return x * x",
+        "    # end student code",
+    ]
+    assert blank_code(lines) == [lines[0], *todo, "    raise NotImplementedError", lines[-1]]
 
 
 def test_an_answer_becomes_a_place_for_one():
@@ -131,10 +139,38 @@ def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     assert "The answer." not in json.dumps(edition) and "squared" not in json.dumps(edition)
 
 
+def test_a_table_that_an_exercise_should_show_stands_below_it_and_its_verdict_does_not(worked):
+    """Catches a blank edition that shows what is printed and no table."""
+    table = {"text/plain": "beta  loss\n 0.0  0.25", "text/html": "<table></table>"}
+    verdict = {"text/plain": "✓ loss: right", CHECK_RECORD: {}}
+    shown = [{"output_type": "display_data", "metadata": {}, "data": data} for data in (verdict, table)]
+    worked["cells"][5]["outputs"] = shown
+    expected = next(cell for cell in blank(worked, "x")["cells"] if cell["id"] == "cell-5-expected")
+    assert expected["source"].endswith("```text\nbeta  loss\n 0.0  0.25\n```") and "✓" not in expected["source"]
+
+
 def test_what_an_exercise_should_print_stands_below_it(worked):
     edition = blank(worked, "x")
     expected = next(cell for cell in edition["cells"] if cell["id"] == "cell-5-expected")
     assert "✓ loss: right" in expected["source"] and expected["source"].count("line\n") < 15
+
+
+@pytest.mark.parametrize("shown", ["```python\nsquared = x * x\n```", "Take `squared = x * x`, and then the mean."])
+def test_a_solution_that_a_text_shows_is_an_error(worked, shown):
+    """Catches a look at code alone, while the hint above the exercise has the line that was to be found."""
+    worked["cells"][1]["source"] += f"\n\n{shown}"
+    with pytest.raises(MarkerError, match="squared = x"):
+        blank(worked, "x")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"), [("y = x * x", True), ("else:", False), ("])", False), ("# x squared", False)]
+)
+def test_a_short_line_says_something_where_it_names_something(worked, line, says):
+    """Catches a length taken for a bracket's: `y = x * x` is short, too, and all of the solution."""
+    solved = WORKED.replace("squared = x * x", line)
+    worked["cells"][5]["source"] = solved
+    assert (line in solution_lines(worked)) == says
 
 
 def test_a_solution_line_that_stands_elsewhere_too_is_an_error(worked):
@@ -174,7 +210,7 @@ def test_a_cell_that_cannot_be_handed_out_is_named_so_that_it_is_found(worked, s
         assign(save(worked), tmp_path / "student")
 
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.colab import for_colab
-from checker.pages.finish import opening
-from checker.pages.website import Website, website
+from checker.checking.check import check
+from checker.editions.colab import for_colab
+from checker.reading.website import Website, website
+from checker.site.finish import opening
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 DOTS = Path("notebooks") / "dots.ipynb"
 PUBLIC = "https://github.com/owner/name"
 

@@ -1,16 +1,16 @@
-"""What notebooks need travels with them."""
+"""Notebooks travel with everything that they need."""
 
 from io import BytesIO
 from zipfile import ZipFile
 
-from checker.course import NEEDED
-from checker.environment import ROOT
-from checker.grading.gradescope import autograder
-from checker.grading.running import SHOWN
-from checker.release import release
+from checker.editions.course import NEEDED
+from checker.editions.release import release
+from checker.grading.judge.whole_notebook import SHOWN
+from checker.grading.table.gradescope import autograder
+from checker.setup.environment import ROOT
 
 # Read by `shared.recorded`, `shared.models` and the notebooks' imports; none of it is found by looking at imports alone.
-READ = ["benchmarks/sweeps/poker.json", "models", "shared/recorded.py", "checker/verdicts.py"]
+READ = ["benchmarks/sweeps/poker.json", "models", "shared/recorded.py", "checker/outputs/check_results.py"]
 
 
 def test_boxes_releases_and_gradescope_have_what_notebooks_read(tmp_path):

@@ -1,4 +1,4 @@
-"""What a blank edition says of itself, and that one with somebody's work in it is not overwritten."""
+"""The identity of a blank edition. One with somebody's work in it is not overwritten."""
 
 import json
 import re
@@ -6,17 +6,20 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from nbconvert import MarkdownExporter
 from typer.testing import CliRunner
 
 from checker import __version__
 from checker.__main__ import app
-from checker.assign import FilledError, assign, blank, fill
-from checker.check import check
-from checker.convert import to_markdown
-from checker.editions import exercises
-from checker.notebook import read
+from checker.checking.check import check
+from checker.editions.assign import FilledError, assign, blank, fill
+from checker.editions.identity import exercises
+from checker.reading.convert import LIMIT, to_markdown
+from checker.reading.markers import ANSWER_BEGIN, ANSWER_END, BEGIN, END, walk
+from checker.reading.notebook import read
+from checker.reading.todos import todos_in
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORKED = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -35,17 +38,17 @@ def dots(tmp_path):
     return assign(ROOT / "notebooks" / "dots.ipynb", tmp_path)
 
 
-TODO = "TODO: compare the stripped first line of each response with its answer; never look at the prompt"
-RAISES = f'raise NotImplementedError("{TODO} (3 points, 10 minutes)")'
+RAISES = "raise NotImplementedError"
+PLACE = 'exercise 1 in "def get_reward(prompts, completions, answer, **columns) ..." in Cell 4: Reward function'
 
 
 @pytest.mark.parametrize(
     ("find", "replace", "said"),
     [
-        (RAISES, "return [0.0] * len(responses)", "exercise 1 in Cell 4: Reward function"),
-        (RAISES, "rewards = []\n    " + RAISES, "exercise 1 in Cell 4: Reward function"),
+        (RAISES, "return [0.0] * len(completions)", PLACE),
+        (RAISES, "rewards = []\n    " + RAISES, PLACE),
         ("Your answer here.", "It helped.", "an answer in Cell 8: Analysis"),
-        ("    # end student code", "", "exercise 1 in Cell 4: Reward function"),
+        ("    # end student code", "", PLACE),
     ],
     ids=["code", "code above the line that raises", "one answer of six", "a marker deleted"],
 )
@@ -56,14 +59,14 @@ def test_an_edition_with_somebodys_work_in_it_is_refused(dots, find, replace, sa
     assert "--force" in str(refused.value)
     assert dots.read_text(encoding="utf-8") == before
     assign(ROOT / "notebooks" / "dots.ipynb", dots.parent, force=True)
-    assert exercises(json.loads(dots.read_text(encoding="utf-8"))["cells"])["cell-04/1"]
+    assert exercises(json.loads(dots.read_text(encoding="utf-8"))["cells"])["reward/1"]
 
 
 def test_a_cell_with_an_exercise_that_is_gone_counts_as_filled(dots):
     notebook = json.loads(dots.read_text(encoding="utf-8"))
-    notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "cell-04"]
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "reward"]
     dots.write_text(json.dumps(notebook), encoding="utf-8")
-    with pytest.raises(FilledError, match="cell-04, which is gone"):
+    with pytest.raises(FilledError, match="reward, which is gone"):
         assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
 
 
@@ -146,3 +149,31 @@ def test_the_version_is_the_same_everywhere():
     assert f'version: "{__version__}"' in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## .*{re.escape(__version__)}", changes, re.MULTILINE)
+
+
+def half_as_long_again(source: str, begin: str, end: str) -> str:
+    """A cell in which what stands between the markers is written by somebody who takes half as many words more."""
+    lines = source.split("\n")
+    asked = {line for todo in todos_in(source) for line in todo.lines}
+    longer = []
+    for line, inside, _ in walk(lines, begin, end, ""):
+        longer.append(line)
+        if inside and line.strip() and line not in asked:
+            indent = line[: len(line) - len(line.lstrip())]
+            longer.append(indent + ("# " if begin == BEGIN else "") + "x" * (len(line) // 2 - len(indent)))
+    return "\n".join(longer)
+
+
+@pytest.mark.parametrize("path", WORKED, ids=lambda p: p.stem)
+def test_a_blank_edition_filled_by_somebody_with_more_words_stays_below_the_limit(path, tmp_path):
+    """Catches a chapter that leaves a student no room: the limit is on what is handed in, outputs included."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    filled_in = fill(blank(content, "x"), content)
+    for cell in filled_in["cells"]:
+        markers = (BEGIN, END) if cell["cell_type"] == "code" else (ANSWER_BEGIN, ANSWER_END)
+        cell["source"] = half_as_long_again("".join(cell["source"]), *markers)
+    copy = tmp_path / path.name
+    copy.write_text(json.dumps(filled_in), encoding="utf-8")
+    converted, _ = MarkdownExporter().from_filename(copy)
+    assert len(to_markdown(read(copy))) < LIMIT
+    assert len(converted) < LIMIT

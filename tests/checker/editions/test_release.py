@@ -1,4 +1,4 @@
-"""What a student gets: everything that is needed, no worked notebook, nothing of a class."""
+"""The release for students: everything that is needed, no worked notebook, nothing of a class."""
 
 import json
 import re
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.assign import solution_lines
-from checker.environment import ROOT
-from checker.notebook import parse
-from checker.pages.website import website
-from checker.release import ReleaseError, release, tried
+from checker.editions.assign import solution_lines
+from checker.editions.release import ReleaseError, release, tried
+from checker.reading.notebook import parse
+from checker.reading.website import website
+from checker.setup.environment import ROOT
 
 
 def test_a_release_holds_no_worked_notebook_and_no_solution(tmp_path):

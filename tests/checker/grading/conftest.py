@@ -2,12 +2,12 @@
 
 import pytest
 
-from checker.grading.choosing import NoIsolation, choose
+from checker.grading.box.selection import NoIsolation, choose
 
 
 @pytest.fixture(scope="session")
 def isolation():
-    """What submissions run in here; tests that need it are skipped, with the reason, where there is none."""
+    """The isolation that submissions run in here. Where there is none, tests that need it are skipped, with the reason."""
     try:
         return choose()
     except NoIsolation as error:

@@ -3,27 +3,30 @@
 import csv
 import inspect
 import json
-import os
-import signal
 import textwrap
+import threading
 import time
 
 import pytest
 
-from checker.forms import Form
-from checker.grading import one, similar
-from checker.grading.boxes import Isolation
+from benchmarks.attacks import job as sleeping_job
+from checker.grading.box.isolation import run as run_in_box
+from checker.grading.box.limits import Limits
+from checker.grading.box.selection import PROJECT
+from checker.grading.box.walls import Isolation, box
 from checker.grading.classes import Class, graded, plan, write_class, write_similar
-from checker.grading.feedback import feedback
-from checker.grading.limits import Limits
-from checker.grading.lines import Line
-from checker.grading.one import Settings, failed, grade
-from checker.grading.roster import Roster, Student
-from checker.grading.scheduling import KILLED, on_workers, refuse_open
-from checker.grading.sheets import read_sheet, sheet_for
-from checker.grading.similar import pairs, text_of
-from checker.grading.storing import Folder
-from checker.notebook import Unreadable
+from checker.grading.collect import similarity
+from checker.grading.collect.roster import Roster, Student
+from checker.grading.collect.similarity import pairs, text_of
+from checker.grading.judge import scheduling, submission
+from checker.grading.judge.scheduling import in_threads, refuse_open
+from checker.grading.judge.sheets import read_sheet, sheet_for
+from checker.grading.judge.submission import Settings, failed, grade
+from checker.grading.table.class_folder import Folder
+from checker.grading.table.feedback import feedback
+from checker.grading.table.students import Line
+from checker.points.forms import Form
+from checker.reading.notebook import Unreadable
 from tests.checker.conftest import code
 
 EXERCISE = "# Cell 5: One GRPO step\ndef square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code\ncheck.square(square)"
@@ -57,7 +60,7 @@ def submissions(tmp_path):
 
 
 @pytest.fixture
-def of(sheet):
+def this_class(sheet):
     settings = Settings(7, Isolation("none"), Limits())
     return Class(
         [sheet], settings, Roster((Student("ann", ("ann",)), Student("bob", ("bob",)), Student("cy", ("cy",))))
@@ -90,43 +93,43 @@ class Grader:
             )
 
 
-def run(of, folder, submitted, tmp_path, grader, forms=(), again=()):
+def run(this_class, folder, submitted, tmp_path, grader, forms=(), again=()):
     scratch = tmp_path / f"scratch{len(list(tmp_path.iterdir()))}"
     scratch.mkdir()
-    work = plan([submitted], scratch, of)
+    work = plan([submitted], scratch, this_class)
     results = [(handed, result) for handed, result, _ in graded(work, folder, grader, again)]
-    said = write_class(of, work, results, list(forms), folder)
+    said = write_class(this_class, work, results, list(forms), folder)
     return work, said
 
 
 def table(folder):
-    return {line["student"]: line for line in csv.DictReader((folder.path / "grades.csv").open())}
+    return {line["student"]: line for line in csv.DictReader((folder.path / "grades.csv").open(encoding="utf-8-sig"))}
 
 
-def test_a_second_run_grades_only_what_changed(of, folder, submissions, tmp_path):
+def test_a_second_run_grades_only_what_changed(this_class, folder, submissions, tmp_path):
     """Catches hours spent again for one late notebook, and a changed one that keeps its old points."""
     submissions("ann"), submissions("bob")
     first = Grader()
-    run(of, folder, submissions("ann"), tmp_path, first)
+    run(this_class, folder, submissions("ann"), tmp_path, first)
     second = Grader()
-    run(of, folder, submissions("bob", "return x ** 2"), tmp_path, second)
+    run(this_class, folder, submissions("bob", "return x ** 2"), tmp_path, second)
     assert (sorted(first.graded), second.graded) == (["ann", "bob"], ["bob"])
 
 
-@pytest.mark.parametrize("changed", ["shared/losses.py", "checker/verdicts.py"])
-def test_a_course_that_changed_grades_anew(changed, of, folder, submissions, tmp_path, monkeypatch):
+@pytest.mark.parametrize("changed", ["shared/losses.py", "checker/outputs/check_results.py"])
+def test_a_course_that_changed_grades_anew(changed, this_class, folder, submissions, tmp_path, monkeypatch):
     """Catches points that stay as a wrong reference, or a wrong check, gave them after it was mended."""
-    for name in ("shared/losses.py", "checker/verdicts.py"):
+    for name in ("shared/losses.py", "checker/outputs/check_results.py"):
         (tmp_path / "course" / name).parent.mkdir(parents=True)
         (tmp_path / "course" / name).write_text("before")
-    monkeypatch.setattr(one, "ROOT", tmp_path / "course")
-    one.course.cache_clear()
-    run(of, folder, submissions("ann"), tmp_path, Grader())
+    monkeypatch.setattr(submission, "ROOT", tmp_path / "course")
+    submission.course.cache_clear()
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
     (tmp_path / "course" / changed).write_text("after")
-    one.course.cache_clear()
+    submission.course.cache_clear()
     again = Grader()
-    run(of, folder, submissions("ann"), tmp_path, again)
-    one.course.cache_clear()
+    run(this_class, folder, submissions("ann"), tmp_path, again)
+    submission.course.cache_clear()
     assert again.graded == ["ann"]
 
 
@@ -148,14 +151,14 @@ def test_a_worked_solution_that_changed_is_another_key(tmp_path):
         (("ann/maths.ipynb", "ann/maths (1).ipynb"), None),
     ],
 )
-def test_of_two_versions_under_two_names_the_later_counts(places, chosen, of, sheet, tmp_path):
+def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_class, sheet, tmp_path):
     """Catches the older one graded because its name comes first, as a browser and Canvas number a second download."""
     handed_in = tmp_path / "submissions"
     for place, solution in zip(places, ("return x * x", "return x ** 2")):
         (handed_in / place).parent.mkdir(parents=True, exist_ok=True)
         (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = plan([handed_in], tmp_path / "scratch", Class([sheet], of.settings, known))
+    work = plan([handed_in], tmp_path / "scratch", Class([sheet], this_class.settings, known))
     graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
@@ -171,7 +174,7 @@ def lab(number):
     [(("lab-1", "lab-2"), {"lab-1.ipynb": "lab-1.ipynb", "lab-2.ipynb": "lab-2.ipynb"}), (("lab",), {})],
     ids=["each is known", "which is it"],
 )
-def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, of, tmp_path):
+def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, this_class, tmp_path):
     """Catches the first lab dropped as the older version of the second, where metadata do not say what they are."""
     sheets = []
     for name in worked:
@@ -183,20 +186,20 @@ def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, of, tm
     for number in (1, 2):
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = plan([handed_in], tmp_path / "scratch", Class(sheets, of.settings, known))
+    work = plan([handed_in], tmp_path / "scratch", Class(sheets, this_class.settings, known))
     assert {handed.name: job.sheet.name for handed, job in work.jobs.values()} == graded_as
     assert len(work.aside) == (0 if graded_as else 2)
     assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
 
 
-def test_of_one_edition_the_later_counts_whatever_the_names(of, sheet, tmp_path):
+def test_of_one_edition_the_later_counts_whatever_the_names(this_class, sheet, tmp_path):
     """Catches two versions that say which notebook they are, and neither is graded."""
     handed_in = tmp_path / "submissions"
     handed_in.mkdir()
     for number in (1, 2):
         content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": sheet.edition}}}
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
-    work = plan([handed_in], tmp_path / "scratch", Class([sheet], of.settings, Roster()))
+    work = plan([handed_in], tmp_path / "scratch", Class([sheet], this_class.settings, Roster()))
     assert [handed.name for handed, _ in work.jobs.values()] == ["lab-2.ipynb"]
 
 
@@ -211,39 +214,39 @@ def test_a_longer_number_is_another_notebook(sheet, tmp_path):
             sheet_for({"metadata": {}, "cells": []}, name, [first])
 
 
-def test_a_group_is_not_like_itself(of, folder, tmp_path):
+def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
     """Catches the members of a group shown as a pair of copies: they handed in one file."""
     place = tmp_path / "export" / "submission_1"
     place.mkdir(parents=True)
-    own = textwrap.indent(inspect.getsource(similar.pairs), "    ").lstrip()
+    own = textwrap.indent(inspect.getsource(similarity.pairs), "    ").lstrip()
     (place / "maths.ipynb").write_text(json.dumps(notebook(EXERCISE.format(f"{own}\n    return x * x"))))
     people = "  - :sid: ann\n  - :sid: bob\n"
     (place.parent / "submission_metadata.yml").write_text(f"submission_1:\n  :submitters:\n{people}")
-    work, _ = run(of, folder, place.parent, tmp_path, Grader())
+    work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
     assert {handed.student for handed, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
-    assert write_similar(of, work, folder) == 0
+    assert write_similar(this_class, work, folder) == 0
 
 
-def test_what_is_no_notebook_is_set_aside_before_grading(of, submissions, tmp_path):
+def test_what_is_no_notebook_is_set_aside_before_grading(this_class, submissions, tmp_path):
     """Catches a file with a notebook's name whose cells are none: the run ended in a traceback, after all was graded."""
     place = submissions("ann") / "ann" / "maths.ipynb"
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
-    work = plan([place.parent.parent], tmp_path, of)
+    work = plan([place.parent.parent], tmp_path, this_class)
     assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
 
 
-def test_a_path_that_is_not_there_changes_nothing(of, tmp_path):
+def test_a_path_that_is_not_there_changes_nothing(this_class, tmp_path):
     """Catches a slip of the pen that writes an empty table and deletes every page of the class."""
     with pytest.raises(Unreadable, match="is not there. Nothing was graded"):
-        plan([tmp_path / "submisions"], tmp_path, of)
+        plan([tmp_path / "submisions"], tmp_path, this_class)
 
 
-def test_half_a_character_stops_nobody(of, submissions, folder, tmp_path):
+def test_half_a_character_stops_nobody(this_class, submissions, folder, tmp_path):
     """Catches a class that no call can finish, since one program raised an error with half a character in it."""
-    work = plan([submissions("ann")], tmp_path, of)
+    work = plan([submissions("ann")], tmp_path, this_class)
     results = [(handed, result) for handed, result, _ in graded(work, folder, lambda jobs: broken(jobs))]
-    write_class(of, work, results, [], folder)
+    write_class(this_class, work, results, [], folder)
     assert "? in the middle" in (folder.path / "feedback" / "ann.html").read_text()
 
 
@@ -251,35 +254,35 @@ def broken(jobs):
     return [(job, failed(job, "\ud800 in the middle")) for job in jobs]
 
 
-def test_what_the_grader_stumbles_over_is_tried_again(of, submissions, folder, tmp_path, monkeypatch):
+def test_what_the_grader_stumbles_over_is_tried_again(this_class, submissions, folder, tmp_path, monkeypatch):
     """Catches a full disk of one night that is a student's 0 for ever."""
-    from checker.grading import scheduling
+    from checker.grading.judge import scheduling
 
     def stumbles(job):
         raise RuntimeError("No space left on device")
 
     monkeypatch.setattr(scheduling, "grade", stumbles)
     monkeypatch.setattr(scheduling, "forget_key", lambda: None)
-    work = plan([submissions("ann")], tmp_path, of)
+    work = plan([submissions("ann")], tmp_path, this_class)
     for _ in range(2):
         ((_, result, was_there),) = graded(work, folder, scheduling.in_this_process)
         assert not was_there and "No space left" in result["stopped"] and result["items"][0]["earned"] is None
 
 
-def test_the_same_under_two_names_is_graded(of, submissions, tmp_path):
+def test_the_same_under_two_names_is_graded(this_class, submissions, tmp_path):
     """Catches a student asked which of two equal files counts."""
     place = submissions("ann") / "ann"
     (place / "maths (1).ipynb").write_text((place / "maths.ipynb").read_text())
-    assert len(plan([place.parent], tmp_path, of).jobs) == 1
+    assert len(plan([place.parent], tmp_path, this_class).jobs) == 1
 
 
-def test_who_handed_in_what_cannot_be_graded_is_told(of, folder, submissions, tmp_path):
+def test_who_handed_in_what_cannot_be_graded_is_told(this_class, folder, submissions, tmp_path):
     """Catches "nothing was handed in" said to who handed in two versions, or a notebook of another edition."""
     place = submissions("ann") / "ann"
     (place / "maths (1).ipynb").write_text(json.dumps(notebook(EXERCISE.format("return x ** 2"))))
     (place.parent / "bob").mkdir()
     (place.parent / "bob" / "holiday.ipynb").write_text(json.dumps(notebook("1")))
-    work, _ = run(of, folder, place.parent, tmp_path, Grader())
+    work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
     remarks = {student: line["remarks"] for student, line in table(folder).items()}
     assert remarks["ann"] == "maths.ipynb was handed in twice, and which is the later one is not known."
     assert remarks["bob"].startswith("holiday.ipynb was not graded: It does not say which notebook it is")
@@ -287,51 +290,77 @@ def test_who_handed_in_what_cannot_be_graded_is_told(of, folder, submissions, tm
     assert "handed in twice" in (folder.path / "feedback" / "ann.html").read_text()
 
 
-def test_what_was_graded_before_a_stop_is_kept(of, folder, submissions, tmp_path):
+def test_a_file_that_is_no_notebook_is_told_and_is_no_0(this_class, folder, submissions, tmp_path):
+    """Catches "no notebook was handed in", and 0 points, for a notebook under a wrong name or one that cannot be read."""
+    place = submissions("ann") / "ann"
+    (place / "notes.txt").write_text("x")
+    for student, name, text in (("bob", "maths.ipynb.json", "{}"), ("cy", "maths.ipynb", "{ half")):
+        (place.parent / student).mkdir()
+        (place.parent / student / name).write_text(text)
+    work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
+    found = table(folder)
+    assert work.missing == []
+    assert found["bob"]["remarks"] == "maths.ipynb.json was not graded: It is not a notebook."
+    assert found["cy"]["remarks"].startswith("maths.ipynb was not graded: ")
+    assert {found[student][name] for student in ("bob", "cy") for name in ("square", "checks", "total")} == {""}
+    assert (found["ann"]["total"], found["ann"]["remarks"]) == ("2", "")
+
+
+def test_a_second_notebook_that_cannot_be_read_leaves_the_total_open(this_class, folder, submissions, tmp_path):
+    """Catches a total, in the table or in the feedback, without a notebook that was handed in."""
+    place = submissions("ann") / "ann"
+    (place / "ppo.ipynb.json").write_text("{}")
+    run(this_class, folder, place.parent, tmp_path, Grader())
+    line = table(folder)["ann"]
+    assert (line["square"], line["total"]) == ("2", "") and "ppo.ipynb.json was not graded" in line["remarks"]
+    assert "No total yet" in (folder.path / "feedback" / "ann.html").read_text()
+
+
+def test_what_was_graded_before_a_stop_is_kept(this_class, folder, submissions, tmp_path):
     """Catches results that are written at the end, and lost with a killed grader."""
     submissions("ann"), submissions("bob")
     with pytest.raises(KeyboardInterrupt):
-        run(of, folder, submissions("cy"), tmp_path, Grader(stops_after=2))
+        run(this_class, folder, submissions("cy"), tmp_path, Grader(stops_after=2))
     rest = Grader()
-    run(of, folder, submissions("cy"), tmp_path, rest)
+    run(this_class, folder, submissions("cy"), tmp_path, rest)
     assert len(rest.graded) == 1
 
 
-def test_a_damaged_result_is_made_again(of, folder, submissions, tmp_path):
+def test_a_damaged_result_is_made_again(this_class, folder, submissions, tmp_path):
     """Catches a half-written file taken for a grade."""
-    run(of, folder, submissions("ann"), tmp_path, Grader())
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
     (result,) = (folder.path / "results").iterdir()
     result.write_text('{"earned": ')
     again = Grader()
-    run(of, folder, submissions("ann"), tmp_path, again)
+    run(this_class, folder, submissions("ann"), tmp_path, again)
     assert again.graded == ["ann"]
 
 
-def test_one_student_can_be_graded_again(of, folder, submissions, tmp_path):
+def test_one_student_can_be_graded_again(this_class, folder, submissions, tmp_path):
     """Catches an instructor who has to delete a class to repeat one notebook."""
     submissions("ann")
-    run(of, folder, submissions("bob"), tmp_path, Grader())
+    run(this_class, folder, submissions("bob"), tmp_path, Grader())
     again = Grader()
-    run(of, folder, submissions("bob"), tmp_path, again, again=["ann"])
+    run(this_class, folder, submissions("bob"), tmp_path, again, again=["ann"])
     assert again.graded == ["ann"]
 
 
-def test_everyone_of_the_roster_has_a_line(of, folder, submissions, tmp_path):
+def test_everyone_of_the_roster_has_a_line(this_class, folder, submissions, tmp_path):
     """Catches a student without a submission who is missing from the grades as well."""
-    run(of, folder, submissions("ann"), tmp_path, Grader())
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
     assert table(folder)["ann"]["total"] == "2"
     assert table(folder)["cy"]["remarks"] == "No notebook was handed in."
 
 
-def test_a_students_page_holds_nothing_of_another(of, folder, submissions, tmp_path):
+def test_a_students_page_holds_nothing_of_another(this_class, folder, submissions, tmp_path):
     """Catches feedback that tells one student of another one."""
     submissions("ann")
-    run(of, folder, submissions("bob"), tmp_path, Grader())
+    run(this_class, folder, submissions("bob"), tmp_path, Grader())
     page = (folder.path / "feedback" / "ann.html").read_text()
     assert "right, ann" in page and "bob" not in page
 
 
-def test_feedback_names_a_cell_as_the_notebook_does(of, folder):
+def test_feedback_names_a_cell_as_the_notebook_does(this_class, folder):
     """Catches "cell 5" said of what a student knows as Cell 3: the file counts its cells in another way."""
     found = {"level": "error", "code": "C002", "cell": 5, "found": "it", "advice": "Do.", "place": "Cell 3: Data"}
     result = {
@@ -346,14 +375,36 @@ def test_feedback_names_a_cell_as_the_notebook_does(of, folder):
     assert "C002, Cell 3: Data: it." in page and "cell 5" not in page
 
 
-def test_points_of_a_form_and_a_correction_reach_feedback(of, folder, submissions, tmp_path):
+def test_code_is_shown_as_code_in_feedback_and_nothing_else_is_markup():
+    """Catches backticks in front of a student, and a name in a verdict that becomes a script on the page."""
+    item = {"key": "a/1", "name": "f", "wanted": "", "field": "f", "written": False, "section": "", "points": 2.0}
+    item |= {"earned": 0.0, "verdict": "There is no function `<b>` here: <script>"}
+    result = {"notebook": "maths.ipynb", "items": [item], "earned": 0.0, "possible": 2.0, "stopped": "", "findings": []}
+    page = feedback(Line("ann", {"maths.ipynb": result | {"seconds": 0, "page": "", "ungraded": ""}}), "ann")
+    assert "There is no function <code>&lt;b&gt;</code> here: &lt;script&gt;" in page
+
+
+def test_a_cell_that_grading_did_not_run_is_no_finding(sheet, tmp_path, monkeypatch):
+    """Catches "the cell was not run" with `--functions-only`, which runs none."""
+    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "_key", lambda seed: None)
+    handed_in = notebook(EXERCISE.format("return x * x"))
+    handed_in["cells"][0] |= {"outputs": [], "execution_count": None}
+    text = json.dumps(handed_in)
+    found = grade(
+        submission.Job("ann", "maths.ipynb", text, sheet, Settings(7, Isolation("none"), Limits(), whole=False))
+    )
+    assert not any("not run" in finding["found"] for finding in found["findings"])
+
+
+def test_points_of_a_form_and_a_correction_reach_feedback(this_class, folder, submissions, tmp_path):
     """Catches a student who reads another total than the table has, and a slip on a form of which nobody is told."""
     hand_in = submissions("ann")
-    run(of, folder, hand_in, tmp_path, Grader())
+    run(this_class, folder, hand_in, tmp_path, Grader())
     place = folder.path / "grades.csv"
     place.write_text(place.read_text().replace("ann,2,2,2,,,2,0,0,,,,", "ann,2,2,2,,,2,0,0,,-0.5,,"))
     form = Form("ann", "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
-    run(of, folder, hand_in, tmp_path, Grader(), [form])
+    run(this_class, folder, hand_in, tmp_path, Grader(), [form])
     assert table(folder)["ann"]["total"] == "5.5"
     page = (folder.path / "feedback" / "ann.html").read_text()
     assert "5.5 points in all: 2 by checks, 0 by hand, 4 by the rubric, -0.5 by correction." in page
@@ -361,10 +412,12 @@ def test_points_of_a_form_and_a_correction_reach_feedback(of, folder, submission
 
 def unjudged(job):
     """The result of a notebook that a person has to grade."""
-    return one._result(job, [one._item(item, None, "graded by the instructor") for item in job.sheet.items])
+    return submission._result(
+        job, [submission._item(item, None, "graded by the instructor") for item in job.sheet.items]
+    )
 
 
-def test_too_many_points_on_a_form_are_said(of, folder, submissions, tmp_path):
+def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp_path):
     """Catches 25 for 2.5, counted or left out without a word."""
 
     class Unjudged(Grader):
@@ -372,16 +425,16 @@ def test_too_many_points_on_a_form_are_said(of, folder, submissions, tmp_path):
             yield from ((job, unjudged(job)) for job in jobs)
 
     form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
-    _, said = run(of, folder, submissions("ann"), tmp_path, Unjudged(), [form])
+    _, said = run(this_class, folder, submissions("ann"), tmp_path, Unjudged(), [form])
     assert said == [
         f"{form.path}: Exercise: square is worth 2 and has 25 points. Mend it on the page: it was not counted."
     ]
     assert table(folder)["ann"]["total"] == "0"
 
 
-def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, folder, submissions, tmp_path):
+def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_class, folder, submissions, tmp_path):
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
-    nameless = Class([sheet], of.settings, of.roster, anonymous=True)
+    nameless = Class([sheet], this_class.settings, this_class.roster, anonymous=True)
     shown = nameless.shown("ann")
     form = Form(shown, "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
@@ -393,39 +446,45 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, of, fold
     assert table(folder)["ann"]["rubric"] == "4"
 
 
-def test_pages_with_names_go_when_pages_are_made_without(sheet, of, folder, submissions, tmp_path):
+def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, folder, submissions, tmp_path):
     """Catches an earlier run's pages, with names, among those that are handed to somebody who should not see any."""
-    run(of, folder, submissions("ann"), tmp_path, Grader())
-    run(Class([sheet], of.settings, of.roster, anonymous=True), folder, submissions("ann"), tmp_path, Grader())
-    assert len([*folder.path.glob("pages/**/*.html")]) == 1
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
+    run(
+        Class([sheet], this_class.settings, this_class.roster, anonymous=True),
+        folder,
+        submissions("ann"),
+        tmp_path,
+        Grader(),
+    )
+    assert len([*folder.path.glob("pages/*/*.html")]) == 1
     assert not [page for page in folder.path.glob("feedback/*.html") if page.stem in ("ann", "bob", "cy")]
 
 
-def test_what_cannot_be_graded_is_listed(of, folder, submissions, tmp_path):
+def test_what_cannot_be_graded_is_listed(this_class, folder, submissions, tmp_path):
     """Catches a notebook that nobody graded and nobody was told of."""
     folder_in = submissions("ann")
     (folder_in / "bob").mkdir()
     (folder_in / "bob" / "holiday.ipynb").write_text(json.dumps(notebook("1")))
     (folder_in / "bob" / "notes.pdf").write_text("x")
-    run(of, folder, folder_in, tmp_path, Grader())
+    run(this_class, folder, folder_in, tmp_path, Grader())
     reasons = (folder.path / "not-graded.csv").read_text()
     assert "holiday.ipynb" in reasons and "notes.pdf" in reasons
 
 
-def test_alike_are_shown_and_alone_right_are_not(of, folder, submissions, tmp_path):
+def test_alike_are_shown_and_alone_right_are_not(this_class, folder, submissions, tmp_path):
     """Catches right answers called copies, and a copy with other names that goes unseen."""
-    own = textwrap.indent(inspect.getsource(similar.pairs), "    ").lstrip()
+    own = textwrap.indent(inspect.getsource(similarity.pairs), "    ").lstrip()
     submissions("ann", f"{own}\n    return x * x")
     submissions("bob", f"{own.replace('texts', 'notebooks').replace('often', 'n')}\n    return x * x")
-    work, _ = run(of, folder, submissions("cy"), tmp_path, Grader())
-    assert write_similar(of, work, folder) == 1
+    work, _ = run(this_class, folder, submissions("cy"), tmp_path, Grader())
+    assert write_similar(this_class, work, folder) == 1
     page = (folder.path / "similar.html").read_text()
     assert "ann and bob" in page and "<mark>" in page and "cy:" not in page
 
 
 def test_what_was_handed_out_makes_nobody_alike():
     """Catches a whole class called alike because all filled in the same notebook."""
-    text = inspect.getsource(similar)
+    text = inspect.getsource(similarity)
     ann, bob = (text_of(name, notebook(text)) for name in ("ann", "bob"))
     assert len(pairs([ann, bob], [])) == 1
     assert pairs([ann, bob], [text_of("", notebook(text))]) == []
@@ -438,65 +497,63 @@ def test_an_address_open_to_others_is_refused(address):
         refuse_open(address)
 
 
-@pytest.mark.parametrize("address", ["", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tls://grader.example.org:8786"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tcp://localhost:1", "tls://grader.example.org:8786"])
 def test_home_and_tls_are_taken(address):
     """Catches a rule that refuses what is safe."""
     refuse_open(address)
 
 
-def kills_its_worker(job):
-    """Stands for grading: one student's notebook ends the worker, the others are graded."""
-    if job.student == "bob":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return failed(job, f"graded {job.student}")
-
-
-@pytest.mark.slow
-def test_a_notebook_that_kills_its_worker_is_reported_and_costs_nobody_else(of, submissions, tmp_path, monkeypatch):
-    """Catches a class that is retried for ever, or lost, because of one notebook; with real workers."""
-    pytest.importorskip("distributed")
-    from checker.grading import scheduling
-
-    submissions("ann"), submissions("bob")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    jobs = [job for _, job in plan([submissions("cy")], scratch, of).jobs.values()]
-    monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
-    said = {job.student: result["stopped"] for job, result in on_workers(jobs, 2)}
-    assert said == {"ann": "graded ann", "bob": KILLED, "cy": "graded cy"}
-
-
-def tells_its_worker(job):
-    """Stands for grading: says which process does it, and takes a moment, in which it could do no other."""
-    time.sleep(0.5)
-    return failed(job, str(os.getpid()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
-def test_as_many_notebooks_run_at_once_as_were_asked_for(workers, of, submissions, tmp_path, monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_as_many_notebooks_run_at_once_as_were_asked_for(threads, this_class, submissions, tmp_path, monkeypatch):
     """Catches a number of workers that is not heeded: one for each core whatever was asked for."""
-    pytest.importorskip("distributed")
-    from checker.grading import scheduling
-
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     submissions("ann"), submissions("bob")
-    jobs = [job for _, job in plan([submissions("cy")], scratch, of).jobs.values()]
-    monkeypatch.setattr(scheduling, "_graded", tells_its_worker)
-    processes = {result["stopped"] for _, result in on_workers(jobs, workers)}
-    assert len(jobs) == 3 and len(processes) == workers
+    jobs = [job for _, job in plan([submissions("cy")], scratch, this_class).jobs.values()]
+    together = threading.Barrier(threads)
+
+    def waits_for_the_others(job):
+        together.wait(timeout=20)
+        return failed(job, f"graded in {threading.get_ident()}")
+
+    monkeypatch.setattr(scheduling, "_graded", waits_for_the_others)
+    said = {result["stopped"] for _, result in in_threads(jobs, threads)}
+    assert len(jobs) == 3 and len(said) == threads
+
+
+def test_boxes_end_when_grading_is_stopped(this_class, submissions, tmp_path, monkeypatch, isolation):
+    """Catches Ctrl-C that waits until the notebooks that run have ended, and one that begins the others."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    submissions("ann"), submissions("bob")
+    jobs = [job for _, job in plan([submissions("cy")], scratch, this_class).jobs.values()]
+    begun = []
+
+    def sleeps_in_a_box(job):
+        begun.append(job.student)
+        if job.student != "ann":
+            run_in_box(
+                box(isolation, PROJECT, Limits(wall=60)), sleeping_job("import time; time.sleep(60)", seconds=60)
+            )
+        return failed(job, "graded")
+
+    monkeypatch.setattr(scheduling, "_graded", sleeps_in_a_box)
+    results = in_threads(jobs, 2)
+    assert next(results)[0].student == "ann"
+    start = time.monotonic()
+    results.close()
+    assert begun and time.monotonic() - start < 30  # of the 60 s that each of the boxes sleeps
 
 
 @pytest.mark.slow
 def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
-    sheet, of, submissions, tmp_path, monkeypatch, isolation
+    sheet, this_class, submissions, tmp_path, monkeypatch, isolation
 ):
     """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
-    from checker.grading import one
+    from checker.grading.judge import submission
 
-    monkeypatch.setattr(one, "verdicts", lambda *arguments: {})
-    monkeypatch.setattr(one, "_key", lambda seed: None)
+    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "_key", lambda seed: None)
     settings = Settings(7, isolation, Limits(wall=120))
     scratch = tmp_path / "scratch"
     scratch.mkdir()

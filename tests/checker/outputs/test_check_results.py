@@ -1,17 +1,17 @@
-"""What the checks of the exercises said reaches the person who reads the report."""
+"""The results of the exercises' checks reach the person who reads the report."""
 
 import pytest
 
-from checker.check import check
-from checker.notebook import CHECK_RECORD, read
-from checker.pages.site import render
-from checker.rubric import evidence, load
-from checker.verdicts import asked, verdicts
+from checker.checking.check import check
+from checker.outputs.check_results import asked, check_results
+from checker.pages.rendering import render
+from checker.points.rubric import evidence, load
+from checker.reading.notebook import CHECK_RECORD, read
 from tests.checker.conftest import HEADER, code, markdown
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
-CALLS = "check.kl(per_token_kl)\ncheck.loss(grpo_loss)\n# check.reward(reward)"
+CALLS = "check.per_token_kl(per_token_kl)\ncheck.grpo_loss(grpo_loss)\n# check.get_reward(reward)"
 
 
 def record(exercise: str, passed: bool, **more) -> dict:
@@ -41,13 +41,13 @@ def test_a_failed_check_fails_the_notebook(good, save):
 def test_a_check_that_said_nothing_counts_as_asked(good, save):
     """Catches "1 of 1" where a second check was written and never ran."""
     notebook = read(save(with_checks(good, RIGHT)))
-    assert len(verdicts(notebook)) == 1 and asked(notebook) == 2
+    assert len(check_results(notebook)) == 1 and asked(notebook) == 2
 
 
 def test_the_record_counts_and_its_line_not_again(good, save):
     """Catches a check that is counted twice, once by its record and once by its line."""
     with_checks(good)["cells"][5]["outputs"] += [record("per-token KL", True), record("GRPO loss", False)]
-    found = verdicts(read(save(good)))
+    found = check_results(read(save(good)))
     assert [(v.exercise, v.passed) for v in found] == [("per-token KL", True), ("GRPO loss", False)]
     assert found[1].said.startswith("it returned None")
 
@@ -56,7 +56,7 @@ def test_a_record_outweighs_a_line_that_was_printed_by_hand(good, save):
     with_checks(good, "✓ GRPO loss: right on 3 probes.\n")["cells"][5]["outputs"] += [
         record("GRPO loss", False, slips=["wrong sign"])
     ]
-    assert [v.passed for v in verdicts(read(save(good)))] == [False]
+    assert [v.passed for v in check_results(read(save(good)))] == [False]
 
 
 @pytest.mark.parametrize("data", [3, "text", ["a"], {"exercise": 3, "passed": True}, {"exercise": "x"}, None])
@@ -64,7 +64,7 @@ def test_what_is_no_record_is_no_verdict(good, save, data):
     """Catches a traceback on what a student's code may write under the record's type."""
     output = {"output_type": "display_data", "metadata": {}, "data": {CHECK_RECORD: data}}
     with_checks(good, "")["cells"][5]["outputs"].append(output)
-    assert verdicts(read(save(good))) == []
+    assert check_results(read(save(good))) == []
 
 
 def test_the_record_is_no_part_of_the_text_that_is_handed_in(good, save):
@@ -130,7 +130,7 @@ def test_the_form_folds_texts_away(good, save, tmp_path):
 
 def test_cases_are_counted_as_cases(good, save):
     """Catches the check's line, and a title with a number, counted as hand-made cases."""
-    good["cells"][4]["source"] += "\ncheck.reward(reward)"
+    good["cells"][4]["source"] += "\ncheck.get_reward(reward)"
     good["cells"][4]["outputs"][0]["text"] = (
         "version 2 of the reward\nresponse ' 3' reward 1.0\nresponse ' 4' reward 0.0\n✓ reward: right on 1 probe.\n"
     )
@@ -152,18 +152,18 @@ def test_evidence_quotes_lines_and_no_place_of_a_picture(good, save):
 
 
 REDEFINED = [
-    "check.loss = lambda function: print('✓ GRPO loss: right.')",
+    "check.grpo_loss = lambda function: print('✓ GRPO loss: right.')",
     "class check:\n    def loss(function):\n        print('✓')",
     "check = SimpleNamespace(loss=print)",
     "import tricks as check",
     "setattr(check, 'loss', print)",
-    "def f():\n    check.loss = print",
+    "def f():\n    check.grpo_loss = print",
 ]
 
 
 @pytest.mark.parametrize("source", REDEFINED)
 def test_a_check_that_was_written_over_is_found(good, save, source):
-    assert "C002" in [c for c, _ in findings(save(with_checks(good, "", source + "\ncheck.loss(grpo_loss)")))]
+    assert "C002" in [c for c, _ in findings(save(with_checks(good, "", source + "\ncheck.grpo_loss(grpo_loss)")))]
 
 
 @pytest.mark.parametrize(
@@ -171,20 +171,27 @@ def test_a_check_that_was_written_over_is_found(good, save, source):
     ["from shared import check", "from shared import check, evaluate", "import shared.check as check", "checked = 3"],
 )
 def test_the_courses_own_check_is_no_finding(good, save, source):
-    assert findings(save(with_checks(good, "", source + "\ncheck.loss(grpo_loss)"))) == []
+    assert findings(save(with_checks(good, "", source + "\ncheck.grpo_loss(grpo_loss)"))) == []
 
 
 def test_a_function_that_ignores_its_arguments_is_found(good, save):
-    source = "def per_token_kl(logps, ref_logps):\n    return torch.tensor([[0.1, 0.2]])\ncheck.kl(per_token_kl)"
+    source = (
+        "def per_token_kl(logps, ref_logps):\n    return torch.tensor([[0.1, 0.2]])\ncheck.per_token_kl(per_token_kl)"
+    )
     assert [c for c, _ in findings(save(with_checks(good, RIGHT, source)))] == ["C003"]
 
 
 @pytest.mark.parametrize(
     "body",
-    ["return ref_logps - logps", 'raise NotImplementedError("TODO: k3")', "return k3(**locals())"],
+    [
+        "return ref_logps - logps",
+        'raise NotImplementedError("TODO: k3")',
+        "raise NotImplementedError",
+        "return k3(**locals())",
+    ],
 )
 def test_a_function_that_reads_one_or_is_still_to_be_written_does_not(good, save, body):
-    source = f"def per_token_kl(logps, ref_logps):\n    {body}\ncheck.kl(per_token_kl)"
+    source = f"def per_token_kl(logps, ref_logps):\n    {body}\ncheck.per_token_kl(per_token_kl)"
     assert "C003" not in [c for c, _ in findings(save(with_checks(good, RIGHT, source)))]
 
 
@@ -233,16 +240,16 @@ def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, s
         output["data"]["text/plain"] = line.strip()
         with_checks(good, "", "")["cells"][5]["outputs"].append(output)
     good["cells"][5]["source"] += "\n" + CALLS
-    assert [verdict.line for verdict in verdicts(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]
+    assert [verdict.line for verdict in check_results(read(save(good)))] == [RIGHT.strip(), WRONG.strip()]
 
 
 ALIASES = {
     "another name": ("from shared import check as c", "c.loss(grpo_loss)"),
     "another name, among others": ("from shared import (\n    evaluate,\n    check as c,\n)", "c.loss(grpo_loss)"),
     "the module as": ("import shared.check as chk", "chk.loss(grpo_loss)"),
-    "the whole name": ("import shared.check", "shared.check.loss(grpo_loss)"),
+    "the whole name": ("import shared.check", "shared.check.grpo_loss(grpo_loss)"),
     "a further name": ("from shared import check\nc = check", "c.loss(grpo_loss)"),
-    "one check alone": ("from shared.check import loss as loss_check", "loss_check(grpo_loss)"),
+    "one check alone": ("from shared.check import grpo_loss as loss_check", "loss_check(grpo_loss)"),
 }
 
 
@@ -253,7 +260,19 @@ def test_a_check_under_another_name_is_a_check(good, save, brought, call):
     source = f"def grpo_loss(logps, ratio):\n    return torch.tensor(0.1)\n{call}"
     path = save(with_checks(good, WRONG, source))
     notebook = read(path)
-    assert asked(notebook) == 1 and [verdict.exercise for verdict in verdicts(notebook)] == ["GRPO loss"]
+    assert asked(notebook) == 1 and [verdict.exercise for verdict in check_results(notebook)] == ["GRPO loss"]
+    assert [c for c, _ in findings(path)] == ["C001", "C003"]
+
+
+ANSWERS = ["if {}:\n    print('train')", "passed = {}", "if not (passed := {}):\n    print('mend')", "print(all([{}]))"]
+
+
+@pytest.mark.parametrize("used", ANSWERS)
+def test_a_check_whose_answer_is_used_is_a_check(good, save, used):
+    """Catches a check that counts only as a line of its own, and its answer taken for another name of the checks."""
+    call = used.format("check.grpo_loss(grpo_loss)")
+    path = save(with_checks(good, WRONG, f"def grpo_loss(logps, ratio):\n    return torch.tensor(0.1)\n{call}"))
+    assert asked(read(path)) == 1
     assert [c for c, _ in findings(path)] == ["C001", "C003"]
 
 
@@ -266,7 +285,7 @@ def test_a_check_under_another_name_that_was_written_over_is_found(good, save, s
 def test_a_name_that_is_no_check_is_left_alone(good, save):
     """Catches every `c.loss(...)` taken for a check, since one notebook calls the checks so."""
     path = save(with_checks(good, RIGHT, "c = Canvas()\nc.loss(grpo_loss)"))
-    assert verdicts(read(path)) == [] and findings(path) == []
+    assert check_results(read(path)) == [] and findings(path) == []
 
 
 def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):

@@ -1,10 +1,10 @@
-"""What a notebook claims in its header, and whether its outputs show it."""
+"""The claim in a notebook's header, and the test whether the outputs show it."""
 
 import pytest
 
-from checker.check import check
-from checker.claims import claim_of, methods
-from checker.notebook import read
+from checker.checking.check import check
+from checker.outputs.claims import claim_of, methods
+from checker.reading.notebook import read
 from tests.checker.conftest import HEADER
 
 MEASURES = HEADER.replace("jupyter:", "course:\n  claim: measures\njupyter:")

@@ -7,13 +7,14 @@ import pytest
 import yaml
 from rich.console import Console
 
-from checker import report
-from checker.drift import KEY_NUMBERS, drifted, key_numbers, wanted
-from checker.notebook import Cell, Notebook, Output, read
+from checker.outputs.drift import KEY_NUMBERS, drifted, key_numbers, wanted
+from checker.reading.inventory import Entry
+from checker.reading.notebook import Cell, Notebook, Output, read
+from checker.running import report
 
 LINE = "{} reward  {}   (95 % interval {} to {}, 200 held-out prompts)\n"
 SAVED = LINE.format("fine-tuned", "0.985", "0.957", "0.995")
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 
 
 def printing(text: str, name: str = "mine", label: str = "# Cell 7: Evaluation") -> Notebook:
@@ -74,6 +75,15 @@ def test_negative_numbers_and_a_table_s_intervals_are_read():
     assert drifted(saved, printing("base       7.56 (  6.83 to   8.38)\n", "reward_model"))
 
 
+def test_the_interval_of_a_table_counts_where_the_printed_line_has_none():
+    """Catches a reward that is printed first and shown with its interval below: nothing would be held against it."""
+    text = (
+        "baseline reward    0.100\nmeasured          reward   95 % interval\nbaseline reward    {0}  0.080 to 0.120\n"
+    )
+    assert key_numbers(printing(text.format("0.100")), ["baseline reward"])["baseline reward"].interval == (0.08, 0.12)
+    assert drifted(printing(text.format("0.100")), printing(text.format("0.300")))
+
+
 @pytest.mark.parametrize(
     "saved",
     [
@@ -123,7 +133,7 @@ def done(**changes) -> report.Run:
 )
 def test_a_drift_fails_only_where_claims_are_required_and_nothing_is_saved(changes, require_claim, fails):
     """CI that goes on with outputs of other code; a student whose machine rounds otherwise and who fails for it."""
-    assert report.failed(done(**changes), require_claim) == fails
+    assert bool(report.failures(done(**changes), require_claim)) == fails
 
 
 @pytest.mark.parametrize("require_claim", [True, False])
@@ -132,6 +142,7 @@ def test_a_drift_is_a_sentence_and_an_exit_status(monkeypatch, tmp_path, require
     monkeypatch.setattr(report, "run", lambda path, *_, **__: done(drift=('"fine-tuned reward" is 0.900; ...',)))
     monkeypatch.setattr(report, "summary", lambda *_: None)
     console = Console(record=True, width=200)
-    status = report.run_all([Path("dots.ipynb")], tmp_path, console, in_place=False, require_claim=require_claim)
+    entry = Entry("dots.ipynb", Path("dots.ipynb"), Path("dots.ipynb"))
+    status = report.run_all([entry], tmp_path, console, in_place=False, require_claim=require_claim)
     assert status == int(require_claim)
     assert ("Save them again with --in-place" in console.export_text()) == require_claim

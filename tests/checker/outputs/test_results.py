@@ -1,9 +1,9 @@
-"""What is read from an evaluation's output: the reward before and after."""
+"""The reward before and after, read from an evaluation's output."""
 
 import pytest
 
-from checker.notebook import read
-from checker.results import rewards
+from checker.outputs.results import rewards
+from checker.reading.notebook import read
 
 
 @pytest.mark.parametrize(

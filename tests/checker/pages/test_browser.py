@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.pages.site import index, render
+from checker.checking.check import check
+from checker.pages.rendering import index, render
 from tests.checker.browser import CHROMIUM
 from tests.checker.conftest import code, markdown
 
@@ -108,7 +108,7 @@ def hostile(good, tmp_path, listener):
 
 
 def harm(page: Path, listener, tmp_path: Path) -> set[str]:
-    """What the page did: "script", "network", or nothing."""
+    """The harm that the page did: "script", "network", or none."""
     dom = opened(page, tmp_path / "profile")
     said = {"network"} if listener[1] else set()
     return said | ({"script"} if f'class="{RAN}"' in dom.split("<head", 1)[0] else set())

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from checker.forms import read_forms
-from checker.grading.feedback import feedback
-from checker.grading.lines import Line
-from checker.pages.site import render
+from checker.grading.table.feedback import feedback
+from checker.grading.table.students import Line
+from checker.pages.rendering import render
+from checker.points.forms import read_forms
 from tests.checker.browser import NEEDED, browser
 
 pytestmark = NEEDED
@@ -55,7 +55,7 @@ def shown(tmp_path_factory):
 def address(good, tmp_path):
     from dataclasses import replace
 
-    from checker.check import check
+    from checker.checking.check import check
 
     path = tmp_path / "dots.ipynb"
     path.write_text(json.dumps(good))

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker.check import check
+from checker.checking.check import check
 from checker.pages import builtin
-from checker.pages.site import render
+from checker.pages.rendering import render
 from tests.checker.conftest import code, markdown
 from tests.checker.hostile import everything, notebook_of, showing
 from tests.conftest import few_of

@@ -13,13 +13,13 @@ import yaml
 from typer.testing import CliRunner
 
 from checker.__main__ import app
-from checker.notebook import Unreadable
 from checker.pages import quarto
-from checker.pages.finish import finish
-from checker.pages.site import render
-from checker.pages.website import website
+from checker.pages.rendering import render
+from checker.reading.notebook import Unreadable
+from checker.reading.website import website
+from checker.site.finish import finish
 from tests.checker.conftest import code, markdown
-from tests.checker.test_render import listed, picture
+from tests.checker.pages.test_rendering import listed, picture
 
 # Stands in for Quarto 1.7.34: it writes what it was given and the environment beside itself, and a page as Quarto does,
 # with `<main>` around the cells. It shows nothing of how Quarto reads Markdown, options and shortcodes.
@@ -59,7 +59,7 @@ def stand_in(tmp_path, monkeypatch):
 
 
 def seen(tmp_path) -> dict:
-    """What the stand-in was called with."""
+    """The arguments that the stand-in was called with."""
     return json.loads((tmp_path / "bin" / "quarto.json").read_text())
 
 
@@ -194,7 +194,7 @@ def test_where_quarto_fails_there_is_the_built_in_page_and_why(good, save, tmp_p
     notes = []
     text = render(save(good), tmp_path / "out", "quarto", say=notes.append).read_text()
     assert notes == [f"Quarto could not show this notebook: {said}. This is the built-in page."]
-    assert html.escape(notes[0]) in text and "Show the reward function" in text
+    assert html.escape(notes[0]) in text and "<summary>Code <small>" in text
 
 
 def test_a_quarto_that_takes_for_ever_ends_with_its_children(good, save, tmp_path, stand_in, monkeypatch):
@@ -213,7 +213,7 @@ def test_only_the_courses_own_notebooks_go_to_quarto_unasked(good, save, tmp_pat
     path = save(good)
     render(path, tmp_path / "out")
     assert not (tmp_path / "bin" / "quarto.json").exists()
-    ours = Path(__file__).parents[2] / "notebooks" / "dots.ipynb"
+    ours = Path(__file__).parents[3] / "notebooks" / "dots.ipynb"
     render(path, tmp_path / "out", origin=ours)
     assert (tmp_path / "bin" / "quarto.json").exists()
 
@@ -242,19 +242,19 @@ def test_the_site_is_made_by_a_quarto_that_pip_installed(tmp_path, stand_in):
     stand_in(f'#!/bin/sh\necho "quarto $*" > "{tmp_path}/called"\n')
     assert CliRunner().invoke(app, ["site"]).exit_code == 0
     assert (tmp_path / "called").read_text() == "quarto render\n"
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    makefile = (Path(__file__).parents[3] / "Makefile").read_text()
     assert "\n\t@$(RUN) -m checker site\n" in makefile
 
 
 def test_quarto_finds_nothing_to_add_to_what_git_ignores():
     """Catches `quarto render` changing a tracked file: it appends the lines that it does not find word for word."""
-    ignored = (Path(__file__).parents[2] / ".gitignore").read_text().splitlines()
+    ignored = (Path(__file__).parents[3] / ".gitignore").read_text().splitlines()
     assert {"/.quarto/", "**/*.quarto_ipynb"} <= set(ignored)
 
 
 def test_notebooks_of_the_site_keep_their_lines_apart():
     """Catches a source saved as one string: Quarto drops its line breaks, and prints the header on the page."""
-    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
+    for path in sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         whole = [number for number, cell in enumerate(cells) if isinstance(cell["source"], str)]
         assert not whole, f"{path.name}, cells {whole}: save it from JupyterLab, or by `checker report --in-place`"
@@ -262,7 +262,7 @@ def test_notebooks_of_the_site_keep_their_lines_apart():
 
 def test_no_theme_of_the_site_asks_for_a_font():
     """Catches a theme without the line that keeps it from importing fonts from elsewhere."""
-    project = Path(__file__).parents[2]
+    project = Path(__file__).parents[3]
     settings = yaml.safe_load((project / "_quarto.yml").read_text())
     for layers in settings["format"]["html"]["theme"].values():
         styles = "".join((project / layer).read_text() for layer in layers if layer.endswith(".scss"))
@@ -271,7 +271,7 @@ def test_no_theme_of_the_site_asks_for_a_font():
 
 def test_a_page_of_quartos_site_is_finished_as_ours_are(tmp_path):
     """Catches scripts from elsewhere that Quarto adds, and Quarto's pages without links, openings and files."""
-    project = Path(__file__).parents[2]
+    project = Path(__file__).parents[3]
     page = tmp_path / "notebooks" / "dots.html"
     page.parent.mkdir()
     page.write_text(

@@ -1,13 +1,14 @@
 """The page: everything in it, nothing from elsewhere, nothing that runs."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from checker.assign import EXAMPLE_PRINTED, SHOULD_PRINT
+from checker.editions.assign import EXAMPLE_PRINTED, SHOULD_PRINT
 from checker.pages import cells
-from checker.pages.site import render
+from checker.pages.rendering import render
+from checker.pages.templates import with_code
+from checker.reading.notebook import Cell
 from tests.checker.conftest import code, markdown
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -45,30 +46,20 @@ def test_a_label_in_bold_is_a_heading_too_and_stands_there_once(good, save, tmp_
 
 
 FOLDS = {
-    "# Cell 4: Reward function": "Show the reward function",
-    "# Cell 5: One GRPO step": "Show one GRPO step",
-    "# A world of 50 x 50: 2,500 states": "Show a world of 50 x 50",
-    "# PPO and GRPO on the same task": "Show PPO and GRPO on the same task",
-    "#| label: fig-x\n# Cell 6: Training loop": "Show the training loop",
-    "#| code-summary: Show what trains\n# Cell 6: Training loop": "Show what trains",
-    "x = 1": "Show the code",
-    "# " + "very " * 20 + "long": "Show the code",
+    "# Cell 4: Reward function": "Code",
+    "# Cell 4: Reward function\nx = 1  # one": "Code",
+    "# Cell 4: Reward function\n\n# One for each dot": "Code: One for each dot",
+    "# Stage two: fit a reward model": "Code: Stage two: fit a reward model",
+    "#| label: fig-x\n# Cell 6: Training loop\n# PPO": "Code: PPO",
+    "#| code-summary: What trains\n# Cell 6: Training loop": "What trains",
+    "x = 1\n# Far below": "Code",
+    "#": "Code",
 }
 
 
 @pytest.mark.parametrize("source", FOLDS)
 def test_a_fold_says_what_is_in_it(page, source):
     assert f"<summary>{FOLDS[source]} <small>In [1]" in page(code(source))
-
-
-def test_the_site_names_folds_in_the_same_words():
-    """Catches a list of words that was changed for reports and not for the site, or the other way round."""
-    lua = (Path(__file__).parents[2] / "site" / "sections.lua").read_text(encoding="utf-8")
-    assert f'("{" ".join(WORDS)}")' in lua
-    assert cells.WITHOUT_THE == set(WORDS) and f"LONGEST = {cells.LONGEST_FOLD} " in lua
-
-
-WORDS = "a an the one two three both some each every what how why where on in by with".split()
 
 
 def picture(source: str, pictures: int = 1) -> dict:
@@ -100,9 +91,17 @@ def test_a_picture_without_a_text_is_named_after_its_cell(page):
     assert 'alt="Figure: Training loop"' in page(picture("# Cell 6: Training loop"))
 
 
+def test_an_option_goes_on_in_the_next_line():
+    """Catches a caption that ends where its first line does, or is lost whole."""
+    wrapped = '#| fig-cap: "Reward over\n#|   the steps."\n#| fig-alt: "A curve\n#|   that rises."\n# Cell 6: Loop'
+    cell = Cell(0, "code", wrapped)
+    assert (cells.caption(cell, 0), cells.alternative(cell, 0)) == ("Reward over the steps.", "A curve that rises.")
+    assert cells.code_of(cell) == "# Cell 6: Loop"
+
+
 @pytest.mark.parametrize("options", ["#| fig-cap: [", "#| 3", "#| fig-cap: {a: 1}", "#| !!python/object:x y", "#| - a"])
 def test_options_that_are_none_are_borne(page, options):
-    assert "Show the training loop" in page(picture(f"{options}\n# Cell 6: Training loop"))
+    assert "<summary>Code: by PPO <small>" in page(picture(f"{options}\n# Cell 6: Training loop\n# by PPO"))
 
 
 def test_an_attached_picture_is_shown(page):
@@ -239,3 +238,11 @@ def test_a_page_that_stands_alone_links_to_no_file(page):
     text = page(markdown("See [gradients](gradients.ipynb), [above](#x) and [a paper](https://example.org/a)."))
     assert "See gradients, <a" in text and 'href="https://example.org/a"' in text
     assert "gradients.ipynb" not in text
+
+
+def test_code_in_a_finding_is_code_and_nothing_else_is_markup(good, save, tmp_path):
+    """Catches raw backticks on the page, and a finding that escapes from its text."""
+    good["cells"][0]["source"] = good["cells"][0]["source"].replace("\njupyter: python3", "")
+    text = render(save(good), tmp_path / "out", "builtin").read_text()
+    assert "<code>jupyter: python3</code>" in text and "`jupyter: python3`" not in text
+    assert with_code("`<b>` <i>") == "<code>&lt;b&gt;</code> &lt;i&gt;"

@@ -1,12 +1,12 @@
-"""What no check can judge has a field on the form, with its worth and what the student put there."""
+"""Fields of the form: one for all that no check can judge, with its worth and what the student put there."""
 
 import json
 
 import pytest
 
-from checker.by_hand import fields, without_a_check
-from checker.notebook import notebook_of
-from checker.pages.site import render
+from checker.pages.rendering import render
+from checker.points.fields import fields, without_a_check
+from checker.reading.notebook import notebook_of
 from tests.checker.conftest import code, markdown
 
 EXERCISE = "def {name}():\n    # student code here\n    # TODO: do {name} ({points} points)\n    {solution}\n    # end student code"

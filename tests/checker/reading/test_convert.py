@@ -5,8 +5,8 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.convert import plain, sections, to_markdown
-from checker.notebook import CHECK_RECORD, read
+from checker.reading.convert import plain, sections, to_markdown
+from checker.reading.notebook import CHECK_RECORD, read
 from tests.checker.conftest import code, markdown
 
 
@@ -44,7 +44,7 @@ def test_the_record_of_a_check_does_not_count(save):
     record = {"version": 1, "exercise": "per-token KL", "passed": True, "cases": 125, "slips": ["x" * 5_000]}
 
     def with_verdict(data: dict) -> dict:
-        cell = code("check.kl(per_token_kl)")
+        cell = code("check.per_token_kl(per_token_kl)")
         cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
         return cell
 
@@ -54,7 +54,7 @@ def test_the_record_of_a_check_does_not_count(save):
     )
     assert line in plain_line and recorded == plain_line
     alone = converted(save, [with_verdict({CHECK_RECORD: record})])
-    assert alone == converted(save, [code("check.kl(per_token_kl)")])
+    assert alone == converted(save, [code("check.per_token_kl(per_token_kl)")])
 
 
 def test_fences_inside_do_not_end_the_block(save):

@@ -1,14 +1,15 @@
-"""What an exercise is worth is the same number in the worked notebook, in the blank edition and in grading."""
+"""The worth of an exercise is the same number in the worked notebook, in the blank edition and in grading."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from checker.assign import blank
-from checker.points import exercises, total
+from checker.editions.assign import blank
+from checker.reading.exercises import exercises, total
+from checker.reading.todos import Todo, todo_at, todos_in
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 
 
 def notebook(*cells: tuple[str, str]) -> dict:
@@ -31,9 +32,12 @@ SOLUTION = "def f():\n    # student code here\n    # TODO: return two{}\n    ret
     [
         (("code", SOLUTION.format(" (3 points, 10 minutes)")), 3, 10),
         (("code", SOLUTION.format(" (1 point, 1 minute)")), 1, 1),
+        (("code", SOLUTION.format("\n    # (3 points,\n    # 10 minutes)")), 0, 0),
+        (("code", SOLUTION.format(" (3 points, 10 minutes, further)")), 3, 10),
         (("code", SOLUTION.format(" (1.5 points)")), 1.5, 0),
         (("code", SOLUTION.format("")), 0, 0),
         (("markdown", ANSWER.format("2 points")), 2, 0),
+        (("markdown", ANSWER.format("2 points, further")), 2, 0),
         (("markdown", ANSWER.format("1 point")), 1, 0),
         (("markdown", ANSWER.format("2.5 points")), 2.5, 0),
     ],
@@ -45,6 +49,17 @@ def test_a_blank_edition_is_worth_what_its_worked_notebook_is(cell, worth, minut
         (exercise,) = exercises(cells)
         assert (exercise.points, exercise.minutes, exercise.written) == (worth, minutes, cell[0] == "markdown")
         assert exercise.what in ("return two", "Success")
+        assert exercise.further == ("further" in cell[1])
+
+
+def test_a_todo_is_read_whole_and_ends_with_its_worth():
+    """Catches words or points that are lost where a TODO goes on in a further line, and a solution's comment read as one."""
+    lines = ["# TODO: return", "# two (of x)", "# for all (3 points, 10 minutes)", "# the first (1 point)", "x = 1"]
+    assert todo_at(lines) == Todo(tuple(lines[:3]), "return two (of x) for all", 3, 10)
+    assert todo_at(["# TODO: return two", "# and add them", "x = 1"]) == Todo(("# TODO: return two",), "return two")
+    assert todo_at(["# TODO: two", "# end student code", "# x (3 points)"]).points == 0
+    assert todo_at(["x = 1", "# TODO: two"]) is None
+    assert [todo.what for todo in todos_in("\n".join([*lines, *lines]))] == ["return two (of x) for all"] * 2
 
 
 def test_a_student_sees_what_an_answer_is_worth_and_where_to_write_it():

@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from checker.check import check
-from checker.convert import to_markdown
-from checker.formats import as_json
-from checker.notebook import Unreadable, read
-from checker.pages.site import render
+from checker.checking.check import check
+from checker.checking.formats import as_json
+from checker.pages.rendering import render
+from checker.reading.convert import to_markdown
+from checker.reading.notebook import Unreadable, read
 from tests.checker.conftest import GOOD, HEADER, code, markdown
 from tests.checker.hostile import everything, notebook_of, reports_on, showing, zip_of
 
@@ -115,7 +115,7 @@ def test_a_damaged_zip_is_refused_and_not_raised(tmp_path):
 
 
 def test_the_limits_on_size_are_said(save, monkeypatch):
-    monkeypatch.setattr("checker.notebook.MAX_FILE_BYTES", 100)
+    monkeypatch.setattr("checker.reading.notebook.MAX_FILE_BYTES", 100)
     with pytest.raises(Unreadable, match="larger than"):
         read(save(GOOD))
     assert check(save("x" * 200, "hw.md")).status == "unreadable"

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from checker.__main__ import app
-from checker.batch import check_all
-from checker.inventory import take
+from checker.checking.batch import check_all
+from checker.reading.inventory import take
 from tests.checker.command_line import checker
 from tests.checker.conftest import GOOD
 from tests.checker.hostile import reports_on, zip_of

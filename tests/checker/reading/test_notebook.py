@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker.check import check
-from checker.notebook import Unreadable, read
+from checker.checking.check import check
+from checker.reading.notebook import Unreadable, read
 
 
 @pytest.mark.parametrize(

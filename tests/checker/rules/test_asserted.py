@@ -1,4 +1,4 @@
-"""Which method rules are asserted: the criterion, and that the code and the README say what the figures give."""
+"""The method rules that are asserted: the criterion, and that the code and the README say what the figures give."""
 
 from pathlib import Path
 

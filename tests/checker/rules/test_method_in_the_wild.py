@@ -5,7 +5,7 @@ Each of them comes from a public notebook that an earlier form of the rules judg
 
 import pytest
 
-from checker.check import check
+from checker.checking.check import check
 
 LOGPS = "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
 PAD = "tokenizer.pad_token = tokenizer.eos_token\n"

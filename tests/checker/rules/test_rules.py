@@ -1,8 +1,10 @@
 """Each rule on a notebook that breaks it and on one that does not."""
 
+import sys
+
 import pytest
 
-from checker.check import check
+from checker.checking.check import check
 from checker.rules import RULES
 from tests.checker.conftest import HEADER, code, markdown
 
@@ -215,6 +217,8 @@ def spoil_cell(number, key, value):
 
 SPOILED = [
     ("U002", spoil_cell(2, "cell_type", "text")),
+    ("U003", spoil_cell(2, "source", "# Cell 2: Model\nx = (1")),
+    ("U003", spoil_cell(2, "source", "%%time\n# Cell 2: Model\nx = (1")),
     ("U002", spoil_cell(2, "source", 3)),
     ("U002", spoil_cell(2, "source", ["x", None])),
     ("U002", spoil_cell(2, "outputs", None)),
@@ -298,3 +302,65 @@ def test_the_bars_show_source_and_output_apart(good, save):
     append("word " * 9000)(good["cells"])
     bars = check(save(good)).where_they_went
     assert len(bars) == 1 + 8 + 1 and "=" * 29 in bars[1] and "Cell 1: Task" in bars[1]
+
+
+def test_a_cell_that_python_cannot_read_is_told_with_its_line(good, save):
+    """Catches `x = (1`, which no other rule sees, on a notebook that passes."""
+    good["cells"][2]["source"] += "\n!pip list\nx = (1"
+    report = check(save(good))
+    (finding,) = [finding for finding in report.findings if finding.code == "U003"]
+    running = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    assert report.status == "fail" and finding.place == "Cell 2: Model"
+    assert finding.found == f"{running} cannot read this cell, line 4: '(' was never closed"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%matplotlib inline",
+        "!pip install \\\n    torch",
+        "files = !ls",
+        "if True:\n    !ls",
+        "torch?",
+        "rows = await fetch()",
+        "async with session as open_session:\n    pass",
+        "text = '%d' \\\n  % (3)",
+    ],
+)
+def test_magic_and_await_are_no_mistakes(good, save, line):
+    good["cells"][2]["source"] += f"\n{line}"
+    assert "U003" not in codes(save(good))
+
+
+def test_a_cell_in_another_language_by_magic_is_no_mistake(good, save):
+    good["cells"].insert(3, code("%%bash\nls ("))
+    assert "U003" not in codes(save(good))
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"kernelspec": {"name": "ir", "language": "R"}}, {"language_info": {"name": "julia"}}]
+)
+def test_a_notebook_in_another_language_is_told_so(good, save, metadata):
+    """Catches R that is read, and run, as if it were Python."""
+    good["metadata"] = metadata
+    report = check(save(good))
+    (language,) = {part.get("language") or part["name"] for part in metadata.values()}
+    assert report.status == "unreadable" and f"written in {language}" in report.findings[0].advice
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [None, {}, {"kernelspec": 3}, {"kernelspec": {"language": None}}, {"language_info": {"name": "ipython"}}],
+)
+def test_a_notebook_that_names_no_other_language_is_python(good, save, metadata):
+    good["metadata"] = metadata
+    assert check(save(good)).status == "pass"
+
+
+def test_a_long_error_ends_in_whole_words(good, save):
+    """Catches the sentence of a cell that is not filled in, cut off behind "This cell needs"."""
+    spoil_error(good["cells"])
+    words = "Not filled in yet: get_reward, group_advantages, per_token_kl, grpo_loss, step_loss. This cell needs them."
+    good["cells"][4]["outputs"][-1]["traceback"] = [f"NotFilledIn: {words}"]
+    (finding,) = [finding for finding in check(save(good)).findings if finding.code == "X003"]
+    assert finding.found.endswith(words)

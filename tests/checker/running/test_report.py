@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from types import SimpleNamespace
 
 import nbformat
@@ -15,8 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 from checker.__main__ import app
-from checker.kernel import fresh_kernel
-from checker.report import run
+from checker.checking.terminal import many
+from checker.running.kernel import fresh_kernel
+from checker.running.report import run
+from tests.checker.command_line import checker
 from tests.checker.conftest import GOOD, code
 
 CELLS = {
@@ -97,6 +100,9 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(two):
     assert "Cell 4: Reward function stopped with NameError: name 'undefined' is not defined" in out
     assert "of the file" not in out
     assert "undefined + x" in out
+    assert re.search(r"findings +\d+ errors", out), "what is wrong is no matter of structure"
+    assert re.search(r"structure +9 of 9 cells *\n", out)
+    assert many(1, "error") == "1 error"
     assert executed(two.build, "bad.ipynb")[3]["outputs"]
 
 
@@ -115,7 +121,7 @@ def run_once(monkeypatch):
             runs[path] = run(path, *arguments, **options)
         return runs[path]
 
-    monkeypatch.setattr("checker.report.run", kept)
+    monkeypatch.setattr("checker.running.report.run", kept)
 
 
 def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path, run_once):
@@ -143,6 +149,47 @@ def test_what_is_not_a_notebook_is_said(tmp_path):
     assert "not valid JSON" in done.output
 
 
+def test_folders_and_zips_are_run_each_notebook_under_its_own_name(notebook, tmp_path):
+    """Catches two notebooks of one name of which the second overwrites the first, and a copy called `0.ipynb`."""
+    path = notebook()
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.write(path, "anna/mine.ipynb")
+    done = report(path.parent, tmp_path / "all.zip", path, "-o", tmp_path / "build")
+    assert done.exit_code == 0, done.output
+    found = {page.relative_to(tmp_path / "build").as_posix() for page in (tmp_path / "build").rglob("*.html")}
+    assert found == {"my notebook.html", "2/my notebook.html", "anna/mine.html"}
+    assert f"{tmp_path / 'all.zip'}:anna/mine.ipynb" in done.output and "characters" in done.output
+    copy = str(tmp_path / "build" / "anna" / "mine.ipynb")
+    assert copy in re.sub(r"\s", "", done.output), "where the copy was saved"
+
+
+def test_a_zip_is_not_written_to(notebook, tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.write(notebook(), "mine.ipynb")
+    done = checker("report", "--in-place", tmp_path / "all.zip", cwd=tmp_path)
+    assert done.returncode == 2 and "A zip is not written to" in done.stderr and not (tmp_path / "build").exists()
+
+
+def test_a_folder_without_a_notebook_is_said(tmp_path):
+    done = checker("report", tmp_path, cwd=tmp_path)
+    assert done.returncode == 2 and "No notebooks were found" in done.stderr
+
+
+def test_a_program_is_no_notebook(tmp_path):
+    """Catches "not valid JSON (line 1)" about a file that was never meant to be JSON."""
+    (tmp_path / "mine.py").write_text("print(1)")
+    assert "a Python program and no notebook" in report(tmp_path / "mine.py", "-o", tmp_path).output
+
+
+def test_a_notebook_in_another_language_is_not_run(notebook, tmp_path):
+    path = notebook()
+    content = json.loads(path.read_text())
+    content["metadata"] = {"kernelspec": {"name": "ir", "language": "R"}}
+    path.write_text(json.dumps(content))
+    done = report(path, "-o", tmp_path / "build")
+    assert done.exit_code == 2 and "written in R" in done.output and not (tmp_path / "build").exists()
+
+
 def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_path):
     """Catches the two tracebacks that the notebook client prints when it is interrupted."""
     ready = tmp_path / "pid"
@@ -162,7 +209,7 @@ def test_ctrl_c_is_a_sentence_and_leaves_no_kernel_and_no_file(notebook, tmp_pat
 
 def test_the_kernel_starts_before_what_talks_to_it_is_imported():
     """Catches nbclient or nbformat imported at the top of a module: the kernel would then start a second later."""
-    code = "import sys, checker.report; print([m for m in ('nbclient', 'nbformat', 'nbconvert') if m in sys.modules])"
+    code = "import sys, checker.running.report; print([m for m in ('nbclient', 'nbformat', 'nbconvert') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
 

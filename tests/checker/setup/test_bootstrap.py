@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from checker import bootstrap, environment
-from checker.assign import assign
+from checker.editions.assign import assign
+from checker.setup import bootstrap, environment
 from tests.checker.command_line import checker
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def bare(*arguments, cwd=ROOT):
@@ -42,24 +42,53 @@ def test_any_other_command_is_handed_to_the_environment(monkeypatch):
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
     monkeypatch.setattr(bootstrap.environment, "in_use", lambda: False)
     monkeypatch.setattr(bootstrap.environment, "interpreter", lambda: Path(sys.executable))
+    monkeypatch.setattr(bootstrap.environment, "stamp", lambda tests: ROOT / "pyproject.toml")
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: calls.append(command) or 1)
     with pytest.raises(SystemExit) as ended:
         bootstrap.before_packages(["report", "x.ipynb"])
     assert calls == [[sys.executable, "-m", "checker", "report", "x.ipynb"]] and ended.value.code == 1
 
 
-def test_without_an_environment_the_way_to_one_is_said(monkeypatch, tmp_path):
-    """Catches `ModuleNotFoundError: typer` as the first thing that a student sees, and an endless chain of calls."""
+def test_the_first_command_that_needs_packages_installs_them(monkeypatch, tmp_path):
+    """Catches the README's promise broken: "not installed" as the first thing that a student sees."""
+    steps = []
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
     monkeypatch.setattr(bootstrap.environment, "ENVIRONMENT", tmp_path)
-    with pytest.raises(SystemExit, match="make setup"):
+    monkeypatch.setattr(bootstrap.environment, "setup", lambda: steps.append("setup"))
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: steps.append(command[2:]) or 0)
+    with pytest.raises(SystemExit) as ended:
         bootstrap.before_packages(["report", "x.ipynb"])
-    environment.interpreter().parent.mkdir()
-    environment.interpreter().touch()
+    assert ended.value.code == 0 and steps == ["setup", ["checker", "report", "x.ipynb"]]
+
+
+def test_a_setup_that_fails_is_a_sentence_and_runs_nothing(monkeypatch, tmp_path, capsys):
+    def fail():
+        raise environment.SetupError("pip could not install torch.")
+
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
+    monkeypatch.setattr(bootstrap.environment, "ENVIRONMENT", tmp_path)
+    monkeypatch.setattr(bootstrap.environment, "setup", fail)
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: pytest.fail("it was run"))
+    with pytest.raises(SystemExit) as ended:
+        bootstrap.before_packages(["report", "x.ipynb"])
+    assert ended.value.code == 2 and "pip could not install torch." in capsys.readouterr().err
+
+
+def test_an_environment_that_lacks_a_package_does_not_call_itself(monkeypatch):
+    """Catches an endless chain of calls."""
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
     monkeypatch.setattr(bootstrap.environment, "in_use", lambda: True)
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: pytest.fail("it called itself"))
     with pytest.raises(SystemExit, match="make setup"):
         bootstrap.before_packages([])
+
+
+@pytest.mark.parametrize("asked", ["-h", "--help", "--version"])
+def test_help_and_version_install_nothing(asked):
+    """Catches gigabytes for a question."""
+    done = bare(asked)
+    assert done.returncode == 0 and "Installing" not in done.stdout, done.stderr
+    assert ("setup" in done.stdout) == (asked != "--version")
 
 
 def test_an_old_python_is_told_so(monkeypatch):
@@ -101,7 +130,7 @@ def course(tmp_path, monkeypatch):
     return ran
 
 
-@pytest.mark.parametrize("name", ["dots", "dots.ipynb", "notebooks/dots.ipynb"])
+@pytest.mark.parametrize("name", ["dots", "Dots", "dots.ipynb", "notebooks/dots.ipynb"])
 def test_start_copies_a_blank_edition_and_says_how_to_open_it(course, capsys, name):
     assert bootstrap.main(["start", name]) == 0
     copy = json.loads((bootstrap.WORK / "dots.ipynb").read_text(encoding="utf-8"))
@@ -141,6 +170,19 @@ def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(
         ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/notebooks/student"],
         ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/work"],
     ]
+
+
+@pytest.mark.parametrize("options", [["--", "--no-browser", "--ip", "0.0.0.0"], ["--no-browser", "--ip", "0.0.0.0"]])
+def test_what_follows_lab_goes_to_jupyter(course, options):
+    """Catches a container or a server on which JupyterLab cannot be told where it is."""
+    bootstrap.main(["lab", *options])
+    (call,) = course
+    assert call[-3:] == ["--no-browser", "--ip", "0.0.0.0"] and "--" not in call
+
+
+def test_a_help_that_is_asked_of_jupyter_goes_to_jupyter(course):
+    done = checker("lab", "--", "--help")
+    assert done.returncode == 0 and course[0][-1] == "--help" and "usage: checker" not in done.stdout
 
 
 def test_what_follows_test_goes_to_pytest(course):

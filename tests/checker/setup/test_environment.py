@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker import environment
+from checker.setup import environment
 
 CPU_INDEX = ["--index-url", environment.CPU_INDEX]
 
@@ -25,9 +25,10 @@ def clone(tmp_path, monkeypatch):
         ("PROJECT", "pyproject.toml"),
         ("REQUIREMENTS", "requirements.txt"),
         ("TEST_REQUIREMENTS", "requirements-test.txt"),
+        ("CONSTRAINTS", "constraints.txt"),
     ):
         monkeypatch.setattr(environment, name, tmp_path / path)
-    for path in (environment.PROJECT, environment.TEST_REQUIREMENTS):
+    for path in (environment.PROJECT, environment.TEST_REQUIREMENTS, environment.CONSTRAINTS):
         path.write_text("")
     environment.REQUIREMENTS.write_text("numpy==1.0\ntorch==2.13.0\n")
     monkeypatch.setattr(environment, "SYSTEM", "linux")
@@ -47,8 +48,13 @@ def clone(tmp_path, monkeypatch):
     return state
 
 
+def all_of(requirements: Path) -> list[str]:
+    """The arguments by which pip installs a list of requirements, with the pins of everything that they bring."""
+    return ["-c", str(environment.CONSTRAINTS), "-r", str(requirements)]
+
+
 def pip_calls(state) -> list[list[str]]:
-    """What was given to `pip install`, without what every call has."""
+    """The arguments of every `pip install`, without those that all calls have."""
     same = [str(environment.interpreter()), "-m", "pip", "install", "--disable-pip-version-check"]
     calls = [command for command in state.calls if "pip" in command]
     assert all(command[:5] == same for command in calls)
@@ -61,8 +67,8 @@ def test_the_first_time_torch_comes_by_itself_from_the_index_of_cpu_builds(clone
     assert clone.calls[0] == [sys.executable, "-m", "venv", str(environment.ENVIRONMENT)]
     assert pip_calls(clone) == [
         [*CPU_INDEX, "--no-deps", "torch==2.13.0"],
-        ["--quiet", "-r", str(environment.REQUIREMENTS)],
-        ["--quiet", "--no-deps", "-e", str(clone.root)],
+        ["--quiet", *all_of(environment.REQUIREMENTS)],
+        ["--quiet", "--no-deps", "--no-build-isolation", "-e", str(clone.root)],
     ]
     assert "GB to download" in capsys.readouterr().out
     assert environment.up_to_date(tests=False) and not environment.up_to_date(tests=True)
@@ -83,9 +89,10 @@ def test_size_and_time_are_said_before_anything_is_done(clone, capsys, monkeypat
 def test_the_plain_index_serves_where_the_other_cannot_be_reached(clone, capsys):
     clone.reason = "Name or service not known"
     environment.setup()
-    assert pip_calls(clone)[:2] == [["--no-deps", "torch==2.13.0"], ["-r", str(environment.REQUIREMENTS)]]
+    assert pip_calls(clone)[:2] == [["--no-deps", "torch==2.13.0"], all_of(environment.REQUIREMENTS)]
     said = capsys.readouterr().out
     assert "Name or service not known" in said and "Ctrl-C" in said
+    assert "HTTPS_PROXY" in said and f"{environment.interpreter()} -m pip install" in said
 
 
 @pytest.mark.parametrize(("system", "build"), [("linux", "cuda"), ("darwin", None), ("win32", None), ("win32", "cpu")])
@@ -147,7 +154,7 @@ def test_a_build_that_cannot_be_had_leaves_the_one_that_is_there(clone):
 
 def test_tests_bring_their_requirements_in_the_same_call(clone):
     environment.setup(tests=True)
-    assert ["--quiet", "-r", str(environment.TEST_REQUIREMENTS)] in pip_calls(clone)
+    assert ["--quiet", *all_of(environment.TEST_REQUIREMENTS)] in pip_calls(clone)
     assert environment.up_to_date(tests=True) and environment.up_to_date(tests=False)
 
 
@@ -168,10 +175,11 @@ def test_an_environment_that_cannot_be_made_leaves_nothing_behind(clone):
     assert not environment.ENVIRONMENT.exists()
 
 
-def test_a_change_of_the_requirements_is_noticed(clone):
+@pytest.mark.parametrize("changed", ["REQUIREMENTS", "CONSTRAINTS", "PROJECT"])
+def test_a_change_of_the_requirements_is_noticed(clone, changed):
     environment.setup()
     later = environment.stamp(tests=False).stat().st_mtime + 10
-    environment.os.utime(environment.REQUIREMENTS, (later, later))
+    environment.os.utime(getattr(environment, changed), (later, later))
     assert not environment.up_to_date(tests=False)
 
 
@@ -193,7 +201,7 @@ def test_the_pin_and_the_version_in_use_are_found():
     assert environment.torch_pin().removeprefix("torch==") == environment.installed_torch().split("+")[0]
 
 
-MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+MAKEFILE = (Path(__file__).parents[3] / "Makefile").read_text(encoding="utf-8")
 SCRIPT = """#!/bin/sh
 echo "$@" >> calls
 case "$*" in *"checker setup"*)
@@ -210,7 +218,7 @@ esac
 def made(tmp_path):
     """`make` in a folder where Python is a script that writes down what it was called with."""
     (tmp_path / "Makefile").write_text(MAKEFILE)
-    for name in ("requirements.txt", "requirements-test.txt", "pyproject.toml"):
+    for name in ("requirements.txt", "requirements-test.txt", "constraints.txt", "pyproject.toml"):
         (tmp_path / name).write_text("")
     (tmp_path / "fake").write_text(SCRIPT)
     (tmp_path / "fake").chmod(0o755)

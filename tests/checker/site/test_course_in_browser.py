@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.pages.pieces import trying
-from checker.pages.site import render
+from checker.pages.rendering import render
+from checker.site.pieces import trying
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import markdown
 from tests.checker.looking import (

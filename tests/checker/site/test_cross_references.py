@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from checker.pages.crossings import crossed
 from checker.pages.markdown import to_html
+from checker.site.cross_references import crossed
 from tests.checker.looking import PROJECT
 
 

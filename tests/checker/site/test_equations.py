@@ -2,7 +2,7 @@
 
 import re
 
-from checker.pages.equations import FORMULAS, Equation, by_notebook, named
+from checker.site.equations import FORMULAS, Equation, by_notebook, named
 from tests.checker.looking import PROJECT
 
 TEXT = """

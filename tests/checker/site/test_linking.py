@@ -2,9 +2,9 @@
 
 import pytest
 
-from checker.pages.linking import Entry, linked
-from checker.pages.terms import Paper, glossary_entries
-from tests.checker.test_site import PROJECT
+from checker.site.linking import Entry, linked
+from checker.site.terms import Paper, glossary_entries
+from tests.checker.site.test_site import PROJECT
 
 ENTRIES = [Entry(r"reward hacking", "g#hacking", "term"), Entry(r"(?i:rewards?)", "g#reward", "term")]
 
@@ -58,6 +58,7 @@ def test_glossary_words_are_found_as_texts_write_them():
         ("KL", "kl-divergence"),
         ("k3", "k1-k2-k3"),
         ("Group Relative Policy Optimization", "grpo"),
+        ("Dr. GRPO", "dr.-grpo"),
     ):
         assert f'href="g#{anchor}"' in linked(page(f"<p>{text}</p>"), entries), text
     assert linked(page("<p>pro lora</p>"), entries) == page("<p>pro lora</p>")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.notebook import read
 from checker.pages import builtin, quarto
-from checker.pages.equations import by_notebook
-from checker.pages.site import render
-from checker.pages.website import website
+from checker.pages.rendering import render
+from checker.reading.notebook import read
+from checker.reading.website import website
+from checker.site.equations import by_notebook
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import code, markdown
 from tests.checker.looking import (
@@ -33,9 +33,9 @@ from tests.checker.looking import (
     served,
     weight,
 )
-from tests.checker.test_quarto import DANGEROUS
-from tests.checker.test_render import listed
-from tests.checker.test_site import Elements, assert_no_link_is_dead
+from tests.checker.pages.test_quarto import DANGEROUS
+from tests.checker.pages.test_rendering import listed
+from tests.checker.site.test_site import Elements, assert_no_link_is_dead
 
 pytestmark = [
     pytest.mark.slow,
@@ -243,7 +243,7 @@ def test_equations_have_the_numbers_by_which_notebooks_name_them(pages):
 
 
 def as_text(fragment: str) -> str:
-    """What a piece of HTML says, with straight quotation marks."""
+    """The text of a piece of HTML, with straight quotation marks."""
     said = html.unescape(re.sub("<[^>]*>", "", fragment))
     return re.sub("[‘’]", "'", re.sub("[“”]", '"', said))
 

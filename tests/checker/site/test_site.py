@@ -14,14 +14,16 @@ import pytest
 import yaml
 from PIL import Image
 
-from checker.layout import title_of
-from checker.notebook import read
-from checker.pages import course, pieces, terms
-from checker.pages.pieces import cards, recorded, thumbnails
-from checker.pages.website import website
+from checker.pages import templates
+from checker.pages.card import card
+from checker.reading.layout import title_of
+from checker.reading.notebook import read
+from checker.reading.website import website
+from checker.site import builtin, pieces, terms
+from checker.site.pieces import recorded, thumbnails
 from tests.checker.conftest import markdown
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 LOADING = {"src", "srcset", "poster", "data", "background", "action"}
 # Of code: tens of thousands of tags, none of which is a place or a link.
 COLOURS = re.compile(r'<span class="[a-z]{1,2}\d?">|</span>')
@@ -164,9 +166,9 @@ def test_a_card_says_what_the_header_says(good, save):
         "course": {"minutes": 3, "level": "first steps", "builds-on": ["earlier"], "goals": ["to count"]},
     }
     good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
-    card = cards.card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
-    assert (card.title, card.description, card.minutes, card.level) == ("Dots", "Count & compare.", "3", "first steps")
-    assert (card.needs, card.goals, card.reaches) == (["An earlier one"], ["to count"], (0.25, 0.97))
+    made = card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
+    assert (made.title, made.description, made.minutes, made.level) == ("Dots", "Count & compare.", "3", "first steps")
+    assert (made.needs, made.goals, made.reaches) == (["An earlier one"], ["to count"], (0.25, 0.97))
 
 
 def test_a_card_names_the_line_that_says_what_is_reached(good, save):
@@ -176,20 +178,20 @@ def test_a_card_names_the_line_that_says_what_is_reached(good, save):
     evaluation = next(cell for cell in good["cells"] if "Cell 7" in "".join(cell["source"]))
     said = "untrained  0.240\non held-out rows\nfour updates  0.488\none update  0.941 (0.912 to 0.967)\n"
     evaluation["outputs"] = [{"output_type": "stream", "name": "stdout", "text": said}]
-    assert cards.card(Path("a.ipynb"), read(save(good)), {}).reaches == (0.24, 0.941)
+    assert card(Path("a.ipynb"), read(save(good)), {}).reaches == (0.24, 0.941)
 
 
 def test_every_card_says_what_its_notebook_reaches():
     """Catches a line of Cell 7 that was renamed, and a gallery in which one card is poorer than the others."""
     for source in website(PROJECT).notebooks:
-        assert cards.card(source, read(PROJECT / source), {}).reaches, source
+        assert card(source, read(PROJECT / source), {}).reaches, source
 
 
 @pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\ndescription: [1]\n---", "x"])
 def test_a_card_copes_with_a_header_that_says_nothing(good, save, header):
     good["cells"][0] = markdown(header)
-    card = cards.card(Path("a.ipynb"), read(save(good)), {})
-    assert (card.description, card.minutes, card.needs, card.goals) == ("", "", [], [])
+    made = card(Path("a.ipynb"), read(save(good)), {})
+    assert (made.description, made.minutes, made.needs, made.goals) == ("", "", [], [])
 
 
 def test_a_picture_is_made_small_for_the_gallery():
@@ -226,8 +228,6 @@ def test_quarto_gets_the_same_pieces_with_their_scripts(tmp_path, monkeypatch):
     written = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert set(written) == set(pieces.MAKERS)
     assert "addEventListener" in written["watch"] and "counting dots" in written["gallery"]
-    names = re.search(r"NAMES = \{(.*?)\}", (PROJECT / "site" / "pieces.lua").read_text(encoding="utf-8"))[1]
-    assert set(re.findall(r'(\w+)"?\]? = true', names)) == set(pieces.MAKERS)
 
 
 def test_a_fit_is_watched_without_a_script(pages):
@@ -245,7 +245,7 @@ def test_a_fit_is_watched_without_a_script(pages):
 
 
 def cited(text: str) -> set[str]:
-    """What a text names by author and year, "Shao et al. 2024"."""
+    """The papers that a text names by author and year, "Shao et al. 2024"."""
     found = re.findall(
         r"\b([A-Z][\w-]+(?:, [A-Z][\w-]+)*(?: et al\.| and [A-Z][\w-]+)?),?\s+\(?((?:19|20)\d\d)\b", text
     )
@@ -290,7 +290,7 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
     for address in ("", public["site-url"]):
         found = settings | (public if address else {})
         (project / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
-        (page,) = course.build(project, tmp_path / f"site{len(address)}")
+        (page,) = builtin.build(project, tmp_path / f"site{len(address)}")
         text = page.read_text(encoding="utf-8")
         assert '<meta property="og:description" content="All of it.">' in text
         assert (page.parent / "sitemap.xml").is_file() == (page.parent / "a.png").is_file() == bool(address)
@@ -305,7 +305,7 @@ def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
 def test_the_api_reference_holds_what_notebooks_import(pages):
     """Catches a module that is left out, arguments and errors that are lost, private helpers that are shown."""
     text = next(page for page in pages if page.name == "api.html").read_text(encoding="utf-8")
-    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.gae"):
+    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.advantages_of"):
         assert f'id="{name}"' in text, name
     assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
     assert not re.search(r'id="shared[\w.]*\._', text)
@@ -316,3 +316,29 @@ def test_quarto_renders_what_the_site_lists_and_nothing_else():
     settings = yaml.safe_load((PROJECT / "_quarto.yml").read_text(encoding="utf-8"))
     rendered = [name for name in settings["project"]["render"] if "notebooks" in name]
     assert rendered == [page.as_posix() for page in website(PROJECT).notebooks]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_both_engines_read_the_same_styles(theme):
+    """Catches rules or colours that only one of them gets, and a colour that a theme forgets."""
+    settings = yaml.safe_load((PROJECT / "_quarto.yml").read_text(encoding="utf-8"))
+    quartos = settings["format"]["html"]["theme"][theme]
+    assert {"checker/pages/both.scss", f"checker/pages/{theme}.scss"} <= set(quartos)
+    colours = re.findall(
+        r"^\$[\w-]+: (#\w+);", (PROJECT / f"checker/pages/{theme}.scss").read_text(encoding="utf-8"), re.M
+    )
+    sheet = templates.css()
+    assert (PROJECT / "checker/pages/both.scss").read_text(encoding="utf-8") in sheet
+    first = sheet.split("@media")[0] if theme == "light" else sheet.split("@media")[1]
+    in_sheet = re.findall(r"--(\w+): (#\w+);", first[: first.index("}")])
+    assert [name for name, _ in in_sheet] == list(templates.COLOURS.values())
+    assert {colour for _, colour in in_sheet} <= set(colours)
+
+
+def test_every_colour_of_a_style_is_defined():
+    """Catches a name that no theme defines: a browser then draws in black, or not at all."""
+    sheet = templates.css()
+    assert set(re.findall(r"var\(--([\w-]+)\)", sheet)) <= set(re.findall(r"--([\w-]+):", sheet))
+    quartos = (PROJECT / "site/common.scss").read_text(encoding="utf-8")
+    both = (PROJECT / "checker/pages/both.scss").read_text(encoding="utf-8")
+    assert set(re.findall(r"var\(--([\w-]+)\)", both)) <= set(re.findall(r"--([\w-]+): #\{", quartos))

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.attacks import ATTACKS, held
-from checker.grading.boxes import Isolation
+from checker.grading.box.walls import Isolation
 
 AT_EVERY_TEST = (
     "read the grader's environment",

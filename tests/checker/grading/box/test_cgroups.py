@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held
-from checker.grading import cgroups
-from checker.grading.boxes import Isolation, box
-from checker.grading.cgroups import Home, NoCgroup, home, made
-from checker.grading.choosing import with_a_cgroup
-from checker.grading.isolation import run
+from checker.grading.box import cgroups
+from checker.grading.box.cgroups import Home, NoCgroup, home, made
+from checker.grading.box.isolation import run
+from checker.grading.box.selection import with_a_cgroup
+from checker.grading.box.walls import Isolation, box
 
 FILES = ("cgroup.procs", "cgroup.type", "cgroup.subtree_control", "memory.swap.max")
 

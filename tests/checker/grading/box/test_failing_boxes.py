@@ -1,6 +1,6 @@
 """A box that fails is the grader's failure: no number, the reason, and another try at the next run.
 
-The judge is the stand-in of `test_hidden.py`; boxes are real, and refused by a program in bwrap's place.
+The judge is the stand-in of `test_hidden_cases.py`; boxes are real, and refused by a program in bwrap's place.
 """
 
 import csv
@@ -12,16 +12,17 @@ from tempfile import mkdtemp
 
 import pytest
 
-from checker.grading import one, scheduling
+from checker.grading.box.ending import OUT_OF_MEMORY
+from checker.grading.box.isolation import BoxFailed, Outcome
+from checker.grading.box.limits import Limits
 from checker.grading.classes import Class, graded, plan, write_class
-from checker.grading.gradescope import results as for_gradescope
-from checker.grading.isolation import BoxFailed, Outcome
-from checker.grading.limits import Limits
-from checker.grading.one import Settings
+from checker.grading.judge import scheduling, submission
+from checker.grading.judge.submission import Settings
+from checker.grading.table.gradescope import results as for_gradescope
 from tests.checker.grading.test_classes import folder as folder
-from tests.checker.grading.test_classes import of as of
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
+from tests.checker.grading.test_classes import this_class as this_class
 
 REFUSAL = "bwrap: Can't mkdir /tmp/work: No space left on device"
 
@@ -40,12 +41,12 @@ def failing(isolation, tmp_path):
 
 
 @pytest.fixture
-def run(of, folder, tmp_path, monkeypatch, failing):
+def run(this_class, folder, tmp_path, monkeypatch, failing):
     """Grade a class in boxes that may fail: each student's result, and who was graded before."""
-    monkeypatch.setattr(one, "verdicts", lambda *arguments: {})
-    monkeypatch.setattr(one, "_key", lambda seed: None)
+    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "_key", lambda seed: None)
     monkeypatch.setattr(scheduling, "forget_key", lambda: None)
-    boxed = Class(of.sheets, Settings(7, failing[0], Limits(wall=120)), of.roster)
+    boxed = Class(this_class.sheets, Settings(7, failing[0], Limits(wall=120)), this_class.roster)
 
     def grade_class(submitted):
         work = plan([submitted], Path(mkdtemp(dir=tmp_path)), boxed)
@@ -61,7 +62,11 @@ def test_a_full_disk_is_nobodys_0_and_is_tried_again(run, failing, submissions, 
     failing[1].touch()
     ((result, _),) = run(submissions("ann")).values()
     assert "No space left on device" in result["ungraded"] and "not of the notebook" in result["ungraded"]
-    (line,) = [line for line in csv.DictReader((folder.path / "grades.csv").open()) if line["student"] == "ann"]
+    (line,) = [
+        line
+        for line in csv.DictReader((folder.path / "grades.csv").open(encoding="utf-8-sig"))
+        if line["student"] == "ann"
+    ]
     assert {line["square"], line["checks"], line["total"]} == {"not graded"}
     assert line["remarks"].startswith("maths.ipynb: not graded: The box could not be started (bwrap: Can't mkdir")
     assert "No space left on device" in (folder.path / "not-graded.csv").read_text()
@@ -76,7 +81,7 @@ def test_a_program_that_is_not_there_is_no_verdict(failing):
     """Catches a machine without bwrap on which everybody's notebook "was running when the box ended by itself"."""
     nowhere = replace(failing[0], program="/nowhere/bwrap", controllers=())
     with pytest.raises(BoxFailed, match="could not be started .*nowhere"):
-        one.execute(None, {"cells": []}, nowhere, Limits(wall=10))
+        submission.execute(None, {"cells": []}, nowhere, Limits(wall=10))
 
 
 OUTCOMES = {
@@ -86,8 +91,10 @@ OUTCOMES = {
         Outcome(({"failed": "Traceback\nModuleNotFoundError: No module named 'torch'"},), "", 0.1),
         "could not be started .ModuleNotFoundError",
     ),
-    "a program that stumbles": (Outcome(({"failed": "x\nOSError: y"},), "", 0.1, begun=True), "failed .OSError: y"),
-    "a box that was killed": (Outcome((), "", 0.1, begun=True), "ended before its work did"),
+    "a box that was killed": (
+        Outcome((), "", 0.1, begun=True, outside=OUT_OF_MEMORY),
+        "ended before its work did: the machine's memory was full",
+    ),
 }
 
 
@@ -102,3 +109,10 @@ def test_what_is_the_submissions():
     """Catches a notebook that takes too much and is never graded for it."""
     assert Outcome((), "it took more than 10 s", 10.0, begun=True).failure == ""
     assert Outcome((), "", 1.0, begun=True, finished=True).failure == ""
+
+
+def test_what_is_said_inside_is_no_fault_of_the_machine():
+    """Catches a submission that says "out of memory" for the box, or ends it, and is never graded for it."""
+    said = ({"failed": "RuntimeError: cuda out of memory"},)
+    assert Outcome(said, "", 0.1, begun=True).failure == ""
+    assert Outcome((), "", 0.1, begun=True).failure == ""

@@ -13,27 +13,38 @@ import tarfile
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held, job
-from checker.grading import boxes, choosing, containers, seccomp, watching
-from checker.grading.apart import probe
-from checker.grading.boxes import Isolation, box
-from checker.grading.choosing import NoIsolation, choose
-from checker.grading.isolation import run
-from checker.grading.limits import Limits
+from checker.grading.box import containers, seccomp, selection, usage, walls
+from checker.grading.box.inside import probe
+from checker.grading.box.isolation import LAST_WORDS, _followed, run
+from checker.grading.box.limits import Limits
+from checker.grading.box.selection import NoIsolation, choose
+from checker.grading.box.walls import Isolation, box
 
 NONE = Isolation("none")
 
 
 def in_box(program, isolation=NONE, **limits):
-    return run(box(isolation, choosing.PROJECT, replace(LIMITS, **limits)), job(program, 10))
+    return run(box(isolation, selection.PROJECT, replace(LIMITS, **limits)), job(program, 10))
 
 
 def test_results_are_bounded(isolation):
     """Catches a grader that reads without end what a submission sends."""
-    outcome = in_box("import os\nwhile True: os.write(3, b'y' * 1000)", isolation, result=1_000_000)
+    sending = "import os, stat\npipes = [n for n in range(99) if os.path.exists(f'/proc/self/fd/{n}') and stat.S_ISFIFO(os.fstat(n).st_mode)]\n"
+    outcome = in_box(f"{sending}while True: os.write(pipes[0], b'y' * 1000 + b'\\n')", isolation, result=1_000_000)
+    assert [record["ended"] for record in outcome.records] == ["it sent more than 1 MB of outputs"]
+
+
+def test_what_comes_out_of_a_box_is_bounded_by_who_reads_it(tmp_path):
+    """Catches a grader that believes the box to keep its bounds."""
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\nif [ $1 = run ]; then exec yes; fi\n")
+    program.chmod(0o755)
+    outcome = run(box(Isolation("docker", str(program)), (), replace(LIMITS, result=1_000_000)), {"do": "nothing"})
     assert outcome.stopped == "it sent more than 1 MB of outputs"
 
 
@@ -41,6 +52,21 @@ def test_what_is_no_json_object_is_passed_over(isolation):
     """Catches a grader that stumbles over lines that a submission writes into the pipe of results."""
     outcome = in_box("import os\nos.write(3, b'nonsense\\n[1]\\n{\"a\": \\n' + b'[' * 100000 + b'\\n')", isolation)
     assert [set(record) for record in outcome.records] == [{"key", "ended"}]
+
+
+def test_the_last_words_of_a_box_are_its_last():
+    """Catches the beginning of a long stderr kept in place of its end, where the error is."""
+    program = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 100_000 + '\\nthe error')"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        running = SimpleNamespace(
+            process=process,
+            box=box(NONE, selection.PROJECT, LIMITS),
+            cgroup=None,
+            exceeded=lambda: ("", SimpleNamespace(memory=0, cpu=0.0)),
+            refused=lambda: "",
+        )
+        said = _followed(running).last_words
+    assert len(said) == LAST_WORDS and said.endswith("\nthe error")
 
 
 def test_wall_time_ends_the_box_and_all_in_it(isolation):
@@ -71,7 +97,7 @@ def test_a_process_that_has_just_ended_has_no_memory():
     """Catches a limit that ends an innocent notebook because a worker that ended while it was looked at counts whole."""
     ended = subprocess.Popen(["true"])
     ended.wait()
-    assert watching._proportional(watching.Process(ended.pid, 1, 1, 130_000_000, 0.0)) == 0
+    assert usage._proportional(usage.Process(ended.pid, 1, 1, 130_000_000, 0.0)) == 0
 
 
 def test_memory_of_a_tree_counts_shared_pages_once():
@@ -91,7 +117,7 @@ def test_isolation_is_what_a_box_shows_not_what_is_installed(monkeypatch, tmp_pa
     pretender = tmp_path / "bwrap"
     pretender.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     pretender.chmod(0o755)
-    monkeypatch.setattr(choosing, "found_program", lambda kind: str(pretender) if kind == "bwrap" else "")
+    monkeypatch.setattr(selection, "found_program", lambda kind: str(pretender) if kind == "bwrap" else "")
     with pytest.raises(NoIsolation, match="setting up uid map: Permission denied") as refused:
         choose()
     assert "--isolation none" in str(refused.value)
@@ -99,7 +125,7 @@ def test_isolation_is_what_a_box_shows_not_what_is_installed(monkeypatch, tmp_pa
 
 def test_a_box_that_leaks_is_no_box():
     """Catches a probe that is content with a box that starts: one without walls starts too."""
-    assert choosing.flaw(NONE) != ""
+    assert selection.flaw(NONE) != ""
 
 
 def test_the_cause_of_ubuntus_refusal_is_named(monkeypatch, tmp_path):
@@ -107,22 +133,22 @@ def test_the_cause_of_ubuntus_refusal_is_named(monkeypatch, tmp_path):
     setting = tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns"
     setting.parent.mkdir()
     setting.write_text("1\n")
-    monkeypatch.setattr(choosing, "Path", lambda _, name: tmp_path / name)
+    monkeypatch.setattr(selection, "Path", lambda _, name: tmp_path / name)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    outcome = choosing.Outcome((), "", 0.1, last_words="bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted")
-    assert "apparmor-profiles" in choosing._why_not(outcome)
+    outcome = selection.Outcome((), "", 0.1, last_words="bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted")
+    assert "apparmor-profiles" in selection._why_not(outcome)
 
 
 def test_a_warning_in_front_of_the_error_is_not_told_in_its_place():
     """Catches "Resource limits are ignored" as the reason, and what really kept podman from starting left out."""
     said = "Resource limits are ignored\nError: OCI runtime error: crun: cgroups in hybrid mode not supported\nSee help"
-    outcome = choosing.Outcome((), "", 0.1, last_words=said)
-    assert choosing._why_not(outcome) == "Error: OCI runtime error: crun: cgroups in hybrid mode not supported."
+    outcome = selection.Outcome((), "", 0.1, last_words=said)
+    assert selection._why_not(outcome) == "Error: OCI runtime error: crun: cgroups in hybrid mode not supported."
 
 
 def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
     """Catches a grader that runs strangers' programs unprotected because nothing better was there."""
-    monkeypatch.setattr(choosing, "found_program", lambda kind: "")
+    monkeypatch.setattr(selection, "found_program", lambda kind: "")
     with pytest.raises(NoIsolation, match="bwrap is not installed"):
         choose()
     assert choose("none") == NONE
@@ -132,7 +158,7 @@ def test_without_isolation_is_only_what_was_asked_for(monkeypatch):
 def test_containers_get_every_limit(kind, monkeypatch):
     """Catches a container without one of the walls, and one that tells of the grader's proxy."""
     monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
-    command = containers.command(box(Isolation(kind, f"/usr/bin/{kind}"), choosing.PROJECT, LIMITS), ["the", "job"])
+    command = containers.command(box(Isolation(kind, f"/usr/bin/{kind}"), selection.PROJECT, LIMITS), ["the", "job"])
     joined = " ".join(command)
     for words in ("--network none", "--read-only", "--cap-drop ALL", f"--memory {LIMITS.memory}", "--pids-limit 40"):
         assert words in joined
@@ -140,7 +166,7 @@ def test_containers_get_every_limit(kind, monkeypatch):
     assert "--log-driver none" in joined  # else all that a submission prints is kept on disk
     assert "--pull never" in joined
     assert "--http-proxy=false" in joined or "--env https_proxy= " in joined
-    assert f"{boxes.ROOT / 'checker'}:/course/checker:ro" in command
+    assert f"{walls.ROOT / 'checker'}:/course/checker:ro" in command
     assert command[-3:] == ["the-image", "the", "job"]
 
 
@@ -149,7 +175,7 @@ def test_podman_asks_for_no_more_processes_than_it_has(own, asked, monkeypatch):
     """Catches "setrlimit RLIMIT_NPROC: Operation not permitted": what podman gives by itself, root may not always."""
     monkeypatch.setattr(containers, "made_image", lambda program: "the-image")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (own, own))
-    command = containers.command(box(Isolation("podman", "/usr/bin/podman"), choosing.PROJECT, LIMITS), ["the", "job"])
+    command = containers.command(box(Isolation("podman", "/usr/bin/podman"), selection.PROJECT, LIMITS), ["the", "job"])
     assert f"--ulimit nproc={asked}:{asked}" in " ".join(command)
 
 
@@ -173,7 +199,7 @@ def test_the_image_is_empty():
         members = archive.getmembers()
     assert {"usr", "course", "tmp"} <= {member.name for member in members}
     assert not any(member.isreg() for member in members)
-    assert all(f"/{member.name}" in boxes.SYSTEM for member in members if member.issym())
+    assert all(f"/{member.name}" in walls.SYSTEM for member in members if member.issym())
 
 
 def test_an_image_is_made_once_and_a_refusal_is_told(tmp_path):
@@ -188,7 +214,7 @@ def test_an_image_is_made_once_and_a_refusal_is_told(tmp_path):
     refusing = tmp_path / "docker"
     refusing.write_text("#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n")
     refusing.chmod(0o755)
-    assert choosing.flaw(Isolation("docker", str(refusing))) == "Cannot connect to the Docker daemon."
+    assert selection.flaw(Isolation("docker", str(refusing))) == "Cannot connect to the Docker daemon."
 
 
 def test_the_filter_refuses_by_number_and_allows_the_rest():
@@ -212,14 +238,14 @@ def test_a_container_takes_the_filter_for_itself():
         pytest.skip("the numbers of this machine's system calls are not known")
     program = """
 import ctypes, sys
-from checker.grading.apart.__main__ import _refuse
+from checker.grading.box.inside.__main__ import _refuse
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS, as --security-opt no-new-privileges
 _refuse(bytes.fromhex(sys.argv[1]))
 print(libc.unshare(0x10000000), ctypes.get_errno())
 """
     arguments = [sys.executable, "-c", program, seccomp.program().hex()]
-    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=boxes.ROOT)
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=walls.ROOT)
     assert ended.stdout.split() == ["-1", str(seccomp.ENOSYS)]
 
 
@@ -230,7 +256,7 @@ def test_only_the_job_of_a_container_brings_the_filter(tmp_path):
     program.chmod(0o755)
     given = run(box(Isolation("docker", str(program)), (), LIMITS), {"do": "nothing"}).records[0]
     assert bytes.fromhex(given["filter"]) == (seccomp.program() or b"")
-    assert in_box("attack = None").records == ()
+    assert in_box("attack = print").records == ({"key": "attack", "ended": ""},)
 
 
 def test_a_job_that_failed_is_no_leak(tmp_path):
@@ -240,7 +266,7 @@ def test_a_job_that_failed_is_no_leak(tmp_path):
         "#!/bin/sh\ncat <<'END'\n" + json.dumps({"failed": "Traceback\nBlockingIOError: no more"}) + "\nEND\n"
     )
     program.chmod(0o755)
-    assert choosing.flaw(Isolation("docker", str(program))) == "BlockingIOError: no more."
+    assert selection.flaw(Isolation("docker", str(program))) == "BlockingIOError: no more."
 
 
 CROWD = """
@@ -276,11 +302,11 @@ def test_whether_the_system_counts_is_tried_with_more_processes_outside_than_the
         seen.append((isolation.counted, threading.active_count()))
         return "" if keeps else "BlockingIOError: no more."
 
-    monkeypatch.setattr(choosing, "flaw", flaw)
+    monkeypatch.setattr(selection, "flaw", flaw)
     before = threading.active_count()
-    assert choosing.with_a_count(Isolation("bwrap")).counted is keeps
+    assert selection.with_a_count(Isolation("bwrap")).counted is keeps
     ((asked, threads),) = seen
-    assert asked and threads >= choosing.PROBE_LIMITS.processes
+    assert asked and threads >= selection.PROBE_LIMITS.processes
     assert threading.active_count() == before
 
 
@@ -317,9 +343,9 @@ def test_a_system_that_counts_lets_a_few_start_and_not_too_many(others, keeps, s
     monkeypatch.setattr(probe.resource, "setrlimit", kernel.setrlimit)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     records = []
-    asked = {"hoard": False, "crowd": True, "counted": True}
+    asked = {"try_memory_limit": False, "try_process_limit": True, "counted": True}
     probe.run({"secret": "X", "limits": {"memory": 1, "processes": 64}} | asked, records.append)
-    assert (records[0]["company"], records[0]["crowd"]) == seen
+    assert (records[0]["starts_allowed_threads"], records[0]["exceeds_process_limit"]) == seen
     assert kernel.peak - others < 60
 
 
@@ -343,13 +369,13 @@ def test_bounds_that_are_not_kept_are_seen_where_they_are_to_be_kept(bounded, mo
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     records = []
     limits = {"memory": 1_000_000, "processes": 2}
-    asked = {"hoard": bounded, "crowd": bounded, "counted": False}
+    asked = {"try_memory_limit": bounded, "try_process_limit": bounded, "counted": False}
     probe.run({"secret": "X", "limits": limits} | asked, records.append)
-    assert (records[0]["hoard"], records[0]["crowd"]) == (bounded, bounded)
+    assert (records[0]["exceeds_memory_limit"], records[0]["exceeds_process_limit"]) == (bounded, bounded)
 
 
 def _verdict(program: bytes, number: int, architecture: int, argument: int = 0) -> int:
-    """What a classic BPF program returns for a system call."""
+    """The value that a classic BPF program returns for a system call."""
     data = struct.pack("=IIQQ", number, architecture, 0, argument)
     steps = list(struct.iter_unpack("=HBBI", program))
     place = 0
@@ -378,7 +404,7 @@ def test_a_tree_holds_the_children_of_children():
         os.waitpid(grandchild, 0)
         os._exit(0)
     os.read(reading, 1)
-    members = watching.tree(child)
+    members = usage.tree(child)
     assert len(members) == 2
     for member in reversed(members):
         os.kill(member.number, 9)
@@ -390,14 +416,14 @@ def test_a_tree_holds_the_children_of_children():
 def test_what_is_left_of_one_box_does_not_count_against_the_next(isolation):
     """Catches an innocent submission that cannot start a process because a fork bomb before it is still dying."""
     first, second = (box(replace(isolation, own_uid=True), (), LIMITS) for _ in range(2))
-    assert first.uid != second.uid and min(first.uid, second.uid) >= boxes.FIRST_UID
+    assert first.uid != second.uid and min(first.uid, second.uid) >= walls.FIRST_UID
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass"
     assert in_box(bomb, isolation).stopped or isolation.counted
-    assert [record["ended"] for record in in_box("attack = None", isolation).records] == []
+    assert [record["ended"] for record in in_box("attack = print", isolation).records] == [""]
 
 
 def test_own_view_of_the_project_holds_only_what_is_shown():
     """Catches solutions that a submission finds beside the helpers."""
-    shown = boxes.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))
+    shown = walls.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))
     assert ("/x/shared/kl.py", "/course/shared/kl.py") in shown
     assert not any(inside.startswith("/course") and "kl" not in inside for _, inside in shown)

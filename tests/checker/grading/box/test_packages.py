@@ -2,7 +2,7 @@
 
 import sys
 
-from checker.grading.packages import unseen
+from checker.grading.box.packages import unseen
 
 
 def test_a_package_outside_of_the_environment_is_named(tmp_path, monkeypatch):

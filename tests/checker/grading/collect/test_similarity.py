@@ -5,12 +5,13 @@ import textwrap
 
 import pytest
 
-from checker.grading import boxes, similar
-from checker.grading.similar import pairs, text_of
+from checker.grading.box import walls
+from checker.grading.collect import similarity
+from checker.grading.collect.similarity import pairs, text_of
 from tests.checker.conftest import code
 
-HANDED_OUT = inspect.getsource(boxes)
-COPIED = inspect.getsource(similar.pairs)
+HANDED_OUT = inspect.getsource(walls)
+COPIED = inspect.getsource(similarity.pairs)
 
 
 def notebook(*sources):
@@ -25,8 +26,8 @@ def renamed(source, number):
 
 
 def own(student):
-    """What nobody else has: a function of another file for each."""
-    functions = [boxes.visible, boxes.bubblewrap, similar.text_of, similar._code, boxes.environment]
+    """Code that nobody else has: a function of another file for each student."""
+    functions = [walls.visible, walls.bubblewrap, similarity.text_of, similarity._code, walls.environment]
     return textwrap.dedent(inspect.getsource(functions[student % len(functions)]))
 
 

@@ -1,4 +1,4 @@
-"""Whose a notebook is: the layouts of the platforms, the roster, a pattern, and never a guess.
+"""The owner of a notebook: the layouts of the platforms, the roster, a pattern, and never a guess.
 
 The layouts are written after what the platforms' own documents say of their exports; no export of a real class was
 at hand.
@@ -10,11 +10,11 @@ from datetime import datetime
 
 import pytest
 
-from checker.grading.collecting import collect
-from checker.grading.layouts import METADATA, metadata
-from checker.grading.roster import read_roster
-from checker.grading.whose import BadPattern
-from checker.notebook import Unreadable
+from checker.grading.collect.attribution import BadPattern
+from checker.grading.collect.platforms import METADATA, metadata
+from checker.grading.collect.roster import read_roster
+from checker.grading.collect.uploads import collect
+from checker.reading.notebook import Unreadable
 
 ROSTER = (
     "id,name,canvas,email\njd1,Jane Doe,1001,jane@example.org\njr2,José Ruiz,1002,jose@example.org\nax3,Ann Xu,1003,\n"
@@ -62,6 +62,16 @@ def test_canvas(export, taken, roster):
     """Catches Canvas' own words in a file's name taken for the student's, and its mark of lateness overlooked."""
     found = taken(export("doejane_1001_77_dots.ipynb", "ruizjose_LATE_1002_78_dots.ipynb"), roster)
     assert who(found) == [("jd1", "dots.ipynb", False), ("jr2", "dots.ipynb", True)]
+
+
+@pytest.mark.parametrize(
+    "file", ["ruizjose_1001_77_dots.ipynb", "doejane_1002_78_dots.ipynb", "xuann_LATE_1001_7_dots.ipynb"]
+)
+def test_a_number_of_one_and_the_name_of_another_are_nobodys(file, export, taken, roster):
+    """Catches Canvas' number believed against the name that stands beside it: one student graded for another."""
+    found = taken(export(file), roster)
+    assert found.handed == []
+    assert "may be" in found.aside[0].reason and "on the roster" in found.aside[0].reason
 
 
 def test_moodle(export, taken, roster):
@@ -119,6 +129,12 @@ def test_a_platforms_zip_without_a_roster_keeps_two_of_one_name_apart(export, ta
     """Catches two people called Jane Doe graded as one."""
     found = taken(export("doejane_1_77_dots.ipynb", "doejane_2_78_dots.ipynb"))
     assert [student for student, _, _ in who(found)] == ["doejane 1", "doejane 2"]
+
+
+def test_one_name_in_two_spellings_of_unicode_is_one_student(export, taken):
+    """Catches José split in two, because one of his notebooks came from a Mac, which writes é as two characters."""
+    found = taken(export("Jos\u00e9/dots.ipynb", "Jose\u0301/kl.ipynb"))
+    assert {student for student, _, _ in who(found)} == {"Jos\u00e9"}
 
 
 def test_the_later_of_two_uploads_is_graded(export, taken, roster):

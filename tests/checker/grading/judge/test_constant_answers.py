@@ -13,24 +13,26 @@ pytest.importorskip("cloudpickle")
 
 import torch
 
-from checker.grading.apart import exchange, key
-from checker.grading.apart.larger import COUNT, larger_cases
-from checker.grading.hidden import Key
+from checker.grading.box.inside import exchange
+from checker.grading.judge.oracle import key
+from checker.grading.judge.oracle.larger_cases import COUNT, larger_cases
+from checker.grading.judge.reference_process import ReferenceProcess
 from shared.check import EXERCISES
 from shared.exercises.calling import call
-from shared.exercises.comparing import judged
+from shared.exercises.comparing import compare
 from tests.conftest import few_of
 from tests.exercises import test_catalogue as of_catalogue
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 SEED = 7
-QUICK = ("kl", "group_advantages", "gae", "own_tokens", "first_word", "expected_visits")
-# Whose cases have one size (five cards), a size without a bound (the longest of hostile texts), or a model that speaks.
-OF_ANY_SIZE = {"reward", "first_word", "hand_type", "calculator", "pass_at_k", "evaluate"}
+QUICK = ("per_token_kl", "group_advantages", "advantages_of", "own_tokens", "exact_reward", "compute_expected_svf")
+# Whose cases have one size (five cards, one model), a size without a bound (the longest of hostile texts), or a model
+# that speaks.
+OF_ANY_SIZE = {"get_reward", "exact_reward", "hand_type", "calculator", "pass_at_k", "evaluate", "attach_lora"}
 
 
 def amount(arguments):
-    """How long the arguments are, together."""
+    """The length of all arguments together."""
     sizes = (value.numel() if isinstance(value, torch.Tensor) else getattr(value, "size", None) for value in arguments)
     lengths = (len(value) for value in arguments if isinstance(value, (list, str)))
     return sum(size for size in sizes if isinstance(size, int)) + sum(lengths)
@@ -82,13 +84,13 @@ def verdict(name, half=None):
     exercise = EXERCISES[name]
     function = half(exercise.reference(), exercise) if half else exercise.reference()
     outcomes = [exchange.encoded(call(exercise, function, case)) for case in key.asked_cases(name, SEED)]
-    return key.judged(name, outcomes, SEED)
+    return key.judge(name, outcomes, SEED)
 
 
 @pytest.fixture(autouse=True)
 def no_search(monkeypatch):
     """The known slips are not looked for."""
-    monkeypatch.setattr(key, "TIME_TO_RECOGNISE", 0.0)
+    monkeypatch.setattr("shared.exercises.judging.TIME_FOR_SLIPS", 0.0)
 
 
 @pytest.mark.parametrize("name", few_of(EXERCISES, QUICK))
@@ -124,28 +126,28 @@ def test_the_reference_is_right_in_every_case(name):
 )
 def test_that_it_does_not_look_at_its_arguments_is_a_finding(half, words):
     """Catches "expected 0.56" as all that an instructor reads of a function that does not compute."""
-    found = verdict("kl", half)
+    found = verdict("per_token_kl", half)
     assert found["text"].endswith(words) and found["finding"]
 
 
 def test_an_honest_mistake_is_no_finding():
     """Catches a suspicion for who only forgot a term, and for who gives 0 where everything expected is 1."""
-    honest = verdict("kl", lambda right, exercise: lambda logps, ref_logps: right(logps, ref_logps) + logps)
+    honest = verdict("per_token_kl", lambda right, exercise: lambda logps, ref_logps: right(logps, ref_logps) + logps)
     assert not honest["passed"] and not honest["finding"] and "In the others" not in honest["text"]
-    strict = verdict("first_word", lambda right, exercise: lambda *given: [0.0 for _ in right(*given)])
+    strict = verdict("exact_reward", lambda right, exercise: lambda *given: [0.0 for _ in right(*given)])
     assert not strict["passed"] and strict["finding"] == ("whatever its arguments are" in strict["text"])
 
 
 @pytest.mark.slow
 def test_the_finding_comes_through_the_key():
     """Catches a finding that the judge sends and the grader leaves behind."""
-    asked = Key(SEED)
+    asked = ReferenceProcess(SEED)
     try:
-        asked.cases(["kl"])
-        exercise = EXERCISES["kl"]
+        asked.cases(["per_token_kl"])
+        exercise = EXERCISES["per_token_kl"]
         half = in_every_second_case(exercise.reference(), exercise)
-        outcomes = [exchange.encoded(call(exercise, half, case)) for case in key.asked_cases("kl", SEED)]
-        assert asked.judge("kl", outcomes).finding
+        outcomes = [exchange.encoded(call(exercise, half, case)) for case in key.asked_cases("per_token_kl", SEED)]
+        assert asked.judge("per_token_kl", outcomes).finding
     finally:
         asked.close()
 
@@ -157,5 +159,5 @@ def test_what_is_right_in_another_way_bears_larger_cases(name, function):
     cases = larger_cases(exercise, SEED)
     assert len(cases) == COUNT
     for case in cases:
-        way, found, expected = judged(exercise, function, case)
-        assert not way, (way, case, found, expected)
+        comparison = compare(exercise, function, case)
+        assert not comparison.difference, comparison

@@ -8,13 +8,14 @@ import json
 import nbformat
 import pytest
 
-from checker.environment import ROOT
-from checker.grading.functions import definitions
-from checker.grading.hidden import Key, verdicts
-from checker.grading.limits import Limits
-from checker.grading.running import execute
-from checker.grading.sheets import read_sheet
-from checker.notebook import joined, parse, read
+from checker.grading.box.limits import Limits
+from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.reference_process import ReferenceProcess
+from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.whole_notebook import execute
+from checker.reading.notebook import joined, parse, read
+from checker.reading.syntax.statements import definitions
+from checker.setup.environment import ROOT
 
 SWEEPS = ROOT / "benchmarks" / "sweeps"
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def key():
     pytest.importorskip("torch")
-    made = Key(20_260_301)
+    made = ReferenceProcess(20_260_301)
     yield made
     made.close()
 
@@ -68,7 +69,7 @@ def test_a_blank_notebook_earns_nothing(judged):
 
 
 SLIPS = {
-    "log_r = ref_logps - logps": ("log_r = logps - ref_logps", "kl", "upside down"),
+    "log_r = ref_logps - logps": ("log_r = logps - ref_logps", "per_token_kl", "upside down"),
     "groups.mean(dim=1, keepdim=True)": ("groups.mean()", "group_advantages", ""),
     "logits[:, P - 1 : -1]": ("logits[:, P:]", "completion_logps", ""),
 }

@@ -1,6 +1,6 @@
 """Points by hidden cases: what a notebook shows does not count, what its functions give does.
 
-The judge here is a small stand-in for `checker.grading.apart.key`, without torch: cases and values are plain numbers. It
+The judge here is a small stand-in for `checker.grading.judge.oracle.key`, without torch: cases and values are plain numbers. It
 does not show the exercises of the course; `test_course.py` does.
 """
 
@@ -10,26 +10,31 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import pytest
 
-from checker.grading import hidden
-from checker.grading.apart import exchange
-from checker.grading.boxes import Isolation, box
-from checker.grading.functions import definitions
-from checker.grading.hidden import Asked, Key, Verdict, verdicts
-from checker.grading.isolation import BoxFailed
-from checker.grading.limits import Limits
-from checker.grading.one import _earned
-from checker.grading.sheets import read_sheet, sheet_for
-from checker.notebook import Unreadable, parse, read
+from checker.grading.box.inside import exchange
+from checker.grading.box.isolation import BoxFailed, Outcome
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import ROOT, Isolation, box
+from checker.grading.judge import boxed_functions
+from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox
+from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
+from checker.grading.judge.sheets import read_sheet, sheet_for
+from checker.grading.judge.submission import _earned
+from checker.points.items import Check
+from checker.reading.notebook import Unreadable, parse, read
+from checker.reading.syntax.slices import Slice
+from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
+from tests.checker.grading.judge.styles import STYLES, cells_of
 
 SQUARE = "def square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code"
 CUBE = "def cube(x):\n    # student code here\n    # TODO: with square (3 points, 5 minutes)\n    {}\n    # end student code"
-ABOUT = {"square": lambda x: x * x, "cube": lambda x: x**3}
+ABOUT = {"square": lambda x: x * x, "cube": lambda x: x**3, "fourth": lambda x: x**4}
 
 
 class PlainKey:
@@ -39,31 +44,34 @@ class PlainKey:
         self.numbers = [seed + step for step in range(5)]
 
     def cases(self, checks):
-        asked = {check: {"cases": self.numbers} for check in set(checks) & set(ABOUT)}
-        return Asked(tuple(sorted(asked)), base64.b64encode(pickle.dumps(asked)).decode(), ())
+        supplied = {"tokenizer": SimpleNamespace(pad_token_id=1)}
+        asked = {check: {"cases": self.numbers, "supplied": supplied} for check in set(checks) & set(ABOUT)}
+        pickled = base64.b64encode(pickle.dumps(asked)).decode()
+        names = dict.fromkeys(asked, list(supplied))
+        return HiddenCases(tuple(sorted(asked)), pickled, (), supplied_names=names)
 
     def judge(self, check, outcomes):
         given = [None if outcome is None else outcome.get("value") for outcome in outcomes]
         expected = [ABOUT[check](number) for number in self.numbers]
         if len(given) < len(expected):
-            return Verdict(False, f"it gave {len(given)} of {len(expected)} answers.")
+            text = f"it gave {len(given)} of {len(expected)} answers."
+            return HiddenVerdict(False, text, only_answers_missing=True)
         share = sum(one == other for one, other in zip(given, expected)) / len(expected)
-        return Verdict(given == expected, "right" if given == expected else f"wrong: {given}", share=share)
+        return HiddenVerdict(given == expected, "right" if given == expected else f"wrong: {given}", share=share)
 
 
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch, tmp_path):
     """The box calls functions by plain calls: a copy of the checker whose exchange knows no exercises."""
-    monkeypatch.setattr(hidden, "IMPORTED", ())
-    monkeypatch.setattr(hidden.modules, "CALLING", ())
+    monkeypatch.setattr(boxed_functions, "IMPORTED", ())
     root = tmp_path / "project"
     root.mkdir()
     import shutil
 
-    shutil.copytree(hidden.ROOT / "checker", root / "checker", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(boxed_functions.ROOT / "checker", root / "checker", ignore=shutil.ignore_patterns("__pycache__"))
     plain = "def outcome_of(function, case, asked):\n    try:\n        return {'value': function(case)}\n    except Exception as error:\n        return {'raised': str(error)}\n"
-    (root / "checker" / "grading" / "apart" / "exchange.py").write_text(plain)
-    monkeypatch.setattr(hidden, "ROOT", root)
+    (root / "checker" / "grading" / "box" / "inside" / "exchange.py").write_text(plain)
+    monkeypatch.setattr(boxed_functions, "ROOT", root)
 
 
 @pytest.fixture
@@ -93,9 +101,9 @@ def sheet(notebook):
 
 @pytest.fixture
 def judged(notebook, sheet, isolation):
-    """What the checks say of a student's notebook, by their names."""
+    """The verdicts of the checks on a student's notebook, by their names."""
 
-    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey):
+    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, sheet=sheet):
         student = definitions(read(notebook(*sources, folder="student")))
         found = verdicts(student, sheet, key(seed), isolation, limits)
         return {check.name: verdict for check, verdict in found.items()}
@@ -143,12 +151,57 @@ def test_cheats_earn_nothing(cheat, judged):
     assert not found.passed and found.earned == 0
 
 
+# The bodies of functions, all tried in one box.
+ROUTES = {
+    "leaves early": "raise SystemExit(0)",
+    "interrupts": "raise KeyboardInterrupt",
+    "no number": "return float('nan')",
+    "the answer as a text": "return str(x * x)",
+    "the answer in a record": "return {'value': x * x}",
+    "a number that equals everything": "return type('Any', (int,), {'__eq__': lambda *others: True})(0)",
+    "what encodes is replaced": "import checker.grading.box.inside.exchange as e; e.outcome_of = lambda *a: {'passed': True}; return 0",
+    "what writes is replaced": "import json; json.dumps = lambda record: '{\"passed\": true}'; return 0",
+    "further answers": "import sys; sys._getframe(2).f_locals['send']({'outcome': {'value': 0}}); return 0",
+    "the other cases are taken away": "import sys; sys._getframe(2).f_locals['asked']['cases'].clear(); return x * x",
+    "the grader's own input": "return open('/proc/1/fd/0').read()",
+}
+
+
+def test_routes_to_unearned_points_earn_none(notebook, isolation):
+    """Catches a record of one's own, or a changed program of the box, that is believed."""
+    names = [f"route_{number}" for number in range(len(ROUTES))]
+    exercises = [SQUARE.replace("square", name) for name in names]
+    worked = [cell for name, e in zip(names, exercises) for cell in (e.format("return x * x"), f"check.square({name})")]
+    sheet = read_sheet(notebook(*worked, folder="routes"))
+    student = [exercise.replace("{}", body) for exercise, body in zip(exercises, ROUTES.values())]
+    handed_in = definitions(read(notebook(*student, folder="student")))
+    found = verdicts(handed_in, sheet, PlainKey(100), isolation, Limits(wall=60))
+    earned = {route: verdict.earned for route, verdict in zip(ROUTES, found.values(), strict=True)}
+    assert earned == dict.fromkeys(ROUTES, 0)
+
+
 def test_an_endless_loop_costs_one_question(judged, monkeypatch):
     """Catches one time-out that takes the points of every other exercise with it."""
-    monkeypatch.setattr(hidden, "SECONDS", 2.0)
+    monkeypatch.setattr(boxed_functions, "SECONDS", 2.0)
     found = judged(SQUARE.format("return x * x"), CUBE.format("while True: pass"))
     assert found["square"].passed
     assert "it took more than 2 s" in found["cube"].text
+
+
+def test_honest_styles_are_right_in_a_box(notebook, isolation):
+    """Catches a right function that earns nothing for the way in which its notebook defines what it uses."""
+    names = [f"style_{number}" for number in range(len(STYLES))]
+    cells = [cells_of(style, name, SQUARE) for style, name in zip(STYLES.values(), names, strict=True)]
+    worked = [
+        cell
+        for name in names
+        for cell in (SQUARE.replace("square", name).format("return x * x"), f"check.square({name})")
+    ]
+    sheet = read_sheet(notebook(*worked, folder="styles"))
+    student = definitions(read(notebook(*(cell for several in cells for cell in several), folder="student")))
+    found = verdicts(student, sheet, PlainKey(), isolation, Limits(wall=60))
+    assert len(found) == len(STYLES)
+    assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
 
 
 def test_an_exit_is_not_all_passed(judged):
@@ -158,15 +211,9 @@ def test_an_exit_is_not_all_passed(judged):
     assert found["cube"].passed
 
 
-def test_a_box_that_is_killed_is_nobodys_0(judged):
-    """Catches a machine out of memory, which kills boxes, taken for an answer that is wrong."""
-    with pytest.raises(BoxFailed, match="ended before its work did"):
-        judged(SQUARE.format("import os; os.kill(os.getppid(), 9)"), CUBE.format("return x ** 3"))
-
-
 def test_a_box_that_is_refused_is_nobodys_0(judged, isolation, monkeypatch):
     """Catches a box that worked when it was tried and is refused later: 0 points for all functions at once."""
-    monkeypatch.setattr(hidden, "box", lambda of, *rest: box(Isolation("bwrap", "/bin/false"), *rest))
+    monkeypatch.setattr(boxed_functions, "box", lambda isolation, *rest: box(Isolation("bwrap", "/bin/false"), *rest))
     with pytest.raises(BoxFailed, match="could not be started"):
         judged(SQUARE.format("return x * x"))
 
@@ -200,13 +247,53 @@ def test_a_part_counts_as_it_is_once_what_it_calls_is_right(judged):
     assert "once the functions that it calls are right" in found["cube"].text
 
 
+FOURTH = "def fourth(x):\n    # student code here\n    # TODO: with cube (1 point, 5 minutes)\n    {}\n    # end student code"
+STEALING = """square
+    import sys
+    frame = sys._getframe()
+    while frame:
+        job = frame.f_locals.get("job", {})
+        for program in job.get("functions", ()):
+            if "return x * " + "square(x)" in "".join(program["statements"]):
+                names = {}
+                exec("\\n".join(program["statements"]), names)
+                return names["cube"](x)
+        frame = frame.f_back
+    return 0"""
+
+
+def test_a_solution_that_mends_one_function_is_not_in_the_box_of_its_own(judged, notebook):
+    """Catches a wrong function that finds its worked solution in the program of another one, which it was to help."""
+    worked = [SQUARE.format("return x * x"), CUBE.format("return x * square(x)"), FOURTH.format("return x * cube(x)")]
+    calls = ["check.square(square)", "check.cube(cube)", "check.fourth(fourth)"]
+    handed_in = [SQUARE.format("return 0"), CUBE.format(STEALING), FOURTH.format("return 0 * cube(x)")]
+    found = judged(*handed_in, sheet=read_sheet(notebook(*worked, *calls, folder="three")))
+    assert found["cube"].earned == 0 and not found["fourth"].passed
+
+
+def test_a_function_is_not_mended_by_one_that_its_solution_does_not_call(judged, notebook):
+    """Catches a wrong function that asks the worked solution of a later exercise, whose own was left wrong for it."""
+    worked = [SQUARE.format("return x * x"), CUBE.format("return x ** 3"), "check.square(square)", "check.cube(cube)"]
+    handed_in = [SQUARE.format("return cube(x) // x"), CUBE.format("return 0")]
+    assert judged(*handed_in, sheet=read_sheet(notebook(*worked, folder="apart")))["square"].earned == 0
+
+
 @pytest.mark.parametrize(("share", "points"), [(0.0, 0.0), (0.8, 1.6), (0.9999, 1.99)])
 def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
     """Catches points for a part that nobody gets, and all points for a part."""
     (check,) = sheet.items[0].checks
-    given = _earned(sheet.items[0], {check: Verdict(False, "wrong in some", share=share)}, missing=False)
+    given = _earned(sheet.items[0], {check: HiddenVerdict(False, "wrong in some", share=share)}, missing=False)
     assert given["earned"] == points and given["verdict"] == "wrong in some"
-    assert _earned(sheet.items[0], {check: Verdict(True, "right")}, missing=False)["earned"] == 2.0
+    assert _earned(sheet.items[0], {check: HiddenVerdict(True, "right")}, missing=False)["earned"] == 2.0
+
+
+@pytest.mark.parametrize("points", [1.0, 0.1])
+def test_parts_add_up_as_fractions(sheet, points):
+    """Catches floats: 0.2 and 0.7 are a little less than 9/10, and the half of that, of a point, was 0.44."""
+    two = tuple(Check(name, name) for name in ("first", "second"))
+    judged = {check: HiddenVerdict(False, "", share=share) for check, share in zip(two, (2 / 10, 7 / 10), strict=True)}
+    item = replace(sheet.items[0], checks=two, points=points)
+    assert _earned(item, judged, missing=False)["earned"] == (0.45 if points == 1 else 0.04)
 
 
 class SuspiciousKey(PlainKey):
@@ -243,10 +330,12 @@ def test_points_and_checks_are_read_from_the_worked_notebook(sheet):
         ("from shared import check as c", "c.square(square)"),
         ("import shared.check as chk", "chk.square(square)"),
         ("from shared.check import square as judge", "judge(square)"),
+        ("from shared import check", "if check.square(square):\n    print('train')"),
+        ("from shared import check", "passed = check.square(square)"),
     ],
 )
 def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
-    """Catches an exercise that nobody checks, because its notebook imports the checks in another way."""
+    """Catches an exercise that nobody checks, because its notebook imports the checks in another way or uses their answer."""
     (item,) = read_sheet(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
     assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
 
@@ -272,7 +361,7 @@ def test_values_travel_bit_for_bit():
     """Catches a float that is rounded on its way out of the box, and nan or infinity lost."""
     torch = pytest.importorskip("torch")
     numbers = torch.tensor([[0.1, float("nan")], [float("inf"), 1e-300]], dtype=torch.float64)
-    back = exchange._tensor(json.loads(json.dumps(exchange._numbers(numbers))))
+    back = exchange._decoded_tensor(json.loads(json.dumps(exchange._encoded_tensor(numbers))))
     assert torch.equal(back.nan_to_num(7), numbers.nan_to_num(7)) and back.isnan().sum() == 1
 
 
@@ -282,15 +371,41 @@ def test_values_travel_bit_for_bit():
 def test_values_that_are_none_are_no_result(values):
     """Catches a traceback in the judge for a record that a submission made up."""
     pytest.importorskip("torch")
-    assert exchange._tensor(values) is None
+    assert exchange._decoded_tensor(values) is None
+
+
+def may_import(name, *imports, has_reference=True):
+    return BoxedFunction(Check(name, name), Slice(), frozenset(imports), has_reference)
+
+
+def test_the_functions_of_a_notebook_take_two_boxes_at_most(monkeypatch):
+    """Catches a box for each list of imports, each of which takes seconds to import torch."""
+    monkeypatch.setattr(boxed_functions, "ROOT", ROOT)
+    functions = [
+        may_import("a"),
+        may_import("b", "shared.kl"),
+        may_import("c", "shared.tasks.tags.parse"),
+        may_import("d", "shared.rollout"),
+        may_import("e", "shared.rollout.sample"),
+    ]
+    batches = boxed_functions.in_batches(functions)
+    assert [[function.check.name for function in batch] for batch in batches] == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_a_task_of_ones_own_brings_no_files_to_functions_with_a_reference():
+    """Catches `import shared.exercises.catalogue...` in a function that may import anything, shown to all others."""
+    functions = [may_import("a"), may_import("own", "shared.check", has_reference=False)]
+    batches = boxed_functions.in_batches(functions)
+    assert [[function.check.name for function in batch] for batch in batches] == [["a"], ["own"]]
 
 
 def test_a_case_that_was_never_asked_is_no_answer():
     """Catches a list as long as a number that a submission writes: the grader's own memory."""
-    outcome = SimpleNamespace(records=[], stopped="", last_words="")
-    records = [{"case": number, "outcome": {"value": 1}} for number in (10**12, -1, "0", [0])]
-    judged = hidden._verdict(SimpleNamespace(name="square"), records, outcome, PlainKey())
-    assert judged == Verdict(False, "it gave 0 of 5 answers.")
+    records = [{"key": "0", "case": number, "outcome": {"value": 1}} for number in (10**12, -1, "0", [0])]
+    outcome = Outcome(tuple(records), "", 0.1, begun=True, finished=True)
+    function = BoxedFunction(Check("square", "square"), Slice(), frozenset())
+    judged = boxed_functions.verdict_from_box(function, FinishedBox([function], outcome), PlainKey())
+    assert judged == HiddenVerdict(False, "it gave 0 of 5 answers.", only_answers_missing=True)
 
 
 def test_two_threads_of_a_worker_each_read_their_own_verdict():
@@ -307,9 +422,9 @@ def test_two_threads_of_a_worker_each_read_their_own_verdict():
             time.sleep(0.02)
 
         def readline(self):
-            return json.dumps({"passed": True, "text": self.request["judge"], "finding": False, "share": 1.0})
+            return json.dumps(asdict(HiddenVerdict(True, self.request["judge"], share=1.0)))
 
-    key = object.__new__(Key)
+    key = object.__new__(ReferenceProcess)
     key.process = Process()
     key.one_at_a_time = threading.Lock()
     with ThreadPoolExecutor(4) as threads:

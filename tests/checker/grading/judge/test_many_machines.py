@@ -1,4 +1,4 @@
-"""Workers on other machines and what kill -9 costs, with dask's own scheduler and workers as processes: slow.
+"""Workers on other machines and the cost of kill -9, with dask's own scheduler and workers as processes: slow.
 
 What grades is a stand-in that returns at once or waits; boxes are tried elsewhere.
 """
@@ -11,28 +11,26 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from checker.grading import scheduling
-from checker.grading.boxes import Isolation
-from checker.grading.certificates import made_in as certificates_of_this_run
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class, graded, plan
-from checker.grading.limits import Limits
-from checker.grading.one import Settings, failed
-from checker.grading.scheduling import KILLED, on_workers
-from checker.grading.storing import Folder
-from checker.notebook import Unreadable
+from checker.grading.judge import scheduling
+from checker.grading.judge.scheduling import KILLED, on_workers
+from checker.grading.judge.submission import Settings, failed
+from checker.grading.table.class_folder import Folder
+from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 STUDENTS = [f"student{number}" for number in range(6)]
 
 
@@ -61,8 +59,8 @@ def jobs(sheet, submissions, tmp_path):
         handed_in = submissions(student)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    of = Class([sheet], Settings(7, Isolation("none"), Limits()))
-    return plan([handed_in], scratch, of)
+    this_class = Class([sheet], Settings(7, Isolation("none"), Limits()))
+    return plan([handed_in], scratch, this_class)
 
 
 @pytest.fixture
@@ -149,7 +147,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
     monkeypatch.setattr(scheduling, "_graded", at_once)
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address, *of_tls(certificates)), worker(address, tmp_path, *of_tls(certificates)):
-        said = {job.student: result["stopped"] for job, result in on_workers(work, 1, address, certificates)}
+        said = {job.student: result["stopped"] for job, result in on_workers(work, address, certificates)}
     assert said == {student: f"graded {student}" for student in STUDENTS}
 
 
@@ -159,44 +157,15 @@ def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address, *of_tls(certificates)):
         with pytest.raises(Unreadable, match="--tls-cert"):
-            list(on_workers(work, 1, address))
-
-
-def test_nobody_else_on_this_machine_sends_programs_to_its_workers(tmp_path):
-    """Catches a port on 127.0.0.1 at which every user of a shared server runs programs as the one who grades."""
-    from distributed import Client
-
-    with scheduling._client(1, "", {}) as client:
-        address = client.scheduler.address
-        assert client.submit(os.getpid).result() != os.getpid()
-        for stranger in (address, address.replace("tls:", "tcp:")):
-            with pytest.raises((OSError, TypeError)):
-                Client(stranger, timeout=3)
-
-
-def test_a_machine_without_openssl_grades_with_one_worker(monkeypatch, tmp_path):
-    """Catches a class graded in the open because a program is missing."""
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(Unreadable, match="With --workers 1 it needs none"):
-        certificates_of_this_run(tmp_path)
-
-
-def test_a_port_that_somebody_else_has_is_no_matter(jobs, monkeypatch):
-    """Catches "Perhaps you already have a cluster running?" over the grades, from a page that nobody asked for."""
-    monkeypatch.setattr(scheduling, "_graded", at_once)
-    work = [job for _, job in jobs.jobs.values()][:1]
-    with socket.socket() as taken, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        with suppress(OSError):  # taken by yet another
-            taken.bind(("127.0.0.1", 8787))
-            taken.listen()
-        assert len(list(on_workers(work, 1))) == 1
-    assert not [str(warning.message) for warning in said if "8787" in str(warning.message)]
+            list(on_workers(work, address))
 
 
 OTHERS = {
     "a mended reference": {"shared__kl": "# mended\n"},
-    "a version that knows no such question": {"checker__grading__workers": None, "checker__grading__scheduling": None},
+    "a version that knows no such question": {
+        "checker__grading__judge__workers": None,
+        "checker__grading__judge__scheduling": None,
+    },
 }
 
 
@@ -211,7 +180,7 @@ def test_a_worker_of_another_version_is_refused_by_name(other, elsewhere, jobs, 
     told = f"The worker {name} has another version of the course"
     with scheduler(address), worker(address, tmp_path, "--worker-port", name.rsplit(":", 1)[1], root=root):
         with pytest.raises(Unreadable, match=told):
-            list(on_workers(work, 1, address))
+            list(on_workers(work, address))
     assert not marks.exists()
 
 
@@ -223,7 +192,7 @@ def test_a_result_of_another_version_does_not_count(elsewhere, jobs, address, tm
     folder.prepare()
     with scheduler(address), worker(address, tmp_path, root=elsewhere(shared__kl="# mended\n")):
         with pytest.raises(Unreadable, match="worker tcp://127.0.0.1:[0-9]+ has another version.*Nothing of it counts"):
-            list(graded(jobs, folder, lambda work: on_workers(work, 1, address)))
+            list(graded(jobs, folder, lambda work: on_workers(work, address)))
     assert not (folder.path / "results").exists()
 
 
@@ -239,9 +208,9 @@ def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, mon
     with scheduler(address), worker(address, tmp_path, path=str(tmp_path)):
         if asked:
             with pytest.raises(Unreadable, match="worker tcp://.* was given nothing to run: bwrap is not installed"):
-                list(on_workers(work, 1, address))
+                list(on_workers(work, address))
         else:
-            results = [result for _, result in on_workers(work, 1, address)]
+            results = [result for _, result in on_workers(work, address)]
             assert all("has no box for it: bwrap is not installed" in result["ungraded"] for result in results)
             assert all(result["passing"] for result in results)
     assert not marks.exists()
@@ -259,7 +228,7 @@ def test_a_scheduler_without_workers_is_told(jobs, address, monkeypatch):
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address):
         with pytest.raises(Unreadable, match=f"has no workers. Start some, .*: dask worker {address}"):
-            list(on_workers(work, 1, address))
+            list(on_workers(work, address))
 
 
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
@@ -268,7 +237,7 @@ def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, mon
     work = [job for _, job in jobs.jobs.values()]
     said = {}
     with scheduler(address), worker(address, tmp_path) as first, worker(address, tmp_path):
-        for job, result in on_workers(work, 2, address):
+        for job, result in on_workers(work, address):
             if not said:
                 os.kill(first.pid, signal.SIGKILL)
             said[job.student] = result["stopped"]
@@ -281,7 +250,7 @@ def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, 
     monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
-        said = {job.student: result["stopped"] for job, result in on_workers(work, 3, address)}
+        said = {job.student: result["stopped"] for job, result in on_workers(work, address)}
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
 
 
@@ -294,7 +263,7 @@ def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_p
     first = []
     with scheduler(address) as program, worker(address, tmp_path):
         with pytest.raises(Unreadable, match="is kept"):
-            for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, 1, address)):
+            for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, address)):
                 first.append(handed.student)
                 if len(first) == 2:
                     threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
@@ -308,72 +277,54 @@ def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_p
 GRADER = """
 import sys
 from pathlib import Path
-from checker.grading import scheduling
-from checker.grading.boxes import Isolation
-from checker.grading.certificates import made_in as certificates_of_this_run
+from checker.grading.judge import scheduling
+from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class, graded, plan
-from checker.grading.limits import Limits
-from checker.grading.one import Settings
-from checker.grading.sheets import read_sheet
-from checker.grading.storing import Folder
-from tests.checker.grading.test_many_machines import slowly
+from checker.grading.box.limits import Limits
+from checker.grading.judge.submission import Settings
+from checker.grading.judge.sheets import read_sheet
+from checker.grading.table.class_folder import Folder
+from tests.checker.grading.judge.test_many_machines import slowly
 
 def grader(jobs):
-    return scheduling.on_workers(jobs, workers) if workers else scheduling.in_this_process(jobs)
+    return scheduling.in_threads(jobs, threads) if threads else scheduling.in_this_process(jobs)
 
 
 if __name__ == "__main__":
     sheet, handed_in, scratch, output = map(Path, sys.argv[1:5])
-    workers = int(sys.argv[5])
+    threads = int(sys.argv[5])
     scheduling._graded = slowly
     work = plan([handed_in], scratch, Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
     folder = Folder(output)
     folder.prepare()
     for handed, result, _ in graded(work, folder, grader):
-        print(handed.student, result["stopped"].rpartition(" ")[2], flush=True)
+        print(handed.student, flush=True)
 """
 
 
-def killed_after_two(tmp_path, workers):
-    """A grader in a process of its own, killed when two of the six are graded: (student, process that graded) of both."""
+def killed_after_two(tmp_path, threads):
+    """A grader in a process of its own, killed when two of the six are graded: the two."""
     scratch = tmp_path / "scratch of the killed"
     scratch.mkdir()
     program = tmp_path / "grader.py"
     program.write_text(GRADER)
     places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", scratch, tmp_path / "graded"]
-    command = [sys.executable, str(program), *map(str, places), str(workers)]
+    command = [sys.executable, str(program), *map(str, places), str(threads)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
     grader = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    first = dict(grader.stdout.readline().split() for _ in range(2))
+    first = [grader.stdout.readline().strip() for _ in range(2)]
     grader.kill()
     grader.communicate()
     return first
 
 
-def running(process):
-    """Whether it runs; one that has ended and that nobody waits for does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_grader_killed_loses_no_finished_result(workers, jobs, tmp_path, monkeypatch):
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_grader_killed_loses_no_finished_result(threads, jobs, tmp_path, monkeypatch):
     """Catches results that are written down at the end only, or half written when the machine loses its power."""
-    first = killed_after_two(tmp_path, workers)
+    first = killed_after_two(tmp_path, threads)
     again = []
     monkeypatch.setattr(scheduling, "_graded", lambda job: again.append(job.student) or at_once(job))
     done = graded(jobs, Folder(tmp_path / "graded"), scheduling.in_this_process)
     kept = [handed.student for handed, _, was_there in done if was_there]
     assert set(first) <= set(kept)
     assert sorted(kept + again) == STUDENTS and again
-
-
-def test_workers_end_with_a_killed_grader(jobs, tmp_path):
-    """Catches programs of a grader that is gone, on every core, until somebody looks why the machine is slow."""
-    workers = set(killed_after_two(tmp_path, 2).values())
-    deadline = time.monotonic() + 60
-    while any(map(running, workers)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert workers and not [process for process in workers if running(process)]

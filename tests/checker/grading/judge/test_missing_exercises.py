@@ -1,7 +1,4 @@
-"""What an exercise is worth, and which there are, is the worked notebook's to say, whatever a student writes or removes.
-
-The judge is the stand-in of `test_hidden.py`.
-"""
+"""The worked notebook says which exercises there are and what each is worth, whatever a student writes or removes."""
 
 import csv
 import json
@@ -9,17 +6,17 @@ import re
 
 import pytest
 
-from checker.grading import one
+from checker.grading.box.limits import Limits
 from checker.grading.classes import Class, graded, plan, write_class
-from checker.grading.limits import Limits
-from checker.grading.one import Settings, grade
-from checker.grading.removed import removed
-from checker.grading.roster import Roster
-from checker.grading.sheets import read_sheet
-from checker.grading.storing import Folder
+from checker.grading.collect.roster import Roster
+from checker.grading.judge import submission
+from checker.grading.judge.missing_exercises import removed_exercises
+from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.submission import Settings, grade
+from checker.grading.table.class_folder import Folder
 from tests.checker.conftest import code, markdown
-from tests.checker.grading.test_hidden import CUBE, SQUARE, PlainKey
-from tests.checker.grading.test_hidden import without_torch as without_torch
+from tests.checker.grading.judge.test_hidden_cases import CUBE, SQUARE, PlainKey
+from tests.checker.grading.judge.test_hidden_cases import without_torch as without_torch
 
 FIRST = "# Cell 8: Analysis\n**Success.** Did it help?\n\n<!-- student answer: 2 points -->\nYes.\n<!-- end student answer -->"
 SECOND = "**Dynamics.** Why?\n\n<!-- student answer: 3 points -->\nNoise.\n<!-- end student answer -->"
@@ -53,18 +50,18 @@ def sheet(tmp_path):
 @pytest.fixture
 def result(sheet, isolation, tmp_path, monkeypatch):
     """The result of a notebook with these cells, and the class's folder."""
-    monkeypatch.setattr(one, "_key", lambda seed: PlainKey())
+    monkeypatch.setattr(submission, "_key", lambda seed: PlainKey())
 
     def make(*cells):
         place = tmp_path / "submissions" / "ann" / "maths.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps(content(*cells)))
-        of = Class([sheet], Settings(7, isolation, Limits(wall=60), whole=False), Roster())
-        work = plan([tmp_path / "submissions"], tmp_path / "scratch", of)
+        this_class = Class([sheet], Settings(7, isolation, Limits(wall=60), whole=False), Roster())
+        work = plan([tmp_path / "submissions"], tmp_path / "scratch", this_class)
         folder = Folder(tmp_path / "graded")
         folder.prepare()
         found = list(graded(work, folder, lambda jobs: [(job, grade(job)) for job in jobs]))
-        write_class(of, work, [(handed, result) for handed, result, _ in found], [], folder)
+        write_class(this_class, work, [(handed, result) for handed, result, _ in found], [], folder)
         return found[0][1], folder.path
 
     return make
@@ -106,7 +103,7 @@ def test_what_was_removed_is_0_of_its_worth_and_a_question_is_listed_as_missing(
     found, folder = result(WORKED[0], None, None, None, WORKED[4], None)
     assert earned(found) == WHOLE | {"cube": (0.0, 3.0), "proposal": (0.0, 4.0), "a setting": (0.0, 1.0)}
     assert (found["earned"], found["possible"]) == (2.0, 10.0)
-    (line,) = csv.DictReader((folder / "grades.csv").open())
+    (line,) = csv.DictReader((folder / "grades.csv").open(encoding="utf-8-sig"))
     assert line["remarks"] == "maths.ipynb: missing: cube, proposal, a setting, Dynamics."
     assert "missing: the question is not in the notebook any more" in (folder / "feedback" / "ann.html").read_text()
     page = next(folder.rglob("maths.html")).read_text()
@@ -128,4 +125,24 @@ def test_what_was_written_otherwise_is_there(place, changed, sheet):
     """Catches markers that a student deleted taken for an exercise that was removed."""
     cells = list(WORKED)
     cells[place] = dict(cells[place], source=changed)
-    assert removed(sheet, content(*cells)) == frozenset()
+    assert removed_exercises(sheet, content(*cells)) == frozenset()
+
+
+def without_ids(found):
+    return found | {
+        "nbformat_minor": 4,
+        "cells": [{k: v for k, v in cell.items() if k != "id"} for cell in found["cells"]],
+    }
+
+
+def test_cells_without_ids_are_looked_at_one_by_one(sheet):
+    """Catches a notebook of Colab's, or of a format before 4.5, that is told that every exercise is missing, for 0 points."""
+    assert removed_exercises(sheet, without_ids(content(*WORKED))) == frozenset()
+    changed = [*WORKED[:3], dict(WORKED[3], source="setting = 2"), *WORKED[4:]]
+    assert removed_exercises(sheet, without_ids(content(*changed))) == frozenset()
+
+
+def test_what_was_removed_from_cells_without_ids_is_missing(sheet):
+    """Catches a function that was taken out and is called there, because its notebook has no ids."""
+    left = without_ids(content(WORKED[0], None, None, *WORKED[3:]))
+    assert {item.name for item in sheet.items if item.key in removed_exercises(sheet, left)} == {"cube", "proposal"}

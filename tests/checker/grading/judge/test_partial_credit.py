@@ -2,7 +2,7 @@
 
 import pytest
 
-from checker.grading.apart.partial import by_one_answer, counted, plain, share
+from checker.grading.judge.oracle.partial_credit import by_one_answer, counted, plain, share
 
 
 def test_all_right_is_all_and_what_one_answer_gets_is_nothing():
@@ -37,7 +37,7 @@ def test_what_failed_is_said_by_kind():
 def key():
     pytest.importorskip("torch")
     pytest.importorskip("cloudpickle")
-    from checker.grading.apart import key
+    from checker.grading.judge.oracle import key
 
     return key
 
@@ -48,9 +48,9 @@ def judged(key):
     from shared.exercises.calling import call
 
     def judge(check, function, seed=7):
-        of = key.exercise(check)
-        outcomes = [key.exchange.encoded(call(of, function, case)) for case in key.asked_cases(check, seed)]
-        return key.judged(check, outcomes, seed)
+        exercise = key.exercise(check)
+        outcomes = [key.exchange.encoded(call(exercise, function, case)) for case in key.asked_cases(check, seed)]
+        return key.judge(check, outcomes, seed)
 
     return judge
 
@@ -78,18 +78,21 @@ def test_a_function_without_a_thought_earns_nothing(judged, key):
     for function in (lambda rewards, num_generations: rewards * 0, unfilled):
         found = judged("group_advantages", function)
         assert (found["passed"], found["share"]) == (False, 0.0)
-    assert key.judged("group_advantages", [], 7)["share"] == 0.0
+    assert key.judge("group_advantages", [], 7)["share"] == 0.0
     found = judged("group_advantages", key.exercise("group_advantages").reference())
     assert (found["passed"], found["share"]) == (True, 1.0)
 
 
 def test_cases_without_an_answer_cost_their_part(judged, key):
     """Catches a program that ended in the middle and earns as much as one that came to its end, or nothing."""
-    of = key.exercise("group_advantages")
+    exercise = key.exercise("group_advantages")
     from shared.exercises.calling import call
 
-    outcomes = [key.exchange.encoded(call(of, of.reference(), case)) for case in key.asked_cases("group_advantages", 7)]
-    found = key.judged("group_advantages", outcomes[: len(outcomes) // 2], 7)
+    outcomes = [
+        key.exchange.encoded(call(exercise, exercise.reference(), case))
+        for case in key.asked_cases("group_advantages", 7)
+    ]
+    found = key.judge("group_advantages", outcomes[: len(outcomes) // 2], 7)
     assert not found["passed"] and 0.3 < found["share"] < 0.6
     assert found["text"].startswith(f"it gave {found['right']} of {found['cases']} answers.")
 

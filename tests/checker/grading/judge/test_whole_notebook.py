@@ -7,10 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker.grading.apart import notebook as apart
-from checker.grading.limits import Limits
-from checker.grading.running import execute
-from checker.notebook import parse, read
+from checker.grading.box import isolation as isolation_module
+from checker.grading.box.inside import notebook as inside
+from checker.grading.box.isolation import Outcome
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
+from checker.grading.judge.whole_notebook import execute
+from checker.reading.notebook import parse, read
 from tests.checker.conftest import code
 
 
@@ -22,12 +25,24 @@ def test_the_time_is_the_boxs_own(monkeypatch):
         asked.update(options)
         return SimpleNamespace()
 
-    monkeypatch.setattr(apart, "fresh_kernel", lambda folder: contextlib.nullcontext())
-    monkeypatch.setattr(apart, "CountingClient", client)
-    monkeypatch.setattr(apart, "_executed", lambda client, send: "")
+    monkeypatch.setattr(inside, "fresh_kernel", lambda folder: contextlib.nullcontext())
+    monkeypatch.setattr(inside, "CountingClient", client)
+    monkeypatch.setattr(inside, "_executed", lambda client, send: "")
     limits = {"wall": 240, "printed": 1}
-    apart.run({"notebook": {"cells": []}, "limits": limits, "begun": time.monotonic() - 100}, lambda record: None)
-    assert 130 < asked["timeout_func"](None) <= 240 - 100 - apart.LAST_SECONDS
+    inside.run({"notebook": {"cells": []}, "limits": limits, "begun": time.monotonic() - 100}, lambda record: None)
+    assert 130 < asked["timeout_func"](None) <= 240 - 100 - inside.LAST_SECONDS
+
+
+def test_a_notebook_that_ends_its_box_is_tried_twice_and_is_no_fault_of_the_machine(monkeypatch, tmp_path):
+    """Catches a cell that kills what runs the notebook, or makes it stumble: nothing of it was graded, at any run."""
+    cells = [code("# Cell 1: Setup\nx = 1") | {"id": "a"}, code("# Cell 2: Kill\ny = 1") | {"id": "b"}]
+    path = tmp_path / "maths.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    outcome = Outcome(({"cell": 0}, {"cell": 1}, {"failed": "MemoryError"}), "", 1.0, begun=True)
+    runs = []
+    monkeypatch.setattr(isolation_module, "run", lambda *arguments: runs.append(arguments) or outcome)
+    done = execute(read(path), parse(path), Isolation("none"), Limits())
+    assert done.stopped == "Cell 2: Kill did not come to its end." and len(runs) == 2
 
 
 @pytest.mark.slow

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from checker.environment import ROOT
-from checker.forms import Form, read_forms
-from checker.grading import tables
-from checker.grading.feedback import feedback
-from checker.grading.gradescope import results
-from checker.grading.lines import Line, add_forms
-from checker.grading.storing import Folder, file_name, forget
-from checker.grading.sums import refused
-from checker.notebook import Unreadable
+from checker.grading.table import grades
+from checker.grading.table.class_folder import Folder, file_name, forget
+from checker.grading.table.feedback import feedback
+from checker.grading.table.gradescope import results
+from checker.grading.table.students import Line, add_forms
+from checker.points.forms import Form, read_forms
+from checker.points.totals import refused
+from checker.reading.notebook import Unreadable
+from checker.setup.environment import ROOT
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def result(**changed):
 
 
 def written(folder, *students):
-    tables.write(folder, [Line(student, {"dots.ipynb": result()}) for student in students])
+    grades.write(folder, [Line(student, {"dots.ipynb": result()}) for student in students])
     return folder.path / "grades.csv"
 
 
@@ -91,6 +91,14 @@ def test_semicolons_and_decimal_commas_are_understood(folder):
     assert written(folder, "ann").read_text().splitlines()[1].startswith("ann,2,2,,,3.5,")
 
 
+def test_a_spreadsheet_sees_that_the_table_is_utf_8(folder):
+    """Catches "JÃ¶rg" in Excel, and a table with its mark that is not read back, so that corrections are lost."""
+    table = written(folder, "Jörg")
+    assert table.read_bytes().startswith(b"\xef\xbb\xbfstudent,")
+    table.write_bytes(table.read_bytes().replace(b"0,3,,,,", b"0,3,,1,,"))
+    assert "Jörg,2,2,,,3,0,3,,1," in written(folder, "Jörg").read_text()
+
+
 def test_a_name_that_a_spreadsheet_takes_for_a_formula_is_text(folder):
     """Catches `=cmd()` as a student's name, and its correction lost on the way back."""
     table = written(folder, "=cmd()")
@@ -124,10 +132,10 @@ WRITTEN = [  # names that the instructors' page and the README use for what belo
     "me.key",
 ]
 OURS = [
-    "checker/grading/tables.py",
+    "checker/grading/table/grades.py",
     "benchmarks/grading.md",
-    "tests/checker/grading/test_tables.py",
-    "checker/forms.py",
+    "tests/checker/grading/table/test_grades.py",
+    "checker/points/forms.py",
 ]
 
 
@@ -160,8 +168,8 @@ def test_a_folder_that_holds_something_else_is_not_taken(tmp_path):
 
 def test_names_of_files_stay_apart_and_inside():
     """Catches two students whose pages overwrite each other, and a page outside of the folder."""
-    names = [file_name(text) for text in ("a/b", "a_b", "../x", "é", "e", "x" * 200)]
-    assert len(set(names)) == len(names)
+    names = [file_name(text) for text in ("a/b", "a_b", "../x", "é", "e", "x" * 200, "ann", "Ann", "ANN")]
+    assert len({name.lower() for name in names}) == len(names)
     assert not any("/" in name or name.startswith(".") for name in names)
 
 
@@ -233,7 +241,7 @@ def graded(scores=FILLED):
 
 def test_points_are_summed_by_section_and_in_all(folder):
     """Catches points that somebody has to add up by hand, and a sum that leaves out what a person gave."""
-    text = tables.table([graded()], {})
+    text = grades.table([graded()], {})
     (line,) = csv.DictReader(io.StringIO(text))
     assert [line[name] for name in ("kl", "loss", "proposal", "Cell 5 (sum)")] == ["2", "2.5", "1.5", "6"]
     assert [line[name] for name in ("Success", "Next", "Cell 8 (sum)")] == ["3", "", "3"]
@@ -247,7 +255,7 @@ def test_with_several_notebooks_each_has_its_sum():
     """Catches a class of two notebooks whose table says what both come to, and of neither what it does."""
     line = graded()
     line.results["poker.ipynb"] = result(notebook="poker.ipynb", items=[exercise("reward", "Cell 4: Reward", 3.0, 1.0)])
-    (row,) = csv.DictReader(io.StringIO(tables.table([line], {})))
+    (row,) = csv.DictReader(io.StringIO(grades.table([line], {})))
     assert (row["dots: sum"], row["poker: sum"]) == ("9", "1")
     assert (row["dots: Cell 8 (sum)"], row["poker: Cell 4 (sum)"]) == ("3", "1")
     assert list(row).index("poker: sum") < list(row).index("checks")

@@ -1,4 +1,4 @@
-"""What Gradescope reads, after its own specification; no upload to it was tried."""
+"""The file for Gradescope, held to Gradescope's own specification; no upload to it was tried."""
 
 import io
 import json
@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from checker.grading.collecting import Aside
-from checker.grading.gradescope import SETUP, autograder, results
-from checker.notebook import Unreadable
+from checker.grading.collect.uploads import Aside
+from checker.grading.table.gradescope import SETUP, autograder, results
+from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
 
 

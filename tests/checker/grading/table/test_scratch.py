@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from checker.commands import grade
-from checker.grading.boxes import ROOT
-from checker.grading.scratch import scratch_in
+from checker.grading.box.walls import ROOT
+from checker.grading.table.scratch import scratch_in
 from tests.checker.command_line import checker
 
 KILLED = """
 import os, signal, sys, tempfile
 from pathlib import Path
-from checker.grading.scratch import scratch_in
+from checker.grading.table.scratch import scratch_in
 with scratch_in(Path(sys.argv[1])):
     Path(tempfile.mkdtemp(), "handed-in.ipynb").touch()
     os.kill(os.getpid(), signal.SIGKILL)
@@ -25,7 +25,7 @@ ASK = "import tempfile; print(tempfile.gettempdir())"
 
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
-    """Where temporary files lie otherwise."""
+    """The folder for temporary files outside of a class."""
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "outside"))
     (tmp_path / "outside").mkdir()

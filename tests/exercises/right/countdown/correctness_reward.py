@@ -9,7 +9,7 @@ from shared.tasks.tags import parse
 ORACLE = countdown.correctness_reward
 
 
-def looped(prompts, completions, numbers, target):
+def looped(prompts, completions, numbers, target, **columns):
     rewards = []
     for i in range(len(completions)):
         reward = 0.0
@@ -25,7 +25,7 @@ def looped(prompts, completions, numbers, target):
     return rewards
 
 
-def counted(prompts, completions, numbers, target):
+def counted(prompts, completions, numbers, target, **columns):
     def solved(completion, given, goal):
         _, answer = parse(completion) or ("", "")
         try:

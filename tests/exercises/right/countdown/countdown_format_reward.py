@@ -7,7 +7,7 @@ from shared.tasks.tags import parse
 ORACLE = countdown.format_reward
 
 
-def looped(prompts, completions):
+def looped(prompts, completions, **columns):
     rewards = []
     for completion in completions:
         blocks = parse(completion)
@@ -22,7 +22,7 @@ def looped(prompts, completions):
     return rewards
 
 
-def in_halves(prompts, completions):
+def in_halves(prompts, completions, **columns):
     def one(completion):
         reward = 0.0
         if blocks := parse(completion):

@@ -24,7 +24,7 @@ def row_by_row(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
 
 
 def unmasked(*arguments):
-    """What stands in the padding does not matter: the loss masks it."""
+    """Right without a mask: the loss masks the padding, so its values do not matter."""
     logits = joined(*arguments)
     return logits.gather(-1, arguments[3][..., None]).squeeze(-1) - logits.logsumexp(-1)
 

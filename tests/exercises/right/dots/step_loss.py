@@ -5,8 +5,8 @@ import torch
 from shared.advantages import group_advantages
 from shared.logps import completion_logps
 from shared.losses import grpo_loss
-from tests.exercises.right.advantages import looped
-from tests.exercises.right.loss import two_sided
+from tests.exercises.right.dots.group_advantages import looped
+from tests.exercises.right.dots.grpo_loss import two_sided
 
 
 def ORACLE(model, reference, rollout, rewards, beta, epsilon):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared import irl
-from tests.exercises.right.irl.policy import by_einsum as local_action_probabilities
+from tests.exercises.right.maxent_irl.local_action_probabilities import by_einsum as local_action_probabilities
 
 
 def ORACLE(P, p_initial, terminal, reward):

@@ -7,7 +7,7 @@ from shared.tasks import poker
 ORACLE = poker.weighted_reward
 
 
-def looped(prompts, completions, answer, weight):
+def looped(prompts, completions, answer, weight, **columns):
     rewards = []
     for completion, label, paid in zip(completions, answer, weight):
         lines = completion.strip().splitlines()
@@ -18,12 +18,12 @@ def looped(prompts, completions, answer, weight):
     return rewards
 
 
-def partitioned(prompts, completions, answer, weight):
+def partitioned(prompts, completions, answer, weight, **columns):
     heads = [completion.lstrip().partition("\n")[0].strip().casefold() for completion in completions]
     return [paid if head == label else 0.0 for head, label, paid in zip(heads, answer, weight)]
 
 
-def as_an_array(prompts, completions, answer, weight):
+def as_an_array(prompts, completions, answer, weight, **columns):
     said = [next(iter(completion.strip().splitlines()), "").strip().casefold() for completion in completions]
     return (np.array(said) == np.array(answer)) * np.array(weight)
 

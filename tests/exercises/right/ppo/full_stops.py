@@ -7,19 +7,19 @@ import torch
 ORACLE = None  # `shared/tasks/sentences.py` pays without a cap
 
 
-def cut_at_one(prompts, completions):
+def cut_at_one(prompts, completions, **columns):
     return [min(1.0, text.count(".") / 10) for text in completions]
 
 
-def as_a_tensor(prompts, completions):
+def as_a_tensor(prompts, completions, **columns):
     return torch.tensor([text.count(".") for text in completions]).clamp(max=10) / 10
 
 
-def by_pattern(prompts, completions):
+def by_pattern(prompts, completions, **columns):
     return [min(len(re.findall(r"\.", text)), 10) * 0.1 for text in completions]
 
 
-def letter_by_letter(prompts, completions):
+def letter_by_letter(prompts, completions, **columns):
     rewards = []
     for text in completions:
         stops = 0

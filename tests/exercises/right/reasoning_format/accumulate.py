@@ -1,4 +1,4 @@
-"""Right ways to add up a gradient in parts; `sequence_logps`, `clipped_loss` and the numbers are a notebook's."""
+"""Right ways to add up a gradient in parts; `sequence_logps`, `gspo_loss` and the numbers are a notebook's."""
 
 import torch
 
@@ -9,7 +9,7 @@ G, BETA, EPSILON = 2, 0.1, 0.2
 def sequence_logps(part): ...
 
 
-def clipped_loss(logps, old_logps, advantages, ref_logps, beta, epsilon): ...
+def gspo_loss(logps, old_logps, advantages, ref_logps, beta, epsilon): ...
 
 
 def weighted_before(rollout, advantages, parts):
@@ -18,7 +18,7 @@ def weighted_before(rollout, advantages, parts):
         part = rollout.take(prompts.tolist())
         chosen = (prompts[:, None] * G + torch.arange(G)).flatten()
         logps, old_logps, ref_logps = sequence_logps(part)
-        part_loss = clipped_loss(logps, old_logps, advantages[chosen], ref_logps, BETA, EPSILON)
+        part_loss = gspo_loss(logps, old_logps, advantages[chosen], ref_logps, BETA, EPSILON)
         part_loss = part_loss * len(part) / len(rollout)
         part_loss.backward()
         loss += part_loss.item()
@@ -32,7 +32,7 @@ def weighted_in_the_backward_pass(rollout, advantages, parts):
         chosen = torch.cat([torch.arange(n * G, n * G + G) for n in prompts.tolist()])
         logps, old_logps, ref_logps = sequence_logps(part)
         share = torch.tensor(len(chosen) / len(advantages))
-        part_loss = clipped_loss(logps, old_logps, advantages[chosen], ref_logps, BETA, EPSILON)
+        part_loss = gspo_loss(logps, old_logps, advantages[chosen], ref_logps, BETA, EPSILON)
         part_loss.backward(share)
         losses.append(share * part_loss.detach())
     return torch.stack(losses).sum().item(), 0.0

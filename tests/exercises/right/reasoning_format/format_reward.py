@@ -9,17 +9,17 @@ ORACLE = addition.format_reward
 PATTERN = re.compile(r"\A\s*<think>\n(?:.+?)\n</think>\n<answer>\n(?:.+?)\n</answer>\s*\Z", re.S)
 
 
-def anchored(prompts, completions):
+def anchored(prompts, completions, **columns):
     return [1.0 if PATTERN.match(text) and all(text.count(tag) == 1 for tag in TAGS) else 0.0 for text in completions]
 
 
-def without_tags_inside(prompts, completions):
+def without_tags_inside(prompts, completions, **columns):
     block = r"(?:(?!</?think>|</?answer>).)+"
     pattern = rf"<think>\n{block}\n</think>\n<answer>\n{block}\n</answer>"
     return [float(bool(re.fullmatch(pattern, text.strip(), re.DOTALL))) for text in completions]
 
 
-def by_hand(prompts, completions):
+def by_hand(prompts, completions, **columns):
     rewards = []
     for text in completions:
         text = text.strip()

@@ -9,12 +9,12 @@ from shared.tasks import sentences
 ORACLE = sentences.length_reward
 
 
-def by_pattern(prompts, completions):
+def by_pattern(prompts, completions, **columns):
     words = [len(re.findall(r"[^\s.]+", text)) for text in completions]
     return [0.0 - abs(6 - many / (text.count(".") or 1)) for many, text in zip(words, completions)]
 
 
-def as_a_tensor(prompts, completions):
+def as_a_tensor(prompts, completions, **columns):
     words = torch.tensor([float(len(text.replace(".", " ").split())) for text in completions])
     sentences = torch.tensor([float(text.count(".")) for text in completions]).clamp(min=1)
     return -(words / sentences - 6).abs()

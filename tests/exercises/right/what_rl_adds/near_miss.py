@@ -7,7 +7,7 @@ from shared.tasks.tags import parse
 ORACLE = near_miss_reward
 
 
-def looped(prompts, completions, target):
+def looped(prompts, completions, target, **columns):
     rewards = []
     for completion, goal in zip(completions, target):
         blocks = parse(completion)
@@ -22,7 +22,7 @@ def looped(prompts, completions, target):
     return rewards
 
 
-def of_floats(prompts, completions, target):
+def of_floats(prompts, completions, target, **columns):
     def one(completion, goal):
         _, answer = parse(completion) or ("", "")
         try:

@@ -1,0 +1,165 @@
+"""Honest ways in which a function leans on what stands at the top level of its notebook.
+
+Each is the cells above the function, and the body of a function of x that gives its square, as long as what it leans on
+is there.
+"""
+
+MODEL = "from shared.models import load_policy\npolicy, tokenizer = load_policy()"
+STYLES = {
+    "words split": ['WORDS = "a b".split()', "return x ** len(WORDS)"],
+    "a partial function": ["import functools\nsquared = functools.partial(pow, exp=2)", "return squared(x)"],
+    "a computed constant": ["import math\nE = math.exp(1)", "return x ** int(E)"],
+    "the tokenizer's padding": [MODEL, "PAD = tokenizer.pad_token_id", "return x * x if PAD is not None else 0"],
+    "an import that is tried": [
+        "try:\n    import regex_of_the_student as patterns\nexcept ImportError:\n    import re as patterns",
+        'return x * x if patterns.match("a", "ab") else 0',
+    ],
+    "an import behind a condition": ["if True:\n    import math as m", "return int(m.pow(x, 2))"],
+    "a constant behind a condition": [
+        "import sys\nif sys.version_info >= (3, 9):\n    NEW = 2\nelse:\n    NEW = 2.0",
+        "return x**NEW",
+    ],
+    "a number that is counted up": ["COUNT = 0\nCOUNT += 1\nCOUNT += 1", "return x**COUNT"],
+    "a dict that a loop fills": ["TABLE = {}\nfor n in range(200):\n    TABLE[n] = n * n", "return TABLE[x]"],
+    "a list that a loop fills": ["LIST = []\nfor n in range(200):\n    LIST.append(n * n)", "return LIST[x]"],
+    "a loop in another cell": ["ROWS = []", "for n in range(200):\n    ROWS.append(n * n)", "return ROWS[x]"],
+    "a dict that is updated": ["OPTIONS = dict(power=1)", "OPTIONS.update(power=2)", "return x ** OPTIONS['power']"],
+    "a place that is deleted": ["D = {'a': 1, 'b': 2, 'c': 3}\ndel D['a']", "return x ** len(D)"],
+    "attributes that are set": [
+        "class Config:\n    pass",
+        "config = Config()\nconfig.power = 2",
+        "return x**config.power",
+    ],
+    "a dataclass": [
+        "from dataclasses import dataclass, field\n\n@dataclass\nclass Setting:\n    power: 'int' = 2\n    names: list = field(default_factory=list)",
+        "SETTING = Setting()",
+        "return x**SETTING.power",
+    ],
+    "a named tuple": [
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    power: int",
+        "P = Pair(2)",
+        "return x**P.power",
+    ],
+    "an enumeration": ["from enum import Enum\nclass Mode(Enum):\n    SQUARE = 2", "return x**Mode.SQUARE.value"],
+    "a named lambda": ["sq = lambda n: n * n", "return sq(x)"],
+    "functions in a list": ["STEPS = [lambda n: n, lambda n: n * n]", "return STEPS[-1](x)"],
+    "a comprehension": ["SQUARES = [n * n for n in range(200)]", "return SQUARES[x]"],
+    "several names at once": ["ONE, (TWO, *MORE) = 1, (2, 3, 4)", "return x ** (TWO * ONE * len(MORE) // 2)"],
+    "a name made in a condition": ["if (LIMIT := 2) > 1:\n    pass", "return x**LIMIT"],
+    "a block of `with`": [
+        "import contextlib\nwith contextlib.suppress(ValueError):\n    INSIDE = int('2')\n    int('x')",
+        "return x**INSIDE",
+    ],
+    "a cached helper": [
+        "from functools import cache\n\n@cache\ndef remembered(n):\n    return n * n",
+        "return remembered(x)",
+    ],
+    "a constant made by a function of its own": ["def make():\n    return 2\nMADE = make()", "return x**MADE"],
+    "a default that is a constant": [
+        "DEFAULT = 2\ndef to_the(n, power=DEFAULT):\n    return n**power",
+        "return to_the(x)",
+    ],
+    "everything of a module": ["from math import *", "return 2 * comb(x + 1, 2) - x"],
+    "an annotated constant": ["ANNOTATED: int = 2", "return x**ANNOTATED"],
+    "a pattern with flags": [
+        "import re\nPATTERN = re.compile(r'^\\d+$', re.MULTILINE | re.DOTALL)",
+        "return x * x if PATTERN.match(str(x)) else 0",
+    ],
+    "a Counter": ["from collections import Counter\nOFTEN = Counter('aab')", "return x ** OFTEN['a']"],
+    "what only a program does": ["if __name__ == '__main__':\n    MAIN = 2", "return x**MAIN"],
+    "chance with a seed": [
+        "import random\nRNG = random.Random(0)\nORDER = RNG.sample(range(2), 2)",
+        "return x ** len(ORDER)",
+    ],
+    "a match": ["match (1, 2):\n    case (_, MATCHED):\n        pass", "return x**MATCHED"],
+    "cells in another order": ["LATER = EARLIER + 1", "EARLIER = 1", "return x**LATER"],
+    "a check between": [
+        "BETWEEN = [1]",
+        "if check.square({name}):\n    print('right')",
+        "BETWEEN.append(2)",
+        "return x ** len(BETWEEN)",
+    ],
+    "a variable of the system": [
+        "import os\nDEBUG = bool(os.environ.get('DEBUG_OF_MINE'))",
+        "return 0 if DEBUG else x * x",
+    ],
+    "text put together": ["JOINED = '-'.join(str(n) for n in (1, 2)).partition('-')[2]", "return x ** int(JOINED)"],
+    "an object that is called": [
+        "class Squarer:\n    def __call__(self, n):\n        return n * n",
+        "SQUARER = Squarer()",
+        "return SQUARER(x)",
+    ],
+    "a class that inherits": [
+        "class Base:\n    power = 1",
+        "class Child(Base):\n    power = Base.power + 1",
+        "return x**Child.power",
+    ],
+    "a generator": ["def powers():\n    yield 1\n    yield 2\nFIRST, SECOND = powers()", "return x**SECOND"],
+    "a decorator of one's own": [
+        "import functools\ndef squared(function):\n    @functools.wraps(function)\n    def inner(n):\n        return function(n) ** 2\n    return inner",
+        "@squared\ndef itself(n):\n    return n",
+        "return itself(x)",
+    ],
+    "a loop until": ["N = 0\nwhile N < 2:\n    N += 1", "return x**N"],
+    "a set": ["SEEN = set()\nSEEN.add(1)\nSEEN.add(2)", "return x ** len(SEEN)"],
+    "a dict of lists": [
+        "from collections import defaultdict\nLISTS = defaultdict(list)\nfor n in range(200):\n    LISTS[n].append(n * n)",
+        "return LISTS[x][0]",
+    ],
+    "a list sorted in place": ["ORDERED = [2, 1]", "ORDERED.sort()", "return x ** ORDERED[-1]"],
+    "a slice that is set": ["VALUES = [0, 0]\nVALUES[:] = [1, 2]", "return x ** VALUES[1]"],
+    "two names at once": ["A = B = 2", "return x**B"],
+    "names that are exchanged": ["P, Q = 1, 2\nP, Q = Q, P", "return x**P"],
+    "a text with a number": ["NAME = f'{1}{6}'", "return x ** (int(NAME) // 8)"],
+    "numpy": ["import numpy as np\nTABLE = np.arange(200) ** 2", "return int(TABLE[x])"],
+    "settings as text": ["import json\nSETTINGS = json.loads('{\"power\": 2}')", "return x ** SETTINGS['power']"],
+    "a name that the function counts": ["CALLS = 0", "global CALLS; CALLS += 1; return x * x"],
+    "a helper that calls itself": [
+        "def added(n, times):\n    return n + added(n, times - 1) if times else 0",
+        "return added(x, x)",
+    ],
+    "helpers that call each other": [
+        "def even(n):\n    return n == 0 or odd(n - 1)",
+        "def odd(n):\n    return n > 0 and even(n - 1)",
+        "return x * x if even(x) or odd(x) else 0",
+    ],
+    "several imports in a line": [
+        "import collections.abc as abc, math",
+        "return math.prod([x, x]) if isinstance([], abc.Sequence) else 0",
+    ],
+    "an import in the function": ["import math; return int(math.pow(x, 2))"],
+    "sums that are accumulated": [
+        "from itertools import accumulate\nSUMS = [0, *accumulate(range(1, 400, 2))]",
+        "return SUMS[x]",
+    ],
+    "a hint that is defined later": [
+        "def hinted(n: Later) -> Later:\n    return n * n",
+        "class Later:\n    pass",
+        "return hinted(x)",
+    ],
+    "a magic line": ["%matplotlib inline\nPOWER = 2", "return x**POWER"],
+    "a try with an end": [
+        "try:\n    TRIED = int('x')\nexcept ValueError:\n    TRIED = 2\nfinally:\n    DONE = True",
+        "return x**TRIED",
+    ],
+    "a cell that shows its last line": ["SHOWN = [1, 2]\nSHOWN", "return x ** SHOWN[1]"],
+    "a dict of pairs": ["PAIRS = dict(zip('ab', (1, 2), strict=True))", "return x ** PAIRS['b']"],
+}
+WITH_TORCH = {
+    "a device": ["import torch", 'DEVICE = torch.device("cpu")', 'return x * x if DEVICE.type == "cpu" else 0'],
+    "a device that is chosen": [
+        "import torch\ndevice = 'cuda' if torch.cuda.is_available() and False else 'cpu'",
+        "return int(torch.tensor(x, device=device) ** 2)",
+    ],
+    "a table": ["import torch\nSQ = torch.arange(200).float().pow(2)\nSQ[0] = 0.0", "return int(SQ[x])"],
+}
+
+
+def cells_of(style: list[str], name: str, exercise: str) -> list[str]:
+    """The cells of a style, with its function under a name, and its check. exercise: the function as a pattern."""
+    *above, body = style
+    return [
+        *(cell.replace("{name}", name) for cell in above),
+        exercise.replace("square", name).format(body),
+        f"check.square({name})",
+    ]

@@ -1,0 +1,127 @@
+"""A class of any size whose notebooks were never run: for tests of what is written down about a class."""
+
+import json
+import random
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
+from checker.grading.classes import Class, graded, plan, write_class
+from checker.grading.collect.roster import Roster, Student
+from checker.grading.judge import submission
+from checker.grading.judge.sheets import Sheet, read_sheet
+from checker.grading.judge.submission import Settings
+from checker.grading.table.class_folder import Folder
+from checker.points.forms import Form
+from checker.reading.markers import BLANK_ANSWER
+from tests.checker.conftest import code, markdown
+
+STEP = """# Cell 5: One GRPO step
+def kl(x):
+    # student code here
+    # TODO: the k3 estimate (2 points, 5 minutes)
+    return x * x
+    # end student code
+check.kl(kl)"""
+ANALYSIS = """# Cell 8: Analysis
+
+**Success.** Did training help on held-out rows, and by how *much*?
+
+<!-- student answer: 3 points -->
+The reward rose from **0.1** to 0.9 on rows that it never saw.
+<!-- end student answer -->
+
+**Your experiment.** Claim, control, conclusion.
+
+| points | for |
+|---|---|
+| 2 | a claim |
+
+<!-- student answer: 6 points -->
+More seeds.
+<!-- end student answer -->"""
+HOSTILE = (
+    "<script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>"
+    "<img src='https://example.org/spy.png'><iframe src='https://example.org'></iframe>"
+    "<style>article { display: none }</style></div></article></main><input value='mine'>"
+    "<form action='https://example.org'><button>Give 3 points</button></form>[click](javascript:alert(1))"
+)
+ANSWERS = (
+    "It went from 0.0 to 0.98, and the greedy answer is the plain number.",
+    "Yes.\n\n- before: 0.1\n- after: **0.9**\n\n$$\\hat A_i = \\frac{r_i - \\bar r}{\\sigma}$$",
+    "| step | reward |\n|---|---|\n| 0 | 0.1 |\n| 80 | 0.9 |\n\nMost of it in the first `20` steps.",
+    BLANK_ANSWER,
+    HOSTILE,
+)
+
+
+def worked(folder: Path) -> Sheet:
+    """The key of a small notebook: one exercise with a check, two questions that a person judges."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = [code(STEP) | {"id": "cell-05"}, markdown(ANALYSIS) | {"id": "cell-08"}]
+    path = folder / "dots.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    return read_sheet(path)
+
+
+def hand_in(folder: Path, student: str, sheet: Sheet, answers: list[str]) -> None:
+    """Put the notebook of a student, with these answers, where it is handed in."""
+    content = json.loads(json.dumps(sheet.handed_out))
+    left = iter(answers)
+    for cell in content["cells"]:
+        pieces = "".join(cell["source"]).split(BLANK_ANSWER)
+        cell["source"] = "".join(piece + next(left) for piece in pieces[:-1]) + pieces[-1]
+    place = folder / student / sheet.name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(content))
+
+
+def not_run(jobs, pages=3):
+    """A grader that runs nothing: an exercise with a check earns what chance gives, the others wait for a person.
+
+    pages: how many of the notebooks get one, for each takes a tenth of a second.
+    """
+    for number, job in enumerate(jobs):
+        chance = random.Random(job.student)
+        items = [
+            submission._item(item, chance.choice([0.0, item.points / 2, item.points]), "right.")
+            if item.checks
+            else submission._item(item, None, "graded by the instructor")
+            for item in job.sheet.items
+        ]
+        by_hand = [item for item in job.sheet.items if not item.checks and item.points]
+        with tempfile.TemporaryDirectory() as folder:
+            page = submission._page(job, json.loads(job.text), by_hand, Path(folder))[1] if number < pages else ""
+        yield job, submission._result(job, items, page=page)
+
+
+@dataclass
+class Forty:
+    """A class in a folder, written down as often as asked."""
+
+    folder: Folder
+    this_class: Class
+    submissions: Path
+
+    def write(self, forms: list[Form] = (), grader=not_run, gradebooks=()) -> list[str]:
+        """Grade what was handed in and write all of it down."""
+        self.folder.prepare()
+        self.folder.keep_forms(forms)
+        with tempfile.TemporaryDirectory() as scratch:
+            work = plan([self.submissions], Path(scratch), self.this_class)
+            results = [(handed, result) for handed, result, _ in graded(work, self.folder, grader)]
+            return write_class(self.this_class, work, results, self.folder.forms(), self.folder, gradebooks)
+
+
+def class_of(number: int, folder: Path, sheet: Sheet, answers=ANSWERS) -> Forty:
+    """A class of so many students, all of whom handed in, with these answers in turn."""
+    names = [f"student{place:02d}" for place in range(1, number + 1)]
+    questions = sum(item.written for item in sheet.items)
+    for place, name in enumerate(names):
+        own = [answers[(place + question) % len(answers)] for question in range(questions)]
+        hand_in(folder / "submissions", name, sheet, own)
+    roster = Roster(tuple(Student(name, (name,)) for name in names))
+    settings = Settings(7, Isolation("none"), Limits(), whole=False)
+    return Forty(Folder(folder / "graded"), Class([sheet], settings, roster), folder / "submissions")

@@ -1,0 +1,109 @@
+"""The statistics of a class: counts that are right, mistakes by their names, and nobody's name."""
+
+import re
+
+import pytest
+
+from checker.grading.judge import submission
+from checker.grading.table.class_statistics import NO_NAME, mistakes_in, page, statistics_of
+from checker.grading.table.students import Line
+from checker.points.forms import Form
+from tests.checker.grading.table.forty import class_of, worked
+
+MISSING = "The -1 is missing: with equal log-probabilities your penalty is 1, and it should be 0."
+WRONG = f"{MISSING}\nFor logps -1, ref_logps -1 it gives 1, expected 0.\nRight in 0 of 135 hidden cases."
+BOTH = f"two things at once. (1) {MISSING}\n(2) You divide by the whole group.\nFor rewards 1 it gives 2."
+RAISED = "NameError: name 'DEVICE' is not defined, in line 3: `x.to(DEVICE)`.\nThis happens for logps -1."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "named"),
+    [
+        (WRONG, [MISSING]),
+        (BOTH, [MISSING, "You divide by the whole group."]),
+        ("For logps -1 it gives 1, expected 0.\nRight in 3 of 9 hidden cases.", [NO_NAME]),
+        (RAISED, ["NameError: name 'DEVICE' is not defined"]),
+        ("it is not filled in yet.", ["it is not filled in yet."]),
+    ],
+)
+def test_a_mistake_is_called_as_its_verdict_calls_it(verdict, named):
+    """Catches one mistake counted as forty, since each verdict ends in a case of its own."""
+    assert mistakes_in(verdict) == named
+
+
+def item(earned, verdict="right.", name="kl", points=2.0, **changed):
+    about = {"key": name, "name": name, "field": f"Question: {name}", "section": "", "written": False}
+    return about | {"points": points, "earned": earned, "verdict": verdict} | changed
+
+
+def line(student, *items, findings=(), ungraded=""):
+    result = {"notebook": "dots.ipynb", "items": list(items), "findings": list(findings), "ungraded": ungraded}
+    return Line(student, {"dots.ipynb": result | {"earned": sum(one["earned"] or 0 for one in items)}})
+
+
+def test_counts_and_means_are_those_of_the_class():
+    """Catches a part counted as all, a student who waits counted as none, and a mean over who was not judged."""
+    lines = [
+        line("a", item(2.0)),
+        line("b", item(0.5, WRONG)),
+        line("c", item(0.0, BOTH)),
+        line("d", item(None)),
+        line("e", item(0.0, WRONG), ungraded="a box failed"),
+    ]
+    (notebook,) = statistics_of(lines)
+    (kl,) = notebook.exercises
+    assert (kl.full, kl.part, kl.none, kl.waiting, notebook.students) == (1, 1, 1, 1, 4)
+    assert kl.mean == pytest.approx((1 + 0.25 + 0) / 3)
+    assert kl.mistakes == ((MISSING, 2), ("You divide by the whole group.", 1))
+    assert notebook.totals == (1.0, 0.25, 0.0) and notebook.bins == [1, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+
+
+def test_points_by_hand_count_and_a_comment_is_no_mistake():
+    """Catches a person's comment on one answer shown to the whole class as a frequent mistake."""
+    one = line("a", item(None, "graded by the instructor", "Success"))
+    one.forms["dots.ipynb"] = Form(
+        "a", "dots.ipynb", {"Question: Success": 1.0}, "", 1.0, None, {"Question: Success": "Dear Ann, no."}
+    )
+    (notebook,) = statistics_of([one])
+    assert notebook.exercises[0].part == 1 and notebook.exercises[0].mistakes == ()
+
+
+def test_what_to_talk_about_is_what_costs_points_and_what_many_share():
+    """Catches a lecture about one student's slip, and one that leaves out what half of the class did not earn."""
+    lines = [line(str(number), item(0.0, WRONG), item(2.0, name="easy")) for number in range(3)]
+    lines += [line("x", item(2.0), item(1.0, "You forgot the mask.", name="easy"))]
+    for one in lines[:2]:
+        one.results["dots.ipynb"]["items"].append(item(1.5, "it is not filled in yet.", name="last"))
+    (notebook,) = statistics_of(lines)
+    assert notebook.talk == [
+        ("kl", "25 % of its points were earned; 3 of 4 have none."),
+        ("kl", f"3 of 4: {MISSING}"),
+    ]
+
+
+def test_findings_are_counted_once_a_student():
+    """Catches a finding in four cells of one notebook taken for four students."""
+    found = {"code": "P001", "level": "warning", "found": "no picture", "advice": "", "place": ""}
+    asked = found | {"level": "question", "found": "really?"}
+    (notebook,) = statistics_of([line("a", item(2.0), findings=[found, found, asked]), line("b", item(2.0))])
+    assert [count for _, count in notebook.findings] == [1]
+
+
+def test_the_page_has_pictures_and_no_name(tmp_path):
+    """Catches a page with names on it that is shown in a lecture, and a bar that is longer than the class."""
+    one = class_of(7, tmp_path, worked(tmp_path / "notebooks"))
+    one.write(grader=all_wrong)
+    text = (one.folder.path / "statistics.html").read_text()
+    assert "student0" not in text and "&lt;b&gt;bold" in text and "<b>bold" not in text
+    bars = [sum(map(int, re.findall(r'width="(\d+)" height="10"', bar))) for bar in text.split('<svg class="bar"')[1:]]
+    assert bars == [7, 7, 7]
+    assert 'href="../statistics.html"' in (one.folder.path / "pages/index.html").read_text()
+    assert "No notebook is graded yet." in page([])
+
+
+def all_wrong(jobs):
+    for job in jobs:
+        items = [
+            submission._item(item, 0.0 if item.checks else None, "<b>bold mistake</b>") for item in job.sheet.items
+        ]
+        yield job, submission._result(job, items)

@@ -1,0 +1,451 @@
+"""Judging a class by question: the index, the way from student to student, and a page with all answers to a question."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.grading.collect.roster import Roster
+from checker.grading.judge.submission import failed
+from checker.grading.table import judging
+from checker.grading.table.feedback import feedback
+from checker.grading.table.overview import NEIGHBOURS, Row, ways, with_neighbours
+from checker.grading.table.students import Line
+from checker.points.forms import Form, merged, read_forms, table
+from tests.checker.browser import NEEDED, browser
+from tests.checker.grading.table.forty import ANSWERS, HOSTILE, class_of, worked
+
+SUCCESS = "Question: Success"
+
+
+def given(student, score, saved, comment="", question=SUCCESS):
+    """A form as the page of a question saves it."""
+    comments = {question: comment} if comment else {}
+    return Form(student, "dots.ipynb", {question: score}, "", saved, Path("x"), comments, question)
+
+
+def of_page(scores, saved, student="ann"):
+    """A form as a student's page saves it."""
+    return Form(student, "dots.ipynb", scores, "", saved, Path("x"))
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    return worked(tmp_path / "notebooks")
+
+
+def page_of(one, name="Success"):
+    (path,) = one.folder.path.glob(f"questions/dots/*{name}*.html")
+    return path
+
+
+def test_a_page_shows_every_answer_as_markdown_beside_the_worked_one(sheet, tmp_path):
+    """Catches answers as raw text, an answer left out, and a page without what it should be measured by."""
+    one = class_of(3, tmp_path, sheet)
+    one.write()
+    page = page_of(one).read_text()
+    assert page.count('<article class="answer"') == 3
+    assert "<li>after: <strong>0.9</strong></li>" in page and "<td>80</td>" in page and "<math" in page
+    assert "The worked answer, for 3 points" in page and "The reward rose from <strong>0.1</strong>" in page
+    assert "Did training help on held-out rows, and by how <em>much</em>?" in page
+
+
+def test_what_a_student_wrote_stays_inside_and_asks_for_nothing(sheet, tmp_path):
+    """Catches a script, a picture from elsewhere, a field of the student's own, and an answer that closes the page."""
+    one = class_of(1, tmp_path, sheet, answers=(HOSTILE,))
+    one.write()
+    page = page_of(one).read_text()
+    written = page.partition('<div class="written">')[2].partition('<div class="given">')[0]
+    assert "Give 3 points" in written
+    for tag in (
+        "<script",
+        " src=",
+        "<iframe",
+        "<style",
+        "<input",
+        "<form",
+        "<button",
+        'javascript:alert(1)"',
+        "</main",
+    ):
+        assert tag not in written
+    assert "example.org" not in page
+
+
+@pytest.mark.parametrize("hostile", ["[" * 3000, "*a **b " * 800, "> " * 3000, "<b>" * 2000, "`" * 5999, "$" * 5999])
+def test_a_hostile_answer_costs_little(sheet, tmp_path, hostile):
+    """Catches one answer for which the pages of the whole class wait."""
+    import time
+
+    one = class_of(1, tmp_path, sheet, answers=(hostile, "x"))
+    scores = []
+    submitted = judging.Submitted(
+        "eve", sheet, json.loads(next(one.submissions.rglob("*.ipynb")).read_text()), {"items": _asked(sheet)}
+    )
+    before = time.process_time()
+    scores = judging.questions([submitted])
+    assert time.process_time() - before < 2 and len(scores) == 2
+
+
+def _asked(sheet):
+    return [{"key": item.key, "earned": None} for item in sheet.items if not item.checks] + [
+        {"key": item.key, "earned": 1.0} for item in sheet.items if item.checks
+    ]
+
+
+def test_pictures_are_left_out_where_a_page_could_not_bear_them(sheet, tmp_path, monkeypatch):
+    """Catches a page of a gigabyte, which no browser opens, since forty answers come with pictures."""
+    one = class_of(2, tmp_path, sheet, answers=("![curve](attachment:c.png)",))
+    for path in one.submissions.rglob("*.ipynb"):
+        content = json.loads(path.read_text())
+        content["cells"][-1]["attachments"] = {"c.png": {"image/png": "A" * 3000}}
+        path.write_text(json.dumps(content))
+    monkeypatch.setattr(judging, "LARGEST", 5000)
+    one.write()
+    page = page_of(one).read_text()
+    assert page.count("data:image/png") == 1 and page.count('<article class="answer"') == 2
+
+
+def test_an_answer_that_is_missing_or_empty_says_so(sheet, tmp_path):
+    """Catches an empty box of which nobody knows whether the question was removed or left."""
+    one = class_of(2, tmp_path, sheet, answers=("Your answer here.",))
+    path = one.submissions / "student02" / "dots.ipynb"
+    content = json.loads(path.read_text())
+    content["cells"] = content["cells"][:1]
+    path.write_text(json.dumps(content))
+    one.write()
+    page = page_of(one).read_text()
+    assert page.count(judging.EMPTY) == 1 and page.count(judging.GONE) == 1
+
+
+def test_points_that_were_given_stand_on_the_page_and_leave_the_index(sheet, tmp_path):
+    """Catches a second evening that begins with empty fields, and an index that still asks for what is done."""
+    one = class_of(2, tmp_path, sheet)
+    one.write()
+    assert "<span>4 answers to be judged</span>" in (one.folder.path / "pages/index.html").read_text()
+    one.write([given("student01", 2.5, 100.0, "Say by how much.")])
+    page = page_of(one).read_text()
+    assert 'value="2.5"' in page and "Say by how much.</textarea>" in page and 'data-saved="100.0"' in page
+    index = (one.folder.path / "pages/index.html").read_text()
+    assert "<span>3 answers to be judged</span>" in index and "1 of 2<span data-drafts>" in index
+
+
+def test_each_page_leads_to_the_next_student_and_the_last_to_nobody(sheet, tmp_path):
+    """Catches a way that skips somebody, or leads from the last page to one that is not there."""
+    one = class_of(3, tmp_path, sheet)
+    one.write()
+    pages = one.folder.path / "pages"
+    seen = []
+    place = pages / "student01" / "dots.html"
+    while place:
+        seen.append(place.parent.name)
+        assert f"<strong>{place.parent.name}</strong>" in place.read_text()
+        found = re.search(r'rel="next" href="([^"]+)"', place.read_text())
+        place = (place.parent / found[1]).resolve() if found else None
+    assert seen == ["student01", "student02", "student03"]
+    assert set(re.findall(r'href="\.\./(pages/[^"]+)"', (pages / "index.html").read_text())) == {
+        f"pages/{name}/dots.html" for name in seen
+    }
+
+
+def test_with_two_notebooks_the_way_stays_in_one():
+    """Catches a way that leads from one notebook into another, and back to students who were read already."""
+    rows = [
+        Row(student, notebook, f"pages/{student}/{notebook}.html", "1", "2", 0, (), "")
+        for student in ("ann", "bob")
+        for notebook in ("dots", "poker")
+    ]
+    (page, *_) = [with_neighbours(NEIGHBOURS, *way) for way in ways(rows)]
+    assert re.findall('rel="(.*?)" href="(.*?)"', page) == [("next", "../bob/dots.html")]
+
+
+def test_a_student_who_could_not_be_graded_has_nothing_to_be_judged(sheet, tmp_path):
+    """Catches a page on which a person is to give the points of a check, since a box had failed."""
+    one = class_of(2, tmp_path, sheet)
+    one.write(grader=lambda jobs: [(job, failed(job, "a box failed", passing=True)) for job in jobs])
+    assert "<span>0 answers to be judged</span>" in (one.folder.path / "pages/index.html").read_text()
+    assert not [*one.folder.path.glob("questions/*/*.html")]
+
+
+def test_a_student_who_is_called_like_a_page_does_not_stop_the_class(sheet, tmp_path):
+    """Catches a folder that a student named index.html, in whose place the index is to be written."""
+    one = class_of(1, tmp_path, sheet)
+    (one.submissions / "student01").rename(one.submissions / "index.html")
+    one.this_class = replace(one.this_class, roster=Roster())
+    one.write()
+    assert "index.html-" in (one.folder.path / "pages/index.html").read_text()
+
+
+def test_pages_without_names_are_without_names_everywhere(sheet, tmp_path):
+    """Catches a name on the index or on the page of a question, where the instructor asked for none."""
+    one = class_of(2, tmp_path, sheet)
+    one.this_class = replace(one.this_class, anonymous=True)
+    one.write()
+    for path in (one.folder.path / "pages/index.html", page_of(one)):
+        assert "student01" not in path.read_text() and "student-" in path.read_text()
+
+
+def test_a_question_nobody_asks_any_more_leaves_no_page(sheet, tmp_path):
+    """Catches pages of an earlier run, with names among them, that stay for ever."""
+    one = class_of(1, tmp_path, sheet)
+    left = one.folder.path / "questions" / "dots" / "left.html"
+    left.parent.mkdir(parents=True)
+    left.write_text("x")
+    (one.folder.path / ".checker-grade").write_text("x")
+    one.write()
+    assert not left.exists()
+
+
+def test_points_of_a_question_reach_table_and_feedback_with_their_comment(sheet, tmp_path):
+    """Catches points that are given and lost, and a comment that the student never sees."""
+    one = class_of(2, tmp_path, sheet)
+    one.write([given("student01", 2.0, 100.0, "Say by how `much`.")])
+    rows = {
+        row["student"]: row for row in csv.DictReader(io.StringIO((one.folder.path / "grades.csv").read_text()[1:]))
+    }
+    assert (rows["student01"]["Success"], rows["student02"]["Success"]) == ("2", "")
+    assert "Say by how <code>much</code>." in (one.folder.path / "feedback/student01.html").read_text()
+
+
+def test_a_comment_without_points_is_shown_as_such():
+    """Catches a comment that waits for points to be seen."""
+    item = {"key": "a", "name": "Success", "field": SUCCESS, "section": "", "points": 3.0, "earned": None}
+    result = {"notebook": "dots.ipynb", "items": [item | {"verdict": "graded by the instructor"}], "earned": 0.0}
+    line = Line("ann", {"dots.ipynb": result | {"stopped": "", "ungraded": "", "findings": []}})
+    line.forms["dots.ipynb"] = given("ann", None, 1.0, "Come and see me.")
+    assert "not given yet: Come and see me." in feedback(line, "ann")
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "counts"),
+    [
+        (of_page({SUCCESS: 1.0}, 100.0), given("ann", 2.0, 200.0), 2.0),
+        (of_page({SUCCESS: 1.0}, 300.0), given("ann", 2.0, 200.0), 1.0),
+        (of_page({SUCCESS: None}, 300.0), given("ann", 2.0, 200.0), 2.0),
+        (of_page({SUCCESS: 1.0}, 100.0), given("ann", None, 200.0), None),
+    ],
+)
+def test_the_later_of_two_pages_counts_and_an_empty_field_says_nothing(page, question, counts):
+    """Catches points of a question erased by a student's page that never had them, and points that cannot be taken back."""
+    for forms in ([page, question], [question, page]):
+        (form,) = merged(forms)
+        assert form.scores[SUCCESS] == counts and form.question == ""
+
+
+def test_one_file_holds_the_answers_of_many(tmp_path):
+    """Catches a saved question of which one student counts, and a run that forgets what an earlier one was given."""
+    forms = [
+        {
+            "student": name,
+            "notebook": "dots.ipynb",
+            "question": SUCCESS,
+            "scores": {SUCCESS: 2},
+            "comments": {SUCCESS: "so"},
+        }
+        for name in ("ann", "bob")
+    ]
+    (tmp_path / "dots Success.grades.json").write_text(json.dumps({"forms": forms}))
+    found, _, damaged = read_forms(tmp_path)
+    assert [form.student for form in found] == ["ann", "bob"] and not damaged
+    assert table(merged(found)).splitlines()[1] == "ann,dots.ipynb,2,2,Question: Success: so"
+
+
+def test_two_questions_of_one_student_are_both_kept(sheet, tmp_path):
+    """Catches the second question's file written over the first one's."""
+    one = class_of(1, tmp_path, sheet)
+    other = "Question: Your experiment"
+    one.write([given("student01", 2.0, 100.0), given("student01", 5.0, 100.0, question=other)])
+    (form,) = one.folder.forms()
+    assert form.scores == {SUCCESS: 2.0, other: 5.0}
+
+
+# In a browser, by keyboard alone.
+
+
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forty")
+    one = class_of(40, folder, worked(folder / "notebooks"))
+    one.write()
+    return one
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+CAUGHT = """
+window.caught = [];
+const made = URL.createObjectURL;
+URL.createObjectURL = (blob) => { window.caught.push(blob); return made(blob); };
+HTMLAnchorElement.prototype.click = function () {};
+"""
+STATE = """
+const answers = [...document.querySelectorAll("article.answer")];
+return {
+  current: answers.findIndex((one) => one.contains(document.activeElement)),
+  scores: answers.map((one) => one.querySelector("input").value),
+  comments: answers.map((one) => one.querySelector("textarea").value),
+  refused: answers.map((one) => one.querySelector(".refused").textContent),
+  said: document.querySelector("[data-said]").textContent,
+  progress: document.querySelector("[data-progress]").textContent,
+  stolen: window.stolen,
+};
+"""
+
+
+def press(shown, *keys):
+    """Press keys, or type a text of several characters."""
+    for key in keys:
+        if len(key) > 1 and key not in ("Escape", "Enter"):
+            shown.command("Input.insertText", text=key)
+            continue
+        text = {"text": key} if len(key) == 1 else {}
+        shown.command("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        shown.command("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+
+@pytest.fixture
+def opened(shown, forty):
+    """The page of a question, just opened, in a browser without drafts."""
+    if shown is not None:
+        shown.show(page_of(forty).as_uri())
+        shown.run("localStorage.clear()")
+        shown.show(page_of(forty).as_uri())
+        shown.run(CAUGHT)
+    return shown
+
+
+def browsing(test):
+    for mark in NEEDED:
+        test = mark(test)
+    return test
+
+
+@browsing
+def test_forty_answers_are_judged_by_two_keys_each(opened, forty, tmp_path):
+    """Catches a key that does nothing, a focus that is lost on the way, and a file that is not what the table reads."""
+    for number in range(40):
+        press(opened, str(number % 4), "j")
+    state = opened.run(STATE)
+    assert state["scores"] == [str(number % 4) for number in range(40)]
+    assert state["progress"] == "40 of 40 judged" and "last answer" in state["said"]
+    press(opened, "s")
+    (tmp_path / "x.grades.json").write_text(opened.run("return window.caught[0].text()"))
+    forms = read_forms(tmp_path)[0]
+    assert [form.scores[SUCCESS] for form in forms] == [number % 4 for number in range(40)]
+    assert not opened.complaints()
+
+
+@browsing
+def test_a_comment_is_written_once_and_given_again(opened):
+    """Catches a comment that is typed forty times."""
+    press(opened, "c", "Say by how much.", "Escape", "j", "r", "1", "j", "c", "And why?", "Escape", "r", "1")
+    state = opened.run(STATE)
+    assert state["comments"][:3] == ["Say by how much.", "Say by how much.", "And why?\nSay by how much."]
+    assert state["current"] == 2
+
+
+@browsing
+def test_more_points_than_a_question_has_are_refused_where_one_looks(opened):
+    """Catches 99 in a field of 3, and a wrong key that takes away the points that stood there."""
+    press(opened, "2", "9")
+    state = opened.run(STATE)
+    assert state["scores"][0] == "2" and state["refused"][0].startswith("9 is refused: the question is worth 3.")
+    press(opened, "j", "p", "99")
+    state = opened.run(STATE)
+    assert state["refused"][1].startswith("99 is refused: the question is worth 3. Give 0 to 3.")
+    assert state["progress"] == "1 of 40 judged"
+    press(opened, "Enter", "s")
+    assert "Nothing was saved" in opened.run(STATE)["said"] and opened.run("return window.caught.length") == 0
+
+
+@browsing
+def test_points_that_no_key_has_are_typed(opened):
+    """Catches half points, and a field in which letters are commands."""
+    press(opened, "1", "h", "j", "p", "2.25", "Enter", "j")
+    state = opened.run(STATE)
+    assert state["scores"][:2] == ["1.5", "2.25"] and state["current"] == 2
+
+
+@browsing
+def test_the_next_answer_without_points_is_found(opened):
+    """Catches answers that were skipped and are never found again."""
+    press(opened, "1", "j", "j", "1", "k", "k", "u")
+    assert opened.run(STATE)["current"] == 1
+
+
+@browsing
+def test_drafts_survive_a_reload_and_stand_on_the_students_own_page(opened, forty):
+    """Catches an evening lost with a closed tab, and two pages that know nothing of each other."""
+    press(opened, "2", "c", "Good.", "Escape")
+    assert opened.run("return !window.dispatchEvent(new Event('beforeunload', {cancelable: true}))")
+    opened.show(page_of(forty).as_uri())
+    state = opened.run(STATE)
+    assert (state["scores"][0], state["comments"][0], state["current"]) == ("2", "Good.", 1)
+    opened.show((forty.folder.path / "pages/student01/dots.html").as_uri())
+    field = "document.querySelector('[data-criterion=\"Question: Success\"]')"
+    assert opened.run(f"return {field}.value") == "2"
+    opened.run(f"{field}.value = '1'; {field}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    opened.show(page_of(forty).as_uri())
+    state = opened.run(STATE)
+    assert (state["scores"][0], state["comments"][0]) == ("1", "Good.")
+    assert state["progress"] == "1 of 40 judged"
+    opened.show((forty.folder.path / "pages/index.html").as_uri())
+    assert "(1 in drafts)" in opened.run("return document.querySelector('tr[data-field] [data-drafts]').textContent")
+
+
+@browsing
+def test_a_students_page_that_says_nothing_does_not_judge(opened, forty):
+    """Catches thirty-nine answers saved as "no points" because somebody filled in the rubric."""
+    opened.show((forty.folder.path / "pages/student02/dots.html").as_uri())
+    opened.run("""const field = document.querySelector('#grades select'); field.value = "3";
+      field.dispatchEvent(new Event("input", {bubbles: true}));""")
+    opened.show(page_of(forty).as_uri())
+    opened.run(CAUGHT)
+    press(opened, "1", "s")
+    saved = json.loads(opened.run("return window.caught[0].text()"))
+    assert [form["student"] for form in saved["forms"]] == ["student01"]
+
+
+@browsing
+def test_an_earlier_draft_does_not_hide_what_was_counted_later(shown, forty):
+    """Catches a colleague's later decision overwritten by a draft that lies in this browser."""
+    address = page_of(forty).as_uri()
+    shown.show(address)
+    shown.run("localStorage.clear()")
+    old = {"scores": {SUCCESS: 1}, "saved": "2020-01-01T00:00:00Z"}
+    shown.run("localStorage.setItem('grades student01/dots.ipynb', arguments[0])", json.dumps(old))
+    original = page_of(forty).read_text()
+    try:
+        page_of(forty).write_text(
+            original.replace('data-saved="0.0"', 'data-saved="1767225600.0"', 1).replace(
+                'step="any" value=""', 'step="any" value="3"', 1
+            )
+        )
+        shown.show(address)
+        assert shown.run(STATE)["scores"][0] == "3"
+    finally:
+        page_of(forty).write_text(original)
+
+
+@browsing
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_fit_and_ask_for_nothing_else(opened, forty, width):
+    """Catches a page wider than the screen, one that complains, and one that tells somebody elsewhere that it is read."""
+    for path in (page_of(forty), page_of(forty, "experiment"), forty.folder.path / "pages/index.html"):
+        opened.show(path.as_uri(), width=width)
+        assert opened.run("const d = document.documentElement; return d.scrollWidth - d.clientWidth") <= 1, path
+        assert opened.requests() == [path.as_uri()] and not opened.complaints()
+        assert opened.run("return window.stolen ?? null") is None
+
+
+def test_the_class_has_every_kind_of_answer():
+    """Catches a hostile answer that was taken out of the class, so that the tests above try none."""
+    assert HOSTILE in ANSWERS and len(ANSWERS) == 5

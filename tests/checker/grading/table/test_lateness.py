@@ -1,0 +1,132 @@
+"""Late days: how many there were, how many are free, what each further one takes off, and where that is shown."""
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from checker.grading.collect.roster import Roster, Student, read_roster
+from checker.grading.collect.uploads import _days_late
+from checker.grading.table.lateness import Lateness, LateRule, late_rule
+from checker.reading.notebook import Unreadable
+from tests.checker.grading.table.forty import class_of, worked
+
+DUE = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "days"), [(-3600, 0), (0, 0), (1, 1), (86_400, 1), (86_401, 2), (6 * 86_400 + 5, 7)]
+)
+def test_a_begun_day_counts(seconds, days):
+    """Catches a day that is free because it is not over, and one that is counted a second too early."""
+    assert _days_late(DUE + timedelta(seconds=seconds), DUE) == days
+
+
+def test_another_time_zone_is_the_same_moment():
+    """Catches a whole day taken for an hour's difference between two clocks."""
+    from datetime import timezone
+
+    assert _days_late(DUE.astimezone(timezone(timedelta(hours=9))), DUE) == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "days", "free", "points", "taken"),
+    [
+        (LateRule(1, 2.0), 3, 1, 20.0, 4.0),
+        (LateRule(1, 2.0), 1, 1, 20.0, 0.0),
+        (LateRule(1, 10.0, percent=True), 3, 1, 17.0, 3.4),
+        (LateRule(0, 2.0), 30, 0, 20.0, 20.0),
+        (LateRule(0, 10.0, percent=True), 30, 0, 20.0, 20.0),
+        (LateRule(0, 2.0), None, 0, 20.0, 0.0),
+        (LateRule(0, 2.0), 2, 5, 20.0, 0.0),
+    ],
+)
+def test_further_days_take_points_off_and_never_more_than_there_are(rule, days, free, points, taken):
+    """Catches a negative total, a free day that costs, and per cent of a per cent."""
+    assert Lateness(rule, days, free).taken(points) == taken
+
+
+@pytest.mark.parametrize(
+    ("free", "off", "rule"),
+    [(2, "10%", LateRule(2, 10.0, True)), (0, "1,5", LateRule(0, 1.5)), (0, "", None)],
+)
+def test_the_rule_of_the_command_line(free, off, rule):
+    """Catches ten points for ten per cent, and the comma of half of Europe."""
+    assert late_rule(free, off) == rule
+
+
+@pytest.mark.parametrize(("free", "off"), [(2, ""), (0, "much"), (-1, "2"), (0, "-2"), (0, "200%"), (0, "nan")])
+def test_a_rule_that_cannot_be_is_refused(free, off):
+    """Catches free days without a price for the others, and points that are added for being late."""
+    with pytest.raises(Unreadable, match="--late-off"):
+        late_rule(free, off)
+
+
+def test_the_roster_says_days_and_nobody_is_called_two(tmp_path):
+    """Catches a student found under "2", and an extension that is not read."""
+    path = tmp_path / "class.csv"
+    path.write_text("id,name,free days,days late\nann,Ann Lee,5,\nbob,Bob Ray,,2\n")
+    roster = read_roster(path)
+    assert roster.students == (Student("ann", ("ann", "Ann Lee"), 5), Student("bob", ("bob", "Bob Ray"), None, 2))
+    assert not roster.known("2") and not roster.known("5")
+    path.write_text("id,free days\nann,many\n")
+    with pytest.raises(Unreadable, match="line 2: free days is 'many'"):
+        read_roster(path)
+
+
+def rows_of(one):
+    text = (one.folder.path / "grades.csv").read_text(encoding="utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def one(tmp_path):
+    """A class of three: the first has two late days, the second five and an extension of as many."""
+    made = class_of(3, tmp_path, worked(tmp_path / "notebooks"))
+    students = (
+        Student("student01", ("student01",), None, 2),
+        Student("student02", ("student02",), 5, 5),
+        Student("student03", ("student03",)),
+    )
+    made.this_class = replace(made.this_class, roster=Roster(students), late_rule=LateRule(1, 0.25))
+    return made
+
+
+def test_late_days_stand_in_the_table_and_in_the_feedback(one):
+    """Catches points that are gone and of which nobody says why."""
+    one.write(grader=with_two_points)
+    rows = rows_of(one)
+    assert [(row["days late"], row["late"], row["total"]) for row in rows] == [
+        ("2", "-0.25", "1.75"),
+        ("5", "0", "2"),
+        ("0", "0", "2"),
+    ]
+    page = (one.folder.path / "feedback/student01.html").read_text()
+    assert "1.75 points in all: 2 by checks, -0.25 for being 2 days late, 1 of them free." in page
+
+
+def with_two_points(jobs):
+    from checker.grading.judge import submission
+
+    for job in jobs:
+        items = [submission._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
+        yield job, submission._result(job, items)
+
+
+def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
+    """Catches columns that everybody's programs have to learn about, for a rule that nobody made."""
+    one.this_class = replace(one.this_class, late_rule=None)
+    one.write(grader=with_two_points)
+    assert "late" not in rows_of(one)[0] and rows_of(one)[0]["total"] == "2"
+
+
+def test_late_by_nobody_knows_how_much_is_asked_for(one):
+    """Catches a late student who pays nothing since Canvas says LATE and not by how much."""
+    place = one.submissions / "student03" / "dots.ipynb"
+    place.rename(one.submissions / "student03_LATE_1_2_dots.ipynb")
+    place.parent.rmdir()
+    said = one.write(grader=with_two_points)
+    assert any(sentence.startswith("student03: late, and the platform does not say") for sentence in said)
+    assert rows_of(one)[2]["days late"] == "" and rows_of(one)[2]["remarks"] == "Late."

@@ -1,0 +1,158 @@
+"""A mark that is disputed, and one exercise judged anew for everybody."""
+
+import json
+
+import pytest
+
+from checker.grading.classes import graded, plan, regraded
+from checker.grading.disputes import dispute, require
+from checker.grading.judge import submission
+from checker.grading.judge.oracle import key
+from checker.grading.judge.oracle.disputed import disputed
+from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.submission import Job, Settings
+from checker.reading.notebook import Unreadable
+from tests.checker.command_line import checker
+from tests.checker.grading.table.forty import class_of, worked
+
+HALF = """# Cell 5: One GRPO step
+import torch
+
+
+def group_advantages(rewards, num_generations):
+    # student code here
+    # TODO: the advantage of each completion (2 points, 5 minutes)
+    {}
+    # end student code
+
+
+check.group_advantages(group_advantages)"""
+
+
+def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(monkeypatch, shapes_unchecked):
+    """Catches a right case among the wrong ones, one without an answer left out, and values cut to a few digits."""
+    import torch
+
+    from checker.grading.box.inside import exchange
+    from shared.exercises.calling import call
+
+    cases = [{"logps": torch.tensor([[-1.0]]), "ref_logps": torch.tensor([[ref]])} for ref in (-1.0, -0.5, -2.0)]
+    monkeypatch.setattr(key, "hidden", lambda check, seed: [(case, None, None) for case in cases])
+    key.expected_outcome.cache_clear()
+
+    def doubled(logps, ref_logps):
+        log_r = ref_logps - logps
+        return 2 * (log_r.exp() - log_r - 1)
+
+    outcomes = [exchange.encoded(call(key.exercise("per_token_kl"), doubled, case)) for case in cases[:2]]
+    second, third = disputed("per_token_kl", outcomes, 7)
+    key.expected_outcome.cache_clear()
+    assert second["case"] == 2 and second["arguments"] == [["logps", "[[-1]]"], ["ref_logps", "[[-0.5]]"]]
+    assert second["given"].startswith("[[0.29744") and second["right"].startswith("[[0.14872")
+    assert third["case"] == 3 and third["given"] == "no answer" and third["right"].startswith("[[0.36787")
+
+
+@pytest.mark.slow
+def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp_path):
+    """Catches a report on another function than the student's, and one that says nothing of what is right."""
+    from pathlib import Path
+
+    from checker.grading.box.limits import Limits
+
+    sheet = read_sheet(Path("notebooks/dots.ipynb"))
+    content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
+    text = dispute(
+        Job("ann", "dots.ipynb", json.dumps(content), sheet, Settings(7, isolation, Limits())), "per_token_kl"
+    )
+    assert "The -1 is missing" in text and "Case 1\n  logps = [[-1]]" in text
+    assert "given  [[1]]" in text and "right  [[0]]" in text
+
+
+def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
+    """Catches a slip of the pen for which the whole class is graded anew."""
+    sheet = worked(tmp_path)
+    require([sheet], "kl")
+    with pytest.raises(Unreadable, match="no notebook has a checked exercise of this name. There are kl"):
+        require([sheet], "Success")
+
+
+class Anew:
+    """A grader that gives every exercise these points, and remembers whether notebooks ran whole."""
+
+    def __init__(self, points, ungraded=""):
+        self.points = points
+        self.ungraded = ungraded
+        self.whole = []
+
+    def __call__(self, jobs):
+        for job in jobs:
+            self.whole.append(job.settings.whole)
+            items = [submission._item(item, self.points if item.checks else None, "so") for item in job.sheet.items]
+            yield job, submission._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
+
+
+@pytest.fixture
+def one(tmp_path):
+    from dataclasses import replace
+
+    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"))
+    made.this_class = replace(made.this_class, settings=replace(made.this_class.settings, whole=True))
+    made.folder.prepare()
+    return made
+
+
+def run(one, grader, tmp_path, exercise=""):
+    changed = []
+    scratch = tmp_path / f"scratch{len(list(tmp_path.iterdir()))}"
+    scratch.mkdir()
+    work = plan([one.submissions], scratch, one.this_class)
+    how = regraded(work, one.folder, grader, exercise, changed) if exercise else graded(work, one.folder, grader)
+    return {handed.student: result for handed, result, _ in how}, changed
+
+
+def after_an_update(monkeypatch):
+    """Every result is of another course from now on."""
+    monkeypatch.setattr(submission, "course", lambda: "another course")
+
+
+def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypatch):
+    """Catches a whole class run again for one mended check, and pages that are lost by it."""
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    again = Anew(2.0)
+    results, changed = run(one, again, tmp_path, "kl")
+    assert again.whole == [False, False]
+    assert [result["earned"] for result in results.values()] == [2.0, 2.0]
+    assert [result["page"] for result in results.values()] == ["page 1.0", "page 1.0"]
+    assert changed == [f"student0{number}, dots.ipynb, kl: 1 before, 2 now." for number in (1, 2)]
+    nobody = Anew(0.0)
+    results, _ = run(one, nobody, tmp_path)
+    assert nobody.whole == [] and results["student01"]["earned"] == 2.0
+
+
+def test_who_was_never_graded_is_graded_in_full(one, tmp_path, monkeypatch):
+    """Catches a late notebook that gets points for one exercise and none for the others."""
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    path = one.submissions / "student02" / "dots.ipynb"
+    path.write_text(path.read_text().replace('"metadata": {}', '"metadata": {"changed": 1}', 1))
+    again = Anew(2.0)
+    results, changed = run(one, again, tmp_path, "kl")
+    assert sorted(again.whole) == [False, True] and len(changed) == 1
+    assert results["student02"]["page"] == "page 2.0"
+
+
+def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, tmp_path, monkeypatch):
+    """Catches earlier points overwritten by a machine's fault."""
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    run(one, Anew(None, ungraded="no memory"), tmp_path, "kl")
+    assert one.folder.earlier() and all(result["earned"] == 1.0 for result in one.folder.earlier().values())
+
+
+def test_the_command_refuses_an_exercise_that_is_not_there(tmp_path):
+    """Catches an option of the command line that nobody reads."""
+    done = checker(
+        "grade", str(tmp_path), "--exercise", "nonsense", "-o", str(tmp_path / "graded"), "--isolation", "none"
+    )
+    assert done.returncode and "no notebook has a checked exercise" in done.stderr.replace("\n", " ")

@@ -1,0 +1,78 @@
+"""The words about cells on Quarto's pages: those of the built-in page. The filter runs in pandoc, which Quarto is made of.
+
+Of Quarto itself a stand-in gives two paths and reads JSON; `test_quarto_itself.py` has the real one.
+"""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from checker.pages.cells import code_of, fold
+from checker.reading.layout import heading_of
+from checker.reading.notebook import read
+from checker.reading.website import website
+from checker.site import cell_words
+
+PROJECT = Path(__file__).parents[3]
+NOTEBOOKS = [source for source in website(PROJECT).pages if source.suffix == ".ipynb"]
+QUARTO = """
+quarto = {{
+  doc = {{ input_file = {notebook} }},
+  project = {{ directory = {folder} }},
+  json = {{ decode = function(text) return load("return " .. text)() end }},
+}}
+"""
+
+
+def as_lua(value) -> str:
+    """A text or a dict as Lua writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"[{as_lua(name)}] = {as_lua(item)}" for name, item in value.items()) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def filtered(source: Path, folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
+    """The headings with their places, and the titles of folds, that the filter makes of a notebook's code cells."""
+    codes = [code_of(cell) for cell in read(PROJECT / source).code_cells]
+    markdown = "\n".join(f"::: {{.cell}}\n``````` {{.python .cell-code}}\n{code}\n```````\n:::\n" for code in codes)
+    lua = folder / "sections.lua"
+    given = QUARTO.format(notebook=as_lua(f"/elsewhere/{source.name}"), folder=as_lua(str(folder)))
+    # Only the filters of cells: the last one of the file reads the notebook itself, for Cell 0.
+    text = (PROJECT / "site" / "sections.lua").read_text(encoding="utf-8")
+    lua.write_text(given + text.partition("\nreturn {")[0] + "\nreturn { { Div = cell } }\n", encoding="utf-8")
+    command = ["pandoc", "-f", "markdown", "-t", "json", "--lua-filter", str(lua)]
+    done = subprocess.run(command, input=markdown, capture_output=True, text=True, check=True)
+    blocks = json.loads(done.stdout)["blocks"]
+    cells = [block["c"][1] for block in blocks if block["t"] == "Div"]
+    summaries = [dict(code["c"][0][2]).get("code-summary") for (code, *_) in cells]
+    headings = [block["c"] for block in blocks if block["t"] == "Header"]
+    said = [" ".join("".join(part.get("c", " ") for part in inlines).split()) for _, _, inlines in headings]
+    return list(zip(said, [attributes[0] for _, attributes, _ in headings], strict=True)), summaries
+
+
+@pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda source: source.stem)
+def test_quarto_says_of_a_cell_what_the_built_in_page_says(source, tmp_path, monkeypatch):
+    """Catches a filter that knows the first lines of a cell otherwise than the table has them, and a table that is unread."""
+    if shutil.which("pandoc") is None:
+        pytest.skip("no pandoc is installed")
+    monkeypatch.setattr(cell_words, "as_text", as_lua)
+    cell_words.write_for_quarto(PROJECT, [source], tmp_path)
+    headings, summaries = filtered(source, tmp_path)
+    cells = list(read(PROJECT / source).code_cells)
+    assert summaries == [fold(cell) for cell in cells]
+    assert [heading for heading, _ in headings] == [heading_of(cell) for cell in cells if heading_of(cell)]
+    assert [place for _, place in headings] == [f"section-{heading[5]}" for heading, _ in headings]
+
+
+def test_the_table_is_json_by_the_first_two_lines(tmp_path):
+    """Catches a table that is keyed by options, or that forgets what a cell goes on with."""
+    cell_words.write_for_quarto(PROJECT, [Path("notebooks/dots.ipynb"), Path("index.qmd")], tmp_path)
+    (path,) = (tmp_path / "build" / "cells").iterdir()
+    table = json.loads(path.read_text(encoding="utf-8"))
+    (reward,) = (words for first, words in table.items() if first.startswith("# Cell 4"))
+    assert path.name == "dots.json" and reward["heading"].startswith("Cell 4: ") and reward["place"] == "section-4"
+    assert not any(first.startswith("#|") for first in table)
+    assert any("heading" not in words for words in table.values())

@@ -1,0 +1,1 @@
+"""Right functions for the exercises of dots."""

@@ -1,0 +1,69 @@
+"""Notebooks with exercises that are not filled in."""
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from shared import blanks
+from shared.blanks import NotFilledIn, filled, or_ours, require
+
+
+def blank(x):
+    """A docstring, and a line that was given, stand above the blank."""
+    assert x
+    raise NotImplementedError
+
+
+def completion_logps(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
+    raise NotImplementedError
+
+
+def mine(x):
+    return [completion_logps(one, x, x, x, x) for one in x]
+
+
+def works(x):
+    return x + 1
+
+
+def test_what_is_blank_is_named_wherever_it_is_called():
+    """Catches a training that begins, and ends in a traceback of a function two calls further down."""
+    with pytest.raises(NotFilledIn, match="^Not filled in yet: blank, completion_logps. This cell needs them[.]$"):
+        require(works, blank, mine)
+    with pytest.raises(NotFilledIn, match="^Not filled in yet: blank. This cell needs it[.]$"):
+        require(blank, blank)
+    require(works)
+
+
+def test_a_function_that_calls_itself_is_looked_at_once():
+    def again(x):
+        return again(x - 1) if x else works(x)
+
+    require(again)
+
+
+def test_jupyter_shows_one_line():
+    """Catches a traceback of thirty lines below a blank exercise, which reads like a mistake of one's own."""
+    shell = InteractiveShell.instance()
+    shown = []
+    shell._showtraceback = lambda kind, error, lines: shown.extend(lines)
+    shell.user_ns.update(blanks=blanks, blank=blank)
+    shell.run_cell("blanks.require(blank)")
+    assert shown == ["Not filled in yet: blank. This cell needs it."]
+
+
+def test_the_courses_own_takes_the_place_of_what_is_blank_and_says_so(capsys):
+    """Catches a student's own function that is replaced, and one that is replaced in silence."""
+    assert or_ours(works) is works and filled(works)
+    assert capsys.readouterr().out == ""
+    ours = or_ours(completion_logps)
+    assert "completion_logps is beyond the core and not filled in." in capsys.readouterr().out
+
+    class Model:
+        def __call__(self, input_ids, attention_mask, position_ids):
+            self.logits = torch.zeros(*input_ids.shape, 4)
+            return self
+
+    ones = torch.ones(2, 3, dtype=torch.long)
+    assert torch.allclose(ours(Model(), ones, ones, ones, ones), torch.full((2, 3), 0.25).log())
+    assert not filled(blank)

@@ -1,0 +1,136 @@
+"""The form of a chapter: one exercise a cell, lines that fit a window, a blank edition that runs as far as it can."""
+
+import ast
+import contextlib
+import io
+import json
+from pathlib import Path
+from types import FunctionType
+
+import matplotlib
+import pytest
+
+from checker.outputs.claims import header_of
+from checker.reading import exercises as points
+from checker.reading.layout import sections
+from checker.reading.markers import BEGIN
+from checker.reading.notebook import read
+from checker.reading.syntax.checks import names_of
+from checker.reading.syntax.trees import read_trees
+from checker.reading.todos import todos_in
+from shared.blanks import NotFilledIn
+from shared.rewards import columns_of, score
+
+matplotlib.use("agg")
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+NO_COMPLETIONS = {"maxent_irl"}  # its rewards are of states
+rewarded = pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.stem not in NO_COMPLETIONS], ids=lambda path: path.stem
+)
+COLUMNS = 100  # of a line of code
+TODO_COLUMNS = 88
+LINES = 40  # of a cell of code
+CORE_MINUTES = 45
+CORE_ANSWERS = 3
+# Exercises without a check below them: what is run there has no right answer, or it is checked in a later cell.
+WITHOUT_CHECK = {"experiment"}
+# Chapters in which no reward is written: theirs is that of dots.
+WITHOUT_REWARD = {"off_policy"}
+
+
+def faults_of_form(path: Path) -> list[str]:
+    """The faults of form of a notebook's code cells, a sentence each."""
+    found = []
+    notebook = read(path)
+    trees = {tree.cell: tree for tree in read_trees(notebook)}
+    names = names_of(trees.values())
+    for cell in notebook.code_cells:
+        lines = cell.source.split("\n")
+        where = f"the cell that begins {lines[0][:50]!r}"
+        todos = [line for todo in todos_in(cell.source) for line in todo.lines]
+        if len(lines) > LINES:
+            found.append(f"{where} has {len(lines)} lines")
+        found += [f"{where} has a line of {len(line)} columns" for line in lines if len(line) > COLUMNS]
+        found += [f"{where} has a TODO of {len(line)} columns" for line in todos if len(line) > TODO_COLUMNS]
+        exercises = sum(line.strip() == BEGIN for line in lines)
+        checked = {ast.unparse(call.args[0]) for call, _ in names.calls(trees[cell.number]) if call.args}
+        if exercises > 1:
+            found.append(f"{where} has {exercises} exercises")
+        if exercises and not checked & functions_in(cell.source) and not WITHOUT_CHECK & functions_in(cell.source):
+            found.append(f"{where} has an exercise and no check of it")
+    return found
+
+
+def functions_in(source: str) -> set[str]:
+    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+
+
+@every
+def test_code_is_in_form(path):
+    """Catches a wall of code, a line that runs out of the window, and an exercise that hides another's check."""
+    assert faults_of_form(path) == []
+
+
+@every
+def test_the_header_says_how_long_core_and_rest_take(path):
+    """Catches minutes that were typed once, and a core that grew."""
+    course = header_of(read(path))["course"]
+    asked = points.exercises(json.loads(path.read_text(encoding="utf-8"))["cells"])
+    core, further = (points.minutes(asked, further) for further in (False, True))
+    assert (course["core-minutes"], course["further-minutes"]) == (str(core), str(further))
+    assert core <= CORE_MINUTES
+    assert sum(exercise.written and not exercise.further for exercise in asked) <= CORE_ANSWERS
+
+
+@pytest.mark.usefixtures("shapes_unchecked", "one_case")
+@every
+def test_a_blank_edition_runs_to_the_end_of_cell_5_and_says_what_is_open(path, monkeypatch):
+    """Catches a blank exercise that stops the ones below it, and a cell that goes on without the work that it needs."""
+    monkeypatch.chdir(FOLDER)
+    notebook = read(FOLDER / "student" / path.name)
+    last_of_5 = [cell for cell in sections(notebook)[5] if cell.is_code][-1]
+    variables = {"__name__": "__main__"}
+    stopped = None
+    for cell in notebook.code_cells:
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                exec(compile(cell.source, "<cell>", "exec"), variables)
+        except NotFilledIn as error:
+            stopped = error
+            break
+    assert cell is last_of_5
+    content = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(one["source"]) for one in content if one["cell_type"] == "code"]
+    above = sources[: [one.source for one in notebook.code_cells].index(cell.source)]
+    core = [source for source in above if any(not todo.further for todo in todos_in(source))]
+    names = [function for source in core for function in functions_in(source)]
+    assert names and all(name in str(stopped) for name in names)
+    assert "".join(stopped._render_traceback_()).count("\n") == 0
+
+
+@pytest.mark.usefixtures("shapes_unchecked", "one_case")
+@rewarded
+def test_a_reward_that_a_student_writes_runs_in_score(path, monkeypatch):
+    """Catches a reward that `shared.rewards.score` and TRL cannot call with the notebook's rows."""
+    monkeypatch.chdir(FOLDER)
+    variables = {"__name__": "__main__"}
+    notebook = read(path)
+    for number in (2, 3, 4):
+        for cell in sections(notebook)[number]:
+            if cell.is_code:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(cell.source, "<cell>", "exec"), variables)
+    rows = variables["train_rows"][:3]
+    rewards = [value for value in variables.values() if takes_completions(value)]
+    assert bool(rewards) != (path.stem in WITHOUT_REWARD)
+    for reward in rewards:
+        scores = score(reward, [row["prompt"] for row in rows], ["", " 3", "\n"], columns_of(rows))
+        assert scores.shape == (3, 1)
+
+
+def takes_completions(value: object) -> bool:
+    """True for a function of the notebook that takes the arguments of a reward."""
+    own = isinstance(value, FunctionType) and value.__module__ == "__main__"
+    return own and value.__code__.co_varnames[:2] == ("prompts", "completions")

@@ -1,0 +1,51 @@
+"""The README: its one command, its links and its map are true."""
+
+import re
+from pathlib import Path
+
+from checker.reading.website import website
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST_SCREEN = README.partition("\n## ")[0]
+
+
+def clone_line(repository: str) -> str:
+    """The line of the README that gets the course, where its address is set and where it is not."""
+    return (
+        f"git clone {repository} course && cd course" if repository else "# clone this repository; then, in its folder:"
+    )
+
+
+def test_the_first_screen_has_one_command_behind_the_clone():
+    """Catches two commands that both want to be first, and a README that does not know the address in `_quarto.yml`."""
+    (commands,) = re.findall(r"```bash\n(.*?)```", FIRST_SCREEN, re.DOTALL)
+    clone, command = commands.splitlines()
+    assert clone == clone_line(website(ROOT).repository)
+    assert command.startswith("make report ")
+
+
+def test_who_wants_to_read_is_sent_to_the_one_file_first():
+    links = re.findall(r"(?<!!)\[[^]]*\]\(([^)]+)\)", README)
+    assert links[0] == "shared/plain.py"
+    assert {"docs/start.qmd", "docs/troubleshooting.qmd"} <= set(links)
+
+
+def test_every_link_leads_somewhere():
+    """Catches a file that was moved, and a heading that was renamed."""
+    headings = {heading.lower().replace(",", "").replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.+)$", README)}
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        if link.startswith("#"):
+            assert link[1:] in headings, link
+        elif not link.startswith("https://"):
+            assert (ROOT / link.partition("#")[0]).exists(), link
+
+
+def test_the_map_names_every_file_of_shared():
+    """Catches a new file that a reader of the map never hears of, and one that is gone."""
+    _, _, below = README.partition("\nshared/ ")
+    part = below.partition("\nchecker/")[0]
+    named = re.findall(r"(?<![\w.])\w+(?:\.py|/)", part)
+    files = {path.name for path in (ROOT / "shared").glob("*.py")} - {"__init__.py"}
+    folders = {f"{path.parent.name}/" for path in (ROOT / "shared").glob("*/__init__.py")}
+    assert sorted(named) == sorted(files | folders)
