@@ -1,4 +1,4 @@
-"""What hostile submissions try, and what happens to the grader: nothing.
+"""Attacks by hostile submissions on the grader. None of them may reach anything.
 
 Each attack is a program that runs in a box in a student's place. It raises `RuntimeError("got: ...")` when it got what
 it was after. `held` runs one and looks at the grader's side as well: files that must be as before, processes that must
@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.grading.boxes import Isolation, box
-from checker.grading.choosing import PROJECT
-from checker.grading.isolation import Outcome, run
-from checker.grading.limits import Limits
+from checker.grading.box.isolation import Outcome, run
+from checker.grading.box.limits import Limits
+from checker.grading.box.selection import PROJECT
+from checker.grading.box.walls import Isolation, box
 
 SECONDS = 1.5  # for an attack, on a machine with nothing else to do
 SECRET = "GRADERS_SECRET_VARIABLE"
@@ -47,7 +47,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of an attack: what it got ("" for nothing), how it ended, what is wrong outside ("" for nothing)."""
+    """The result of an attack: what it got ("" for nothing), how it ended, what is wrong outside ("" for nothing)."""
 
     got: str
     ended: str
@@ -177,7 +177,7 @@ ATTACKS = (
 
 def job(program: str, seconds: float = SECONDS) -> dict:
     """A job that runs a program as if it defined a student's function."""
-    function = {"key": "attack", "cases": "attack", "source": program, "name": "attack", "seconds": seconds}
+    function = {"key": "attack", "cases": "attack", "statements": [program], "name": "attack", "seconds": seconds}
     cases = base64.b64encode(pickle.dumps({"attack": {"cases": []}})).decode()
     return {"do": "answers", "cases": cases, "functions": [function], "imports": []}
 
@@ -198,7 +198,7 @@ def held(attack: Attack, isolation: Isolation, limits: Limits = LIMITS, seconds:
 
 
 def _last_words(outcome: Outcome) -> str:
-    """How the attack ended, or, for one that never ran, why."""
+    """The end of an attack, in words, or the reason why it never ran."""
     for record in outcome.records:
         if "ended" in record:
             return str(record["ended"])
@@ -214,7 +214,7 @@ def _digests() -> list[tuple[str, str]]:
 
 @contextmanager
 def _grader() -> Iterator[tuple[Path, int]]:
-    """What an attack may be after: a file, a port, a variable of the environment.
+    """The things that an attack may be after: a file, a port, a variable of the environment.
 
     The variable is in a process of its own too: /proc shows what a process was started with, and this one was without.
     """
@@ -236,7 +236,7 @@ def _grader() -> Iterator[tuple[Path, int]]:
 
 
 def _left_behind(outcome: Outcome) -> bool:
-    """Whether anything that carries the mark is still running a moment later."""
+    """True if anything that carries the mark is still running a moment later."""
     for _ in range(20):
         running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if MARK.encode() in _read(path)]
         if not running:

@@ -29,7 +29,7 @@ NBCONVERT = [sys.executable, "-m", "nbconvert", "--to", "markdown"]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a command took: seconds on the clock, seconds of CPU, megabytes of its largest process."""
+    """The cost of a command: seconds on the clock, seconds of CPU, megabytes of its largest process."""
 
     wall: float
     cpu: float
@@ -85,7 +85,7 @@ def _of_size(notebook: dict, size: int) -> str:
 
 
 def _is_training(source: str | list[str]) -> bool:
-    """Whether a cell is Cell 6, by its label, above which options may stand."""
+    """True if a cell is Cell 6, by its label, above which options may stand."""
     return any(line.startswith("# Cell 6") for line in "".join(source).splitlines())
 
 

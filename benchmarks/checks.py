@@ -1,4 +1,4 @@
-"""How strong and how fast the checks are: `.venv/bin/python -m benchmarks.checks`, or with names of exercises.
+"""The strength and the speed of the checks: `.venv/bin/python -m benchmarks.checks`, or with names of exercises.
 
 Four things are measured of each exercise (`--only` chooses some of them):
 
@@ -25,9 +25,9 @@ from types import ModuleType
 import torch
 
 from benchmarks.checks_report import report
-from shared.exercises import catalogue
+from shared.exercises.catalogue import EXERCISES, PLACES
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.judging import Explanation, explanation
+from shared.exercises.judging import Explanation, explain
 from shared.exercises.process import verdict_on
 from tests.exercises.mutants import accepted, mutants_of
 from tests.exercises.pairs import pairs_not_told, pairs_of, pairs_that_pass
@@ -39,12 +39,12 @@ REPORT = Path(__file__).with_suffix(".md")
 def timed(exercise: Exercise, function: Callable) -> tuple[float, Explanation | None]:
     """The seconds of the processor that a verdict takes, and what it tells."""
     start = time.process_time()
-    told = explanation(exercise, function)
+    told = explain(exercise, function)
     return round(time.process_time() - start, 3), told
 
 
 def leaves(value) -> Iterator:
-    """What stands in lists and dicts within each other."""
+    """The values that stand in lists and dicts within each other."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, (list, tuple)):
@@ -55,7 +55,7 @@ def leaves(value) -> Iterator:
 
 
 def to_read(exercise: Exercise, case: Case) -> tuple[int, int]:
-    """How many numbers and texts a verdict shows of a case, and how many characters these texts have."""
+    """The number of numbers and texts that a verdict shows of a case, and of characters in these texts."""
     things = 0
     characters = 0
     for name, kind in exercise.arguments.items():
@@ -88,19 +88,19 @@ def of_verdicts(exercise: Exercise, about: ModuleType, options: argparse.Namespa
 
 
 def of_right(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
-    rejected = [function.__name__ for function in about.RIGHT if explanation(exercise, function)]
+    rejected = [function.__name__ for function in about.RIGHT if explain(exercise, function)]
     return {"tried": len(about.RIGHT), "rejected": rejected}
 
 
 def of_pairs(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
     pairs = pairs_of(exercise)
     untold = getattr(about, "UNTOLD", {})
-    judged = random.Random(0).sample(pairs, min(options.pairs, len(pairs)))
+    drawn = random.Random(0).sample(pairs, min(options.pairs, len(pairs)))
     return {
         "tried": len(pairs) - len(untold),
         "passing": pairs_that_pass(exercise, pairs, untold),
-        "judged": len(judged),
-        "not told": [[*names, why] for names, why in pairs_not_told(exercise, judged, untold).items()],
+        "judged": len(drawn),
+        "not told": [[*names, why] for names, why in pairs_not_told(exercise, drawn, untold).items()],
         "untold": [[*names, reason] for names, reason in untold.items()],
     }
 
@@ -132,15 +132,16 @@ def of_hostile() -> dict[str, float]:
     return seconds
 
 
-def kept(measured: dict) -> None:
+def save(measured: dict) -> None:
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     REPORT.write_text(report(measured), encoding="utf-8")
 
 
 def main() -> None:
-    exercises = catalogue.exercise_modules()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="exercises, such as kl and irl.policy; all of them if none is named")
+    parser.add_argument(
+        "names", nargs="*", help="exercises, such as per_token_kl and slopes; all of them if none is named"
+    )
     parser.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES), help="what is measured")
     parser.add_argument("--seeds", type=int, default=20, help="seeds of the drawn cases that mutants are tried on")
     parser.add_argument("--pairs", type=int, default=30, help="pairs of slips, of each exercise, that get a verdict")
@@ -150,16 +151,16 @@ def main() -> None:
     measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"exercises": {}}
     if options.hostile:
         measured["hostile"] = of_hostile()
-        kept(measured)
+        save(measured)
         return
-    for name in options.names or exercises:
-        about = importlib.import_module(f"tests.exercises.right.{name}")
+    for name in options.names or EXERCISES:
+        about = importlib.import_module(f"tests.exercises.right.{PLACES[name]}")
         of_exercise = measured["exercises"].setdefault(name, {})
         for what in options.only:
             start = time.process_time()
-            of_exercise[what] = MEASURES[what](exercises[name].EXERCISE, about, options)
+            of_exercise[what] = MEASURES[what](EXERCISES[name], about, options)
             print(f"{name}, {what}: {time.process_time() - start:.0f} s", flush=True)
-        kept(measured)
+        save(measured)
 
 
 if __name__ == "__main__":

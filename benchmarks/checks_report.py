@@ -45,7 +45,7 @@ def report(measured: dict) -> str:
         HEAD,
         table(["what", "asked for", "measured", "enough"], whole),
         "## Each exercise\n",
-        table(COLUMNS, [row(name, of) for name, of in exercises.items()]),
+        table(COLUMNS, [row(name, measures) for name, measures in exercises.items()]),
         *excuses("Smallest cases that are larger than asked for", large_excuses(exercises)),
         *excuses("Pairs that are not told apart", pair_excuses(exercises)),
         *excuses("Mutants that no valid case can tell from the reference", mutant_excuses(exercises)),
@@ -61,7 +61,7 @@ def table(head: tuple | list, rows: list[list[str]]) -> str:
 
 def of_all(exercises: dict, what: str) -> list[dict]:
     """One measure of every exercise of which it was taken."""
-    return [of[what] for of in exercises.values() if what in of]
+    return [measures[what] for measures in exercises.values() if what in measures]
 
 
 def total(what: str, asked: str, found: str, enough: bool) -> list[str]:
@@ -69,7 +69,7 @@ def total(what: str, asked: str, found: str, enough: bool) -> list[str]:
 
 
 def totals(exercises: dict) -> list[list[str]]:
-    """What all exercises come to, and whether that is what is asked for."""
+    """The sums over all exercises, each beside what is asked for."""
     rows = []
     if verdicts := of_all(exercises, "verdicts"):
         rows += verdict_totals(verdicts)
@@ -84,10 +84,10 @@ def totals(exercises: dict) -> list[list[str]]:
 
 
 def verdict_totals(verdicts: list[dict]) -> list[list[str]]:
-    slips = sum(len(of["wrong"]) for of in verdicts)
-    unnamed = sum(len(of["not named"]) for of in verdicts)
-    right = max(of["right"] for of in verdicts)
-    wrong = max(max(of["wrong"].values()) for of in verdicts)
+    slips = sum(len(verdict["wrong"]) for verdict in verdicts)
+    unnamed = sum(len(verdict["not named"]) for verdict in verdicts)
+    right = max(verdict["right"] for verdict in verdicts)
+    wrong = max(max(verdict["wrong"].values()) for verdict in verdicts)
     return [
         total("known slips", f"at least {ASKED_SLIPS}", f"{slips}", slips >= ASKED_SLIPS),
         total("of these not named by their verdict", "0", f"{unnamed}", unnamed == 0),
@@ -98,12 +98,13 @@ def verdict_totals(verdicts: list[dict]) -> list[list[str]]:
 
 def large(exercises: dict) -> dict[str, float]:
     """The exercises whose smallest cases have more to read than is asked for, in the median, and how much."""
-    medians = {name: median(of["verdicts"]["things"].values()) for name, of in exercises.items() if "verdicts" in of}
+    verdicts = {name: measures["verdicts"] for name, measures in exercises.items() if "verdicts" in measures}
+    medians = {name: median(verdict["things"].values()) for name, verdict in verdicts.items()}
     return {name: size for name, size in medians.items() if size > ASKED_NUMBERS}
 
 
 def size_totals(exercises: dict) -> list[list[str]]:
-    sizes = [size for of in of_all(exercises, "verdicts") for size in of["things"].values()]
+    sizes = [size for verdict in of_all(exercises, "verdicts") for size in verdict["things"].values()]
     found = large(exercises)
     what = f"exercises whose smallest cases have more than {ASKED_NUMBERS} numbers and texts in the median"
     return [
@@ -118,8 +119,8 @@ def size_totals(exercises: dict) -> list[list[str]]:
 
 
 def right_totals(right: list[dict]) -> list[list[str]]:
-    tried = sum(of["tried"] for of in right)
-    rejected = sum(len(of["rejected"]) for of in right)
+    tried = sum(functions["tried"] for functions in right)
+    rejected = sum(len(functions["rejected"]) for functions in right)
     return [
         total(
             "right functions in other styles",
@@ -132,13 +133,13 @@ def right_totals(right: list[dict]) -> list[list[str]]:
 
 
 def pair_totals(pairs: list[dict]) -> list[list[str]]:
-    tried = sum(of["tried"] for of in pairs)
-    passing = sum(len(of["passing"]) for of in pairs)
-    judged = sum(of["judged"] for of in pairs)
-    not_told = sum(len(of["not told"]) for of in pairs)
+    tried = sum(exercise["tried"] for exercise in pairs)
+    passing = sum(len(exercise["passing"]) for exercise in pairs)
+    with_verdict = sum(exercise["judged"] for exercise in pairs)
+    not_told = sum(len(exercise["not told"]) for exercise in pairs)
     return [
         total("pairs of slips that pass", "0", f"{passing} of {tried}", passing == 0),
-        total("pairs neither named nor told apart", "0", f"{not_told} of {judged}", not_told == 0),
+        total("pairs neither named nor told apart", "0", f"{not_told} of {with_verdict}", not_told == 0),
     ]
 
 
@@ -152,10 +153,10 @@ def most_accepted(mutants: dict) -> int:
 
 
 def mutant_totals(mutants: list[dict]) -> list[list[str]]:
-    tried = sum(of["tried"] for of in mutants)
-    trials = sum(of["tried"] * of["seeds"] for of in mutants)
-    seeds = min(of["seeds"] for of in mutants)
-    passing = sum(len(changes) for of in mutants for changes in of["accepted"].values())
+    tried = sum(exercise["tried"] for exercise in mutants)
+    trials = sum(exercise["tried"] * exercise["seeds"] for exercise in mutants)
+    seeds = min(exercise["seeds"] for exercise in mutants)
+    passing = sum(len(changes) for exercise in mutants for changes in exercise["accepted"].values())
     share = 1 - passing / trials
     least = min(map(share_rejected, mutants))
     asked = f"{ASKED_SHARE:.0%}"
@@ -173,10 +174,10 @@ def hostile_totals(seconds: dict) -> list[list[str]]:
     return [total(what, f"{SECONDS_HOSTILE} s", f"{slowest:.1f} s", slowest <= SECONDS_HOSTILE)]
 
 
-def row(name: str, of: dict) -> list[str]:
-    right = str(of["right"]["tried"]) if "right" in of else ""
-    pairs = str(of["pairs"]["tried"]) if "pairs" in of else ""
-    return [name, *verdict_cells(of.get("verdicts")), right, pairs, *mutant_cells(of.get("mutants"))]
+def row(name: str, measures: dict) -> list[str]:
+    right = str(measures["right"]["tried"]) if "right" in measures else ""
+    pairs = str(measures["pairs"]["tried"]) if "pairs" in measures else ""
+    return [name, *verdict_cells(measures.get("verdicts")), right, pairs, *mutant_cells(measures.get("mutants"))]
 
 
 def verdict_cells(verdicts: dict | None) -> list[str]:
@@ -211,24 +212,24 @@ def large_excuses(exercises: dict) -> list[list[str]]:
 def pair_excuses(exercises: dict) -> list[list[str]]:
     return [
         [name, f"{one} and {other}", why]
-        for name, of in exercises.items()
+        for name, measures in exercises.items()
         for kind in ("untold", "not told")
-        for one, other, why in of.get("pairs", {}).get(kind, [])
+        for one, other, why in measures.get("pairs", {}).get(kind, [])
     ]
 
 
 def mutant_excuses(exercises: dict) -> list[list[str]]:
     return [
         [name, code(change), why]
-        for name, of in exercises.items()
-        for change, why in of.get("mutants", {}).get("equivalent", {}).items()
+        for name, measures in exercises.items()
+        for change, why in measures.get("mutants", {}).get("equivalent", {}).items()
     ]
 
 
 def mutants_accepted(exercises: dict) -> list[list[str]]:
     rows = []
-    for name, of in exercises.items():
-        accepted = of.get("mutants", {}).get("accepted", {})
+    for name, measures in exercises.items():
+        accepted = measures.get("mutants", {}).get("accepted", {})
         for change in dict.fromkeys(change for changes in accepted.values() for change in changes):
             seeds = [seed for seed, changes in accepted.items() if change in changes]
             rows.append([name, code(change), f"seeds {', '.join(seeds)}"])

@@ -81,7 +81,7 @@ def all_weights(model: PreTrainedModel) -> PreTrainedModel:
 
 @dataclass(frozen=True)
 class Problem:
-    """What all contestants share: a folder with model and tokenizer, the rows, and the settings of a run.
+    """The problem that all contestants share: a folder with model and tokenizer, the rows, the settings of a run.
 
     prepare: what is done to the model before it is trained: which weights are.
     """

@@ -1,4 +1,4 @@
-"""What rounding alone does to log-probabilities: where the limits of `shared.guard` come from.
+"""The differences that rounding alone makes to log-probabilities. The limits of `shared.guard` come from here.
 
     python -m benchmarks.families > benchmarks/families.md
 

@@ -1,12 +1,13 @@
-"""What grading costs, and what attacks on it achieve.
+"""The cost of grading, and the success of attacks on it.
 
     python -m benchmarks.grading > benchmarks/grading.md                                  a box and attacks on it
     python -m benchmarks.grading --isolation podman --further >> benchmarks/grading.md    another box, on the same page
     python -m benchmarks.grading --isolation none --further >> benchmarks/grading.md      attacks that only look
     python -m benchmarks.grading --class 4 --further >> benchmarks/grading.md             throughput of a class
+    python -m benchmarks.grading --functions --further >> benchmarks/grading.md           boxes and seconds of functions
 
 The cost of a box is the same small job with and without one, in turns. A class is copies of the worked notebooks, each
-graded whole, on one worker and on two; a larger one is reckoned from it. Prints Markdown. Root and an ordinary user get
+graded whole, in one thread and in two; a larger one is reckoned from it. Prints Markdown. Root and an ordinary user get
 different boxes: call it as each. `--patient 40` is for a machine that is so many times slower, an emulated one, say:
 attacks and boxes may take that much longer.
 """
@@ -22,19 +23,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks.attacks import ATTACKS, LIMITS, SECONDS, Attack, held, job
-from checker.environment import ROOT
-from checker.grading import choosing
-from checker.grading.boxes import Isolation, box
-from checker.grading.choosing import KINDS, PROJECT, choose
-from checker.grading.isolation import run
-from checker.grading.limits import Limits
-from checker.grading.one import Job, Settings
-from checker.grading.scheduling import on_workers
-from checker.grading.sheets import read_sheets
+from checker.grading.box import selection, usage
+from checker.grading.box.isolation import Outcome, run, run_submission
+from checker.grading.box.limits import Limits
+from checker.grading.box.selection import KINDS, PROJECT, choose
+from checker.grading.box.walls import Box, Isolation, box
+from checker.grading.judge import boxed_functions, hidden_cases
+from checker.grading.judge.reference_process import ReferenceProcess
+from checker.grading.judge.scheduling import in_threads
+from checker.grading.judge.sheets import read_sheet, read_sheets
+from checker.grading.judge.submission import Job, Settings
+from checker.reading.notebook import read
+from checker.reading.syntax.statements import definitions
+from checker.setup.environment import ROOT
 
 STUDENTS, EACH = 300, 7  # of the class on paper
+SEED = 1  # of the hidden cases
 
 
 def cost(isolation: Isolation, limits: Limits, turns: int) -> list[float]:
@@ -73,10 +80,10 @@ def attacks(tried: list[Attack], isolation: Isolation, limits: Limits, seconds: 
 
 
 def throughput(isolation: Isolation, students: int) -> str:
-    """Seconds of a class on one worker and on two, and what follows for a large one."""
+    """Seconds of a class in one thread and in two, and what follows for a large one."""
     sheets = read_sheets([ROOT / "notebooks"])
     settings = Settings(1, isolation, Limits())
-    lines = ["| workers | notebooks | seconds | seconds a notebook |", "|---|---|---|---|"]
+    lines = ["| threads | notebooks | seconds | seconds a notebook |", "|---|---|---|---|"]
     for workers in (1, 2):
         jobs = []
         for number in range(students):
@@ -84,10 +91,45 @@ def throughput(isolation: Isolation, students: int) -> str:
             text = (ROOT / "notebooks" / sheet.name).read_text(encoding="utf-8")
             jobs.append(Job(f"student {number}", sheet.name, text, sheet, settings))
         start = time.perf_counter()
-        done = list(on_workers(jobs, workers))
+        done = list(in_threads(jobs, workers))
         seconds = time.perf_counter() - start
         lines.append(f"| {workers} | {len(done)} | {seconds:.0f} | {seconds / len(done):.1f} |")
     return "\n".join([*lines, "", on_paper(seconds / students)])
+
+
+def functions_of(path: Path, key: ReferenceProcess, isolation: Isolation) -> str:
+    """The row of a worked notebook: how many boxes its functions take, and how long."""
+    sheet = read_sheet(path)
+    student = definitions(read(path))
+    hidden_cases.verdicts(student, sheet, key, isolation, Limits())  # so that the key knows what is right
+    in_boxes = []
+
+    def run_and_keep(a_box: Box, job: dict) -> Outcome:
+        in_boxes.append(run_submission(a_box, job))
+        return in_boxes[-1]
+
+    with patch.object(boxed_functions, "run_submission", run_and_keep):
+        start = time.perf_counter()
+        beside = usage.tree(os.getpid())
+        found = hidden_cases.verdicts(student, sheet, key, isolation, Limits())
+        beside = sum(process.cpu for process in usage.tree(os.getpid())) - sum(process.cpu for process in beside)
+        seconds = time.perf_counter() - start
+    right = sum(verdict.passed for verdict in found.values())
+    computing = sum(outcome.cpu for outcome in in_boxes)
+    return (
+        f"| {path.stem} | {len(found)} | {right} | {len(in_boxes)} | {seconds:.1f} | {computing:.1f} | {beside:.1f} |"
+    )
+
+
+def functions(isolation: Isolation, names: list[str]) -> Iterator[str]:
+    """The rows of the table of functions, those of worked notebooks, each as soon as it is known."""
+    yield "| notebook | functions | right | boxes | seconds | of CPU in boxes | and beside them |"
+    yield "|---|---|---|---|---|---|---|"
+    key = ReferenceProcess(SEED)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        if any(name in path.stem for name in names):
+            yield functions_of(path, key, isolation)
+    key.close()
 
 
 def on_paper(seconds: float) -> str:
@@ -109,16 +151,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--isolation", choices=("auto", *KINDS), default="auto")
     parser.add_argument("--class", dest="students", type=int, default=0, help="grade so many notebooks instead")
+    parser.add_argument("--functions", action="store_true", help="judge the functions of the worked notebooks instead")
     parser.add_argument(
         "--turns", type=int, default=20, help="how often the cost of a box is measured; 0 for not at all"
     )
     parser.add_argument("--further", action="store_true", help="without a title: for the end of a page that is there")
-    parser.add_argument("--only", action="append", help="try the attacks with these words in their names; repeatable")
+    parser.add_argument(
+        "--only", action="append", help="the attacks, or notebooks, with these words in their names; repeatable"
+    )
     parser.add_argument("--patient", type=float, default=1.0, help="how many times slower this machine is")
     chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     limits = replace(LIMITS, wall=LIMITS.wall * chosen.patient, cpu=LIMITS.cpu * chosen.patient)
-    choosing.PROBE_LIMITS = replace(choosing.PROBE_LIMITS, wall=choosing.PROBE_LIMITS.wall * chosen.patient)
+    selection.PROBE_LIMITS = replace(selection.PROBE_LIMITS, wall=selection.PROBE_LIMITS.wall * chosen.patient)
     isolation = choose(chosen.isolation)
     title = "" if chosen.further else "# Grading\n\n"
     if chosen.students:
@@ -127,6 +172,12 @@ def main() -> None:
             os.chdir(folder)
             sys.path.insert(0, str(Path(ROOT)))
             print(throughput(isolation, chosen.students))
+        return
+    if chosen.functions:
+        print(f"{title}## The functions of a notebook\n\n{made_by(isolation)}\n")
+        print("The key's process has begun, and knows the cases.\n")
+        for row in functions(isolation, chosen.only or [""]):
+            print(row, flush=True)
         return
     user = "root" if os.geteuid() == 0 else "an ordinary user"
     print(f"{title}## {isolation.kind}, started by {user}\n\n{made_by(isolation)}\n")

@@ -26,6 +26,7 @@ from shared.recipes import RECIPES, TRAINED, Recipe, measuring, prepare
 
 HERE = Path(__file__).parent
 PAGE = HERE / "learning.md"
+REMARKS = "## What these means do not show"  # from here on the page is written by hand
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,9 @@ def picture(results: dict[str, list[dict]], path: Path) -> None:
 
 
 def write(trained: str) -> None:
-    """The page: what was trained here, and below it what the recorded sweeps hold."""
-    text = f"{trained.rstrip()}\n\n{section(untrained())}"
+    """The page: what was trained here, what the recorded sweeps hold, and the remarks that are written by hand."""
+    _, remarks, said = PAGE.read_text(encoding="utf-8").partition(REMARKS)
+    text = f"{trained.rstrip()}\n\n{section(untrained())}\n{remarks}{said}"
     PAGE.write_text(text, encoding="utf-8")
     print(text)
 

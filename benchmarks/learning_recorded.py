@@ -1,4 +1,4 @@
-"""What the chapters that compare methods reach: rows like those of `benchmarks.learning`, from their recorded sweeps.
+"""The results of the chapters that compare methods: rows like those of `benchmarks.learning`, from recorded sweeps.
 
 Nothing is trained here. What a run reached is read from `benchmarks/sweeps/`; the untrained model is measured anew, in
 the way in which the sweep measures, where the sweep has no such figure itself.
@@ -80,7 +80,7 @@ ROWS = (
 
 
 def untrained() -> dict[str, float]:
-    """What the untrained model reaches, by chapter."""
+    """The score of the untrained model, by chapter."""
     return {row.chapter: row.before() for row in ROWS}
 
 

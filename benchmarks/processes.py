@@ -1,4 +1,4 @@
-"""What a second process costs and saves: seconds of a step, work of each process, bytes that travel.
+"""The cost and the gain of a second process: seconds of a step, work of each process, bytes that travel.
 
     python -m benchmarks.processes                     all, then processes.md and processes.png (half an hour)
     python -m benchmarks.processes --shapes embedded    one model, beside what build/processes.jsonl already holds

@@ -52,7 +52,7 @@ CONTESTANTS: dict[str, Contestant] = {
 
 @dataclass(frozen=True)
 class Goal:
-    """Which recipe is trained, to which held-out reward, in how many steps at most."""
+    """The goal of a contestant: a recipe, the held-out reward to reach, and the most steps that it may take."""
 
     recipe: str
     reward: float

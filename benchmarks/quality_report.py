@@ -26,7 +26,7 @@ def newest(records: list[dict]) -> list[dict]:
 
 
 def clock_of(threads: int) -> int:
-    """Which seconds are compared: other programs change CPU seconds little, and several threads share them."""
+    """The seconds that are compared: other programs change CPU seconds little, and several threads share them."""
     return CPU if threads == 1 else WALL
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is assumed of the GPUs.
+    """The assumptions about the GPUs.
 
     flops: operations a second that a GPU reaches in a training pass.
     layer_seconds: of a layer, for one more token of all running completions.

@@ -1,4 +1,4 @@
-"""How far copies that were disguised stand apart from solutions that were written independently.
+"""The similarity of disguised copies beside that of solutions that were written independently.
 
     python -m benchmarks.similarity > benchmarks/similarity.md
 
@@ -21,11 +21,21 @@ from importlib import import_module
 from itertools import combinations
 from types import FunctionType
 
-from checker.environment import ROOT
-from checker.grading.similar import FEWEST, THRESHOLD, Text, pairs, text_of
+from checker.grading.collect.similarity import FEWEST, THRESHOLD, Text, pairs, text_of
+from checker.setup.environment import ROOT
+from shared.exercises.catalogue import PLACES
 
 NOTEBOOK = "dots.ipynb"
-EXERCISES = ("reward", "advantages", "logps", "kl", "loss", "grpo_step", "training_step", "evaluation")
+EXERCISES = (
+    "get_reward",
+    "group_advantages",
+    "completion_logps",
+    "per_token_kl",
+    "grpo_loss",
+    "step_loss",
+    "training_step",
+    "evaluate",
+)
 COPIES = 30
 SEED = 0
 METHODS = {"sum", "mean", "exp", "clamp", "std", "gather", "log_softmax", "min"}
@@ -37,7 +47,7 @@ def styles() -> list[list[str]]:
     """For each student the sources of one right function an exercise; who comes after the last style leaves it out."""
     written = []
     for name in EXERCISES:
-        right = import_module(f"tests.exercises.right.{name}").RIGHT
+        right = import_module(f"tests.exercises.right.{PLACES[name]}").RIGHT
         functions = [function for function in right if isinstance(function, FunctionType)]
         written.append([textwrap.dedent(inspect.getsource(f)) for f in functions if f.__name__ != "<lambda>"])
     students = max(map(len, written))

@@ -1,4 +1,4 @@
-"""How long a GRPO step takes, side by side with TRL and with the loop of published notebooks.
+"""The time of a GRPO step, side by side with TRL and with the loop of published notebooks.
 
     python -m benchmarks.step                    everything, then step.md and step.png (about an hour)
     python -m benchmarks.step compare growth     some parts, beside what build/step.jsonl already holds

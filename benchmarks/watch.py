@@ -1,4 +1,4 @@
-"""What a group looks like while a policy learns: the numbers behind the site's "Watch it learn" and its first picture.
+"""A group while a policy learns: the numbers behind the site's "Watch it learn" and its first picture.
 
     python -m benchmarks.watch            trains dots for 30 steps, writes benchmarks/watch.json and group.svg
 

@@ -1,4 +1,4 @@
-"""Which patterns of the method rules are asserted and which are asked, and how well that choice holds.
+"""The choice of patterns that the method rules assert rather than ask, and how well that choice holds.
 
     python -m benchmarks.method_rules.asserted
 
@@ -39,7 +39,7 @@ class Place:
 
 @dataclass
 class Counts:
-    """What came of the findings of some places. read: whether missed mistakes were sought too."""
+    """The counts of the findings of some places. read: whether missed mistakes were sought too."""
 
     asserted: int = 0
     asserted_right: int = 0
@@ -79,7 +79,7 @@ def by_pattern(places: Iterable[Place]) -> dict[str, list[Place]]:
 
 
 def is_sure(findings: list[Place]) -> bool:
-    """Whether the next finding of a pattern is to be expected right, by the rule of succession, and hands enough agree."""
+    """True if the next finding of a pattern is expected right, by the rule of succession, and enough hands agree."""
     expected = (sum(place.bug for place in findings) + 1) / (len(findings) + 2)
     return expected >= EXPECTED and len({place.repository for place in findings}) >= REPOSITORIES
 
@@ -90,7 +90,7 @@ def chosen(places: Iterable[Place]) -> set[str]:
 
 
 def count(places: Iterable[Place], asserted: set[str]) -> Counts:
-    """What comes of these places when these patterns are asserted and all others asked."""
+    """Count these places when these patterns are asserted and all others asked."""
     counts = Counts()
     for place in places:
         is_asserted = place.told and place.pattern in asserted

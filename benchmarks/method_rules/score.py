@@ -1,4 +1,4 @@
-"""How often the method rules are right on public notebooks, and how many of the labelled mistakes they find.
+"""The score of the method rules on public notebooks: how often they are right, how many labelled mistakes they find.
 
     python -m benchmarks.method_rules.score FOLDER
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from checker.notebook import read
+from checker.reading.notebook import read
 from checker.rules import method
 from checker.rules.base import Question, Submission
 from shared.statistics import wilson_interval
@@ -38,7 +38,7 @@ class Told(NamedTuple):
 
 @dataclass
 class Tally:
-    """What came of a set of notebooks. right, wrong: of all findings; asserted_...: of those that are no questions.
+    """The score on a set of notebooks. right, wrong: of all findings; asserted_...: of those that are no questions.
 
     unlabelled, missed: the places, as sentences.
     """
@@ -53,7 +53,7 @@ class Tally:
 
 
 def findings(path: Path) -> list[Told]:
-    """What the rules say of a notebook."""
+    """The findings of the rules on a notebook."""
     submission = Submission(read(path))
     found = []
     for rule in method.RULES:

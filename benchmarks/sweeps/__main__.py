@@ -18,20 +18,26 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from benchmarks.sweeps import measuring
 from checker import __version__
 from shared.recorded import SWEEPS, Recorded
 
 CHAPTERS = (
     "analogies",
+    "dots",
     "gradients",
     "gradients_on_dots",
+    "gradients_shrunk",
     "off_policy",
     "off_policy_time",
     "poker",
     "ppo",
+    "ppo_whitening",
+    "reasoning_format",
     "reward_model",
     "transfer",
     "what_rl_adds",
+    "what_rl_adds_lost",
 )
 SEEDS = 3
 
@@ -55,6 +61,7 @@ def code_version() -> str:
 def sweep(chapter: str, seeds: int) -> Recorded:
     """Run every condition of a chapter with every seed, and tell each as it comes."""
     module = importlib.import_module(f"benchmarks.sweeps.{chapter}")
+    told = getattr(module, "told", measuring.told)
     code = code_version()  # now: files may change while the runs go on with what was loaded
     runs = []
     for condition in tqdm(module.CONDITIONS, desc=chapter, unit="condition"):
@@ -63,7 +70,7 @@ def sweep(chapter: str, seeds: int) -> Recorded:
             measured = module.run(condition, seed)
             seconds = round(time.process_time() - started, 1)
             runs.append({"condition": condition, "seed": seed, "seconds": seconds, **measured})
-            tqdm.write(f"{condition} seed {seed}: {module.told(measured)}, {seconds:.0f} s")
+            tqdm.write(f"{condition} seed {seed}: {told(measured)}, {seconds:.0f} s")
     threads = torch.get_num_threads()
     return Recorded(
         chapter=chapter,

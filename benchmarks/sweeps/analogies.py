@@ -76,7 +76,7 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: the base model, its tokenizer, the soft reward, and the three sets of rows."""
+    """The parts that all runs share: the base model, its tokenizer, the soft reward, and the three sets of rows."""
     base, tokenizer = load_policy()
     base = frozen_copy(base)
     held_out, choosing = analogies.set_aside(analogies.dataset("eval", HELD_OUT, seed=0))

@@ -42,7 +42,7 @@ PENALISED = GRPOConfig(**COMMON, beta=0.3, scale_rewards="none", loss_type="dr_g
 
 @dataclass(frozen=True)
 class Condition:
-    """Which algorithm with which settings, and what is added to every reward."""
+    """A condition: an algorithm, its settings, and what is added to every reward."""
 
     algorithm: ModuleType
     config: RolloutConfig
@@ -66,7 +66,7 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: model, tokenizer, constraint, hands, completions, and the log-probabilities of the reference."""
+    """The parts that all runs share: model, tokenizer, constraint, hands, completions, reference log-probabilities."""
     base, tokenizer = load_policy()
     materials = prepare(replace(RECIPES["poker"], eval_rows=200), tokenizer)
     shared = {
@@ -96,7 +96,11 @@ def logps_of(model, rows: list[dict], shared: dict) -> Float[Tensor, "N K"]:
 
 def run(name: str, seed: int, steps: int = STEPS) -> dict:
     """Train one condition with one seed; the held-out expected reward and KL along the way, and the curve if any."""
-    condition = CONDITIONS[name]
+    return run_condition(CONDITIONS[name], seed, steps)
+
+
+def run_condition(condition: Condition, seed: int, steps: int = STEPS) -> dict:
+    """The same of a condition that need not be among CONDITIONS."""
     shared = setting()
     model = frozen_copy(shared["base"]).requires_grad_(True)
     measured = {}
@@ -183,8 +187,3 @@ def of_estimators(now: Enumeration, ref_logps: Float[Tensor, "N K"]) -> dict[str
     found["cosine"] = rounded(now.cosine(k3_gradient, kl_gradient))
     found["size"] = rounded(now.norm(k3_gradient) / now.norm(kl_gradient))
     return found
-
-
-def told(measured: dict) -> str:
-    """A run in a few words."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items() if name != "curve")

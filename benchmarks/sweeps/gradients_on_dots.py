@@ -1,4 +1,4 @@
-"""Where k3 as a loss points on dots, for `notebooks/gradients.ipynb`: completions are free there, and those of poker are not.
+"""The direction of k3 as a loss on dots, for `notebooks/gradients.ipynb`: completions are free there, unlike poker's.
 
 Fourteen completions, the ten numbers and the model's four remarks, hold nearly all of the probability: how much is
 recorded as `mass`. Over these the KL and the gradients are summed, as `gradients` sums them over poker's eight.
@@ -31,7 +31,7 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: model, tokenizer, rows, and every completion that is looked at."""
+    """The parts that all runs share: model, tokenizer, rows, and every completion that is looked at."""
     base, tokenizer = load_policy()
     materials = prepare(RECIPES["dots"], tokenizer)
     numbers = answers_for(tokenizer, [str(number) for number in range(10)])

@@ -1,4 +1,4 @@
-"""What several sweeps measure in the same way."""
+"""Measures that several sweeps take in the same way."""
 
 import time
 from collections.abc import Iterator
@@ -18,6 +18,11 @@ from shared.rollout import Rollout, sample
 def rounded(value: Tensor | float, digits: int = 5) -> float:
     """To so many significant digits, as the JSON files hold figures."""
     return float(f"{float(value):.{digits}g}")
+
+
+def told(measured: dict) -> str:
+    """A run in a few words: its measures, without curves and lists of them."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items() if isinstance(value, (int, float)))
 
 
 class Clock:

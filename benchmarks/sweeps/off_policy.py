@@ -13,6 +13,7 @@ from functools import cache
 from benchmarks.sweeps.measuring import Clock, rounded
 from shared import training
 from shared.engine.chance import EVALUATION
+from shared.engine.processes import ALL_ROWS, Share
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
@@ -41,8 +42,8 @@ class Plain(GRPO):
 class Dynamic(GRPO):
     """DAPO's dynamic sampling in one pass: of the groups that were sampled, at most PROMPTS that have a signal."""
 
-    def collect(self, rows, step: int) -> Experience:
-        experience = super().collect(rows, step)
+    def collect(self, rows, step: int, share: Share = ALL_ROWS) -> Experience:
+        experience = super().collect(rows, step, share)
         kept = experience.rows_with_advantages[:PROMPTS]
         return experience.take(kept or [0])
 
@@ -108,8 +109,9 @@ def config_of(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> GRPO
 
 @cache
 def setting(task: str) -> dict:
-    """What all runs on a task share: the model they begin with, its tokenizer, the rewards, the rows, and what
-    completions may be."""
+    """The parts that all runs on a task share: the model they begin with, its tokenizer, the rewards, the rows, and
+    the completions that are allowed.
+    """
     base, tokenizer = load_policy()
     recipe = replace(RECIPES[task], train_rows=512, eval_rows=200)
     return {
@@ -177,8 +179,3 @@ def measure(model, shared: dict, draws: int = DRAWS, step: int = EVALUATION) -> 
     wrong = [text for text, reward in zip(found.completions, found.rewards.tolist()) if not reward]
     tokens = sum(len(shared["tokenizer"](text, add_special_tokens=False)["input_ids"]) for text in wrong)
     return {"reward": rounded(found.mean), "wrong length": rounded(tokens / max(1, len(wrong)))}
-
-
-def told(measured: dict) -> str:
-    """A run in a few words."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items() if name != "rewards")

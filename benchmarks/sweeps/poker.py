@@ -79,8 +79,3 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, float]:
         "entropy": rounded(-(logps.exp() * logps).sum(dim=1).mean()),
         "idle": rounded(sum(idle) / len(idle)),
     }
-
-
-def told(measured: dict[str, float]) -> str:
-    """A run in a few words."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items())

@@ -53,7 +53,7 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: model, tokenizer, openings."""
+    """The parts that all runs share: model, tokenizer, openings."""
     base, tokenizer = load_policy()
     return {
         "base": frozen_copy(base),
@@ -90,8 +90,3 @@ def measure(model) -> dict[str, float]:
     rollout, kl = sampled_with_kl(model, shared["base"], tokenizer, held_out, sentences.MAX_NEW_TOKENS)
     stops = sentences.count_reward(held_out, rollout.completions)
     return {"full stops": sum(stops) / len(stops), "KL": rounded(kl.sum() / rollout.lengths.sum(), 4)}
-
-
-def told(measured: dict[str, float]) -> str:
-    """A run in a few words."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in measured.items())

@@ -1,4 +1,4 @@
-"""What a reward model, fitted to choices, is worth as a reward.
+"""The worth of a reward model, fitted to choices, as a reward.
 
 Pairs of the base model's completions are drawn once; each seed chooses among them anew, with noise, and fits a reward
 model. GRPO is trained against that, without and with a KL penalty, DPO on the choices themselves. Measured along the
@@ -47,7 +47,7 @@ DPO = DPOConfig(steps=12, prompts_per_step=25, learning_rate=5e-4, warmup_steps=
 
 @dataclass(frozen=True)
 class Condition:
-    """How many pairs were chosen from, and what is trained with which settings."""
+    """A condition: the number of pairs that were chosen from, and the settings of the training."""
 
     pairs: int
     config: GRPOConfig | DPOConfig
@@ -63,7 +63,7 @@ CONDITIONS = {
 
 @cache
 def setting() -> dict:
-    """What all runs share: model, tokenizer, openings, and pairs of completions with their gold rewards."""
+    """The parts that all runs share: model, tokenizer, openings, and pairs of completions with their gold rewards."""
     base, tokenizer = load_policy()
     base = frozen_copy(base)
     openings = [row["prompt"] for row in sentences.dataset("train", 400, seed=0)]

@@ -11,6 +11,7 @@ from functools import cache
 import torch
 
 from shared import grpo, training
+from shared.engine.processes import ALL_ROWS, Share
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
@@ -45,8 +46,8 @@ FORMAT = GRPOConfig(
 class LearnsWhatItHears(GRPO):
     """GRPO that takes the environment's tokens for the policy's own: what the mask is there to prevent."""
 
-    def collect(self, rows, step) -> Experience:
-        experience = super().collect(rows, step)
+    def collect(self, rows, step: int, share: Share = ALL_ROWS) -> Experience:
+        experience = super().collect(rows, step, share)
         rollout = replace(experience.rollout, policy_mask=None)
         with torch.no_grad():
             old_logps, _ = completion_logps(self.model, rollout)  # (B, C), of the environment's tokens as well

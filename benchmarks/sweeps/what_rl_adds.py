@@ -14,6 +14,7 @@ import torch
 
 from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from shared import rejection, training
+from shared.engine.processes import ALL_ROWS, Share
 from shared.evaluate import Evaluation, evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
@@ -48,7 +49,7 @@ Ordered = Callable[[GRPOConfig], list[dict]]  # the rows of a whole run, one ste
 
 @dataclass(frozen=True)
 class Setting:
-    """What all runs share: the base model, and which held-out problems it knows, with its own right completions."""
+    """The parts that all runs share: the base model, and the held-out problems it knows, with its right completions."""
 
     base: torch.nn.Module
     tokenizer: object
@@ -117,19 +118,21 @@ class InOrder(GRPO):
         super().__init__(*arguments, **options)
         self.ordered = ordered
 
-    def collect(self, rows: Sequence[dict], step: int) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         count = self.config.prompts_per_step
-        return super().collect(self.ordered[step * count : (step + 1) * count], step)
+        return super().collect(self.ordered[step * count : (step + 1) * count], step, share)
 
 
-def by_grpo(model, seed: int, config: GRPOConfig = AT_3E_4, order: Ordered = in_any_order) -> list[dict]:
+def by_grpo(
+    model, seed: int, config: GRPOConfig = AT_3E_4, order: Ordered = in_any_order, algorithm: type[InOrder] = InOrder
+) -> list[dict]:
     """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
     shared = setting()
     config = replace(config, seed=seed)
     ordered = order(config)
     reference = shared.base if config.beta else None
-    algorithm = InOrder(model, shared.tokenizer, list(REWARDS), config, reference=reference, ordered=ordered)
-    history = training.train(algorithm, ordered, config, progress=False)
+    made = algorithm(model, shared.tokenizer, list(REWARDS), config, reference=reference, ordered=ordered)
+    history = training.train(made, ordered, config, progress=False)
     samples = config.prompts_per_step * config.num_generations
     windows = [history[end - REPORT_EVERY : end] for end in range(REPORT_EVERY, len(history) + 1, REPORT_EVERY)]
     return [
@@ -167,26 +170,21 @@ def run(name: str, seed: int) -> dict:
 
 def measure(model, seed: int) -> dict[str, float]:
     shared = setting()
-    plain = greedy(model, shared.tokenizer, shared.held_out)
-    keyed = greedy(model, shared.tokenizer, under_the_key(shared.held_out))
+    plain, keyed = without_and_with_key(model)
     in_format, solved, near, sound = plain.rewards_per_func.T  # (N,) each
     legal = [uses_given_numbers(text, row["numbers"]) for text, row in zip(plain.completions, shared.held_out)]
     counts = torch.tensor([len(row["numbers"]) for row in shared.held_out])  # (N,)
     found = {
         "format": in_format.mean(),
-        "solved": solved.mean(),
         "solved of known": solved[shared.known].mean(),
         "solved of unknown": solved[~shared.known].mean(),
         "key": keyed.rewards_per_func[:, SOLVED].mean(),
-        "key of known": keyed.rewards_per_func[shared.known, SOLVED].mean(),
-        "logp with key": known_logp(model, under_the_key(shared.held_out)),
-        "logp without key": known_logp(model, shared.held_out),
         "near miss": near.mean(),
         "given numbers": torch.tensor(legal).float().mean(),
         "sound": sound.mean(),
         "solved soundly": (solved * (sound == 1)).mean(),
-        "KL": moved(model),
     }
+    found |= what_is_left(model, plain, keyed)
     found |= {f"solved of {count} numbers": solved[counts == count].mean() for count in countdown.COUNTS}
     drawn = evaluate(
         model,
@@ -201,6 +199,25 @@ def measure(model, seed: int) -> dict[str, float]:
     right = drawn.rewards.view(-1, DRAWN).sum(dim=1).int().tolist()
     found |= {f"pass@{k}": sum(pass_at_k(DRAWN, c, k) for c in right) / len(right) for k in K}
     return {name: rounded(value) for name, value in found.items()}
+
+
+def without_and_with_key(model) -> tuple[Evaluation, Evaluation]:
+    """The greedy answers to the held-out problems as they are asked, and below the answer key's header."""
+    shared = setting()
+    asked = (shared.held_out, under_the_key(shared.held_out))
+    return tuple(greedy(model, shared.tokenizer, rows) for rows in asked)
+
+
+def what_is_left(model, plain: Evaluation, keyed: Evaluation) -> dict[str, torch.Tensor]:
+    """The share solved, the remains of what the base model knew, and the distance that the policy has moved."""
+    shared = setting()
+    return {
+        "solved": plain.rewards_per_func[:, SOLVED].mean(),
+        "key of known": keyed.rewards_per_func[shared.known, SOLVED].mean(),
+        "logp with key": known_logp(model, under_the_key(shared.held_out)),
+        "logp without key": known_logp(model, shared.held_out),
+        "KL": moved(model),
+    }
 
 
 def moved(model) -> torch.Tensor:

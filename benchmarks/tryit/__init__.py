@@ -1,4 +1,4 @@
-"""What the site's page "Try it" runs in the browser: the embedded model before and after its training on dots.
+"""The files of the site's page "Try it": the embedded model before and after its training on dots, for the browser.
 
 python -m benchmarks.tryit            writes build/try, from which `make site` takes it
 """

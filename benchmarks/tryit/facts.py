@@ -1,4 +1,4 @@
-"""What the page knows of the tokenizer and of the task, written down by the tokenizer and the task themselves.
+"""The facts that the page knows of tokenizer and task, written down by the tokenizer and the task themselves.
 
 A prompt of dots is a row of symbols between two fixed pieces of text, and each symbol is a token, so the page needs a
 table and no tokenizer.
