@@ -1,4 +1,4 @@
-# `make help` lists the commands. What they need is installed into .venv the first time, by checker/environment.py.
+# `make help` lists the commands. What they need is installed into .venv the first time, by checker/setup/environment.py.
 # TORCH=cuda takes torch for CUDA, several GB, instead of the one for the CPU.
 NOTEBOOK ?= $(firstword $(wildcard notebooks/dots.ipynb) work/dots.ipynb)
 PYTHON ?= python3
@@ -33,7 +33,7 @@ clean:  ## remove what was built (not the environment)
 	rm -rf build _site
 
 # Setup writes it, and installed-test below, when all went well; they hold the build of torch that was asked for.
-$(VENV)/installed: requirements.txt pyproject.toml
+$(VENV)/installed: requirements.txt constraints.txt pyproject.toml
 	@$(SETUP)
 
 # Where another build of torch is asked for than the one that is there, both are made again.
@@ -43,8 +43,8 @@ ifneq ($(TORCH),$(shell cat $(VENV)/installed 2> /dev/null))
 endif
 endif
 
-# What students get ends here (checker/release.py).
-.PHONY: test test-all test-slow lint mutants site notebooks students model bench
+# What students get ends here (checker/editions/release.py).
+.PHONY: test test-all test-slow lint constraints mutants site notebooks students model bench
 
 test: $(VENV)/installed-test  ## run the tests
 	@$(RUN) -m checker test
@@ -58,6 +58,13 @@ test-slow: $(VENV)/installed-test  ## of these only what make test leaves out
 lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it
 	@$(RUN) -m ruff check $(if $(FIX),--fix) .
 	@$(RUN) -m ruff format $(if $(FIX),,--check) .
+
+# In an environment of its own: .venv cannot be brought up to date before the pins agree with the requirements.
+constraints:  ## pin every package that the lists of requirements bring, in constraints.txt
+	@$(PYTHON) -m venv build/uv
+	@build/uv/bin/python -m pip install -q uv==0.13.9
+	@build/uv/bin/uv pip compile -q --universal --python-version 3.11 --no-annotate --custom-compile-command "make constraints" \
+	  requirements-mutants.txt -o constraints.txt
 
 mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.md: make mutants FILES="shared/kl.py ..."
 	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
@@ -81,9 +88,9 @@ model: $(VENV)/installed  ## train models/course-lm again from its documents (ab
 bench: $(VENV)/installed-test  ## measure a GRPO step beside TRL and a plain loop (about an hour; needs 16 GB)
 	@$(RUN) -m benchmarks.step $(BENCH)
 
-$(VENV)/installed-test: requirements.txt requirements-test.txt pyproject.toml
+$(VENV)/installed-test: requirements.txt requirements-test.txt constraints.txt pyproject.toml
 	@$(SETUP) --tests
 
 $(VENV)/installed-mutants: $(VENV)/installed-test requirements-mutants.txt
-	@$(RUN) -m pip install -q -r requirements-mutants.txt
+	@$(RUN) -m pip install -q -c constraints.txt -r requirements-mutants.txt
 	@touch $@
