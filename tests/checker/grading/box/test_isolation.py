@@ -54,6 +54,15 @@ def test_what_is_no_json_object_is_passed_over(isolation):
     assert [set(record) for record in outcome.records] == [{"key", "ended"}]
 
 
+def test_a_box_of_bubblewrap_takes_nothing_of_the_environment_it_is_started_with(isolation):
+    """Catches `--clearenv` left out: nothing shows it as long as the grader starts boxes with no environment itself."""
+    if isolation.kind != "bwrap":
+        pytest.skip("bubblewrap is not installed: this is about its arguments")
+    command = walls.bubblewrap(box(isolation, selection.PROJECT, LIMITS), ["/usr/bin/env"], None)
+    shown = subprocess.run(command, env={selection.SECRET: "1"}, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "TMPDIR=" in shown and selection.SECRET not in shown
+
+
 def test_the_last_words_of_a_box_are_its_last():
     """Catches the beginning of a long stderr kept in place of its end, where the error is."""
     program = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 100_000 + '\\nthe error')"]
