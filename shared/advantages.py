@@ -100,12 +100,14 @@ def gae(
 
         delta_t = r_t + V(s_{t+1}) - V(s_t),   A_t = delta_t + lam A_{t+1}
 
-    The state after the last token is terminal: its value is 0, whatever the completion was cut by.
+    The state after the last token is terminal: its value is 0, whatever the completion was cut by. Where an environment
+    spoke the mask has a hole: its words belong to the way from one token of the policy's to the next, so the next state
+    is the one before that token.
 
     Args:
         rewards: (B, C), the reward of each token; at the end of a completion for most tasks.
         values: (B, C), the critic's value of the state *before* each token.
-        completion_mask: (B, C), 1 up to and including the last token.
+        completion_mask: (B, C), 1 up to and including the last token, 0 where an environment spoke.
         lam: 0 is the one-step form, 1 the whole return minus the value.
 
     Returns:
@@ -121,17 +123,19 @@ def gae(
         )
     if not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it must lie in [0, 1].")
-    mask = completion_mask
-    rewards = rewards.detach() * mask
-    values = values.detach() * mask
-    following = torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1)  # 0 after the last token
-    deltas = (rewards + following - values) * mask
+    own = completion_mask.bool()
+    rewards = rewards.detach().masked_fill(~own, 0.0)
+    values = values.detach().masked_fill(~own, 0.0)
     advantages = torch.zeros_like(values)
-    running = torch.zeros_like(values[:, 0])
+    following = torch.zeros_like(values[:, 0])  # (B,), the value of the next state: 0 after the last token
+    running = torch.zeros_like(values[:, 0])  # (B,), the advantage of the next token
     for t in reversed(range(values.size(1))):
-        running = deltas[:, t] + lam * running
+        here = rewards[:, t] + following - values[:, t] + lam * running
+        running = torch.where(own[:, t], here, running)
+        following = torch.where(own[:, t], values[:, t], following)
         advantages[:, t] = running
-    return advantages * mask, (advantages + values) * mask
+    advantages = advantages.masked_fill(~own, 0.0)
+    return advantages, advantages + values
 
 
 def one_step_advantages(

@@ -17,8 +17,8 @@ from shared.constrain import AnswerTrie
 from shared.engine.chance import EVALUATION
 from shared.engine.processes import ALONE, Processes
 from shared.engine.sampling import Sampling
-from shared.environment import Environment
-from shared.rewards import RewardFunction, add_up, columns_of, score
+from shared.environment import Environment, EnvironmentFactory
+from shared.rewards import RewardFunction, add_up, columns_of, environments_of, score
 from shared.rollout import sample
 from shared.statistics import Interval, gain_interval, mean_interval
 from shared.tables import INTERVAL, mean_row
@@ -28,7 +28,8 @@ from shared.tables import INTERVAL, mean_row
 class Evaluation:
     """The outcome of a model on a set of rows: prompts, completions and rewards, B each.
 
-    With `num_generations` above 1 the B = N x G completions of one prompt stand next to each other.
+    With `num_generations` above 1 the B = N x G completions of one prompt stand next to each other. `environments` are
+    the completions' games, None where an `environment_factory` made none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Evaluation:
     rewards: Float[Tensor, "B"]
     rewards_per_func: Float[Tensor, "B F"]
     num_generations: int = 1
+    environments: list | None = None
 
     @property
     def mean(self) -> float:
@@ -71,6 +73,7 @@ def evaluate(
     num_generations: int = 1,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
+    environment_factory: EnvironmentFactory | None = None,
     reward_weights: Sequence[float] | None = None,
     batch_size: int = 64,
     seed: int = 0,
@@ -87,7 +90,8 @@ def evaluate(
         batch_size: prompts at a time; what is sampled does not depend on it.
         seed, step: with a row's index, what chance depends on; training's own numbers are others. Step 0 gives the
             draws that `sample` gives when a notebook calls it for all rows itself.
-        processes: those that share the rows; all of them call this, and all get the whole.
+        processes: those that share the rows; all of them call this, and all get the whole. Games travel between them
+            by pickle.
 
     Raises ValueError when there are no rows, and what `sample` and `score` refuse.
     """
@@ -96,7 +100,7 @@ def evaluate(
     sampling = Sampling(max_new_tokens, temperature)
     # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
-    by_row: dict[int, list[str]] = {}
+    by_row: dict[int, tuple[list[str], list | None]] = {}  # completions and games
     batches = [order[start : start + batch_size] for start in range(0, len(rows), batch_size)]
     for batch in tqdm(share_of(batches, processes), desc=f"evaluate {name}".strip(), disable=not progress):
         rollout = sample(
@@ -107,21 +111,27 @@ def evaluate(
             sampling,
             constraint=constraint,
             environment=environment,
+            environment_factory=environment_factory,
+            rows=[rows[i] for i in batch],
             seed=seed,
             step=step,
             places=batch,
         )
         for place, i in enumerate(batch):
-            by_row[i] = rollout.completions[place * num_generations : (place + 1) * num_generations]
+            group = slice(place * num_generations, (place + 1) * num_generations)
+            games = None if rollout.environments is None else rollout.environments[group]
+            by_row[i] = rollout.completions[group], games
     for part in processes.gather(by_row):
         by_row |= part
-    completions = [c for i in range(len(rows)) for c in by_row[i]]
+    completions = [c for i in range(len(rows)) for c in by_row[i][0]]
+    environments = None
+    if environment_factory is not None:
+        environments = [game for i in range(len(rows)) for game in by_row[i][1]]
     prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
-    rewards_per_func = score(reward_funcs, prompts, completions, columns)
-    return Evaluation(
-        name, prompts, completions, add_up(rewards_per_func, reward_weights), rewards_per_func, num_generations
-    )
+    rewards_per_func = score(reward_funcs, prompts, completions, columns | environments_of(environments))
+    rewards = add_up(rewards_per_func, reward_weights)
+    return Evaluation(name, prompts, completions, rewards, rewards_per_func, num_generations, environments)
 
 
 def share_of(batches: Sequence[list[int]], processes: Processes) -> list[list[int]]:

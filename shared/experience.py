@@ -15,7 +15,7 @@ from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
-from shared.environment import Environment
+from shared.environment import Environment, EnvironmentFactory
 from shared.guard import verify
 from shared.kl import k1
 from shared.logps import completion_logps
@@ -144,6 +144,8 @@ class RolloutAlgorithm(Algorithm):
         *,
         reference: PreTrainedModel | None = None,
         constraint: AnswerTrie | None = None,
+        environment: Environment | None = None,
+        environment_factory: EnvironmentFactory | None = None,
     ):
         """Raises ValueError when the reference is the policy itself."""
         refuse_the_policy_as_reference(model, reference)
@@ -152,7 +154,12 @@ class RolloutAlgorithm(Algorithm):
         self.reward_funcs = reward_funcs
         self.config = config
         self.reference = reference
-        self.constraint = constraint
+        # What completions are sampled with, as `shared.rollout.sample` takes it.
+        self.sampled_with = {
+            "constraint": constraint,
+            "environment": environment,
+            "environment_factory": environment_factory,
+        }
         self.verified = False
 
     @property
@@ -201,14 +208,14 @@ def rewarded_rollout(
     rows: Sequence[dict],
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: RolloutConfig,
-    constraint: AnswerTrie | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
-    environment: Environment | None = None,
+    **sampled_with,
 ) -> tuple[Rollout, Float[Tensor, "B F"], Float[Tensor, "B"], Metrics]:
     """G completions for each of N rows, the rewards of each function and their weighted sum, on the CPU, and metrics.
 
     With a `share` the rows are a part of the step's, at its places; the metrics are still of the whole step.
+    `sampled_with` are `constraint`, `environment` and `environment_factory` of `shared.rollout.sample`.
 
     The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
     `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
@@ -219,11 +226,11 @@ def rewarded_rollout(
         [row["prompt"] for row in rows],
         config.num_generations,
         config.sampling,
-        constraint=constraint,
-        environment=environment,
+        rows=rows,
         seed=config.seed,
         step=step,
         places=share.places,
+        **sampled_with,
     )
     rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)

@@ -18,7 +18,7 @@ from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
-from shared.environment import Environment
+from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -83,11 +83,6 @@ class GRPO(RolloutAlgorithm):
     name = "GRPO"
     idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
 
-    def __init__(self, *arguments, environment: Environment | None = None, **options):
-        """environment: what writes into completions; the other arguments are those of every `RolloutAlgorithm`."""
-        super().__init__(*arguments, **options)
-        self.environment = environment
-
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         return collect(
             self.model,
@@ -96,10 +91,9 @@ class GRPO(RolloutAlgorithm):
             self.reward_funcs,
             self.config,
             reference=self.reference,
-            constraint=self.constraint,
-            environment=self.environment,
             step=step,
             share=share,
+            **self.sampled_with,
         )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -129,10 +123,9 @@ def collect(
     config: GRPOConfig,
     *,
     reference: PreTrainedModel | None = None,
-    constraint: AnswerTrie | None = None,
-    environment: Environment | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
+    **sampled_with,
 ) -> Experience:
     """Sample a group for each row, reward it, and take the group advantages.
 
@@ -141,13 +134,14 @@ def collect(
         reference: the frozen reference; None with LoRA adapters (they are switched off) or with beta 0.
         step: with `config.seed`, what chance depends on.
         share: which of the step's rows these are, where several processes train.
+        sampled_with: `constraint`, `environment` or `environment_factory` of `shared.rollout.sample`.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(model, reference)
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, constraint, step, share, environment
+        model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
     )
     returns = rewards
     ref_logps = None
@@ -223,6 +217,7 @@ def train(
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
+    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place and return its history, one record of metrics for each step.
@@ -231,7 +226,8 @@ def train(
         rows: the training set.
         reference: `frozen_copy(model)` made before training; None with LoRA or with beta 0.
         constraint: restrict every completion to the answers of a trie.
-        environment: what writes into the completions, `shared.environment`; its tokens are in no loss.
+        environment, environment_factory: what writes into the completions, `shared.environment`; its tokens are in no
+            loss.
         options: `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also
             says what is raised.
     """
@@ -243,5 +239,6 @@ def train(
         reference=reference,
         constraint=constraint,
         environment=environment,
+        environment_factory=environment_factory,
     )
     return training.train(algorithm, rows, config, **options)

@@ -229,6 +229,7 @@ def pair_of(rollout: Rollout, *places: Place) -> Rollout:
         beginnings=None,
         free_lengths=None,
         policy_mask=None,
+        environments=None,
     )
 
 

@@ -27,6 +27,7 @@ from shared.constrain import AnswerTrie
 from shared.critic import ActorCritic, logits_and_hidden
 from shared.engine.logits import entropy_of, token_logps
 from shared.engine.processes import ALL_ROWS, Share
+from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -128,9 +129,9 @@ class PPO(RolloutAlgorithm):
             rows,
             self.reward_funcs,
             self.config,
-            constraint=self.constraint,
             step=step,
             share=share,
+            **self.sampled_with,
         )
 
     def loss(self, experience: PPOExperience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
@@ -149,10 +150,10 @@ class PPO(RolloutAlgorithm):
         return record["reward_std"] == 0
 
 
-def token_rewards(rewards: Float[Tensor, "B"], completion_mask: Tensor) -> Float[Tensor, "B C"]:
-    """The reward of each completion at its last token, 0 elsewhere, (B,) to (B, C)."""
-    last = completion_mask.sum(dim=1, keepdim=True) - 1
-    placed = torch.zeros(completion_mask.shape, device=completion_mask.device)
+def token_rewards(rewards: Float[Tensor, "B"], mask: Tensor) -> Float[Tensor, "B C"]:
+    """The reward of each completion at its last token of those in the mask, 0 elsewhere, (B,) to (B, C)."""
+    last = (mask.cumsum(dim=1) * mask).argmax(dim=1, keepdim=True)
+    placed = torch.zeros(mask.shape, device=mask.device)
     return placed.scatter(1, last, rewards.to(placed.device)[:, None])
 
 
@@ -165,9 +166,9 @@ def collect(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: PPOConfig,
     *,
-    constraint: AnswerTrie | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
+    **sampled_with,
 ) -> PPOExperience:
     """Sample, reward, and estimate advantages with the critic as it is.
 
@@ -175,6 +176,7 @@ def collect(
         reference: the frozen reference; None with LoRA adapters, or with beta 0 (then no KL is measured).
         step: with `config.seed`, what chance depends on.
         share: which of the step's rows these are, where several processes train.
+        sampled_with: `constraint`, `environment` or `environment_factory` of `shared.rollout.sample`.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
@@ -182,9 +184,9 @@ def collect(
     refuse_the_policy_as_reference(policy, reference)
     # 1. Completions and their rewards
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        policy.model, tokenizer, rows, reward_funcs, config, constraint, step, share
+        policy.model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
     )
-    mask = rollout.completion_mask  # (B, C)
+    mask = rollout.loss_mask  # (B, C), the policy's own tokens
     metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
     # 2. What the critic expects before each token
     _, values = policy(rollout)  # (B, C)
@@ -223,7 +225,7 @@ def collect(
 def ppo_loss(
     policy: ActorCritic, experience: PPOExperience, config: PPOConfig
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """PPO's objective, to be minimised: the sum of four terms, each a mean over real tokens.
+    """PPO's objective, to be minimised: the sum of four terms, each a mean over the policy's own tokens.
 
         policy_coef x surrogate + value_coef x value_loss - entropy_coef x entropy + beta x kl
 
@@ -259,7 +261,7 @@ def ppo_loss(
         policy from the one that sampled.
     """
     rollout = experience.rollout
-    mask = rollout.completion_mask  # (B, C)
+    mask = rollout.loss_mask  # (B, C)
     logits, values = policy(rollout)  # (B, C, K), (B, C)
     logps = token_logps(logits, rollout.choices).masked_fill(mask == 0, 0.0)  # (B, C)
 
@@ -290,6 +292,8 @@ def train(
     config: PPOConfig = PPOConfig(),
     *,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
+    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `policy` in place; a record of metrics for each step.
@@ -297,5 +301,14 @@ def train(
     `options` are `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also says
     what is raised.
     """
-    algorithm = PPO(policy, tokenizer, reward_funcs, config, reference=reference, constraint=constraint)
+    algorithm = PPO(
+        policy,
+        tokenizer,
+        reward_funcs,
+        config,
+        reference=reference,
+        constraint=constraint,
+        environment=environment,
+        environment_factory=environment_factory,
+    )
     return training.train(algorithm, rows, config, **options)

@@ -11,6 +11,7 @@ from types import ModuleType
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, answer_trie
+from shared.environment import EnvironmentFactory
 from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
@@ -35,6 +36,7 @@ class Recipe:
     trained: which weights, a key of `TRAINED`.
     constrained: whether completions are restricted to the task's labels.
     samples: how many completions of a held-out prompt are drawn at temperature 1; 0 measures the greedy one.
+    environment_factory: makes what answers the policy inside of a completion (`shared.environment`); None for nothing.
     """
 
     task: ModuleType
@@ -48,6 +50,7 @@ class Recipe:
     trained: str = "all"
     constrained: bool = False
     samples: int = 0
+    environment_factory: EnvironmentFactory | None = None
 
     @property
     def name(self) -> str:
@@ -160,4 +163,5 @@ def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0
 def measuring(recipe: Recipe, materials: Materials) -> dict[str, object]:
     """The measurement of the held-out rows: options of `shared.evaluate.evaluate`."""
     sampled = {"temperature": 1.0, "num_generations": recipe.samples} if recipe.samples else {}
-    return {"max_new_tokens": materials.max_new_tokens, "constraint": materials.constraint} | sampled
+    answered = {"constraint": materials.constraint, "environment_factory": recipe.environment_factory}
+    return {"max_new_tokens": materials.max_new_tokens} | answered | sampled

@@ -1,8 +1,8 @@
 """Calling reward functions, adding them up, and a few that fit any task.
 
 A reward function has TRL's signature, `reward(prompts, completions, **columns) -> list[float]`, so each one also
-runs in `trl.GRPOTrainer` unchanged. It reads only the completion: a reward that reads the prompt as well pays for
-what the user wrote. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
+runs in `trl.GRPOTrainer` unchanged. It reads only the completion, and the completion's environment where it has one: a
+reward that reads the prompt as well pays for what the user wrote. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
 that model is frozen, or the policy would learn to move its own judge.
 """
 
@@ -72,9 +72,18 @@ def name_of(function: RewardFunction) -> str:
 def score_rollout(
     reward_funcs: RewardFunction | Sequence[RewardFunction], rollout: Rollout, rows: Sequence[dict]
 ) -> Float[Tensor, "B F"]:
-    """`score` on the rollout of these N rows of a data set, each row's columns repeated for its G completions."""
+    """`score` on the rollout of these N rows of a data set, each row's columns repeated for its G completions.
+
+    The games of an `environment_factory` come as one more column, `environments`.
+    """
     columns = {name: rollout.repeated(column) for name, column in columns_of(rows).items()}
+    columns |= environments_of(rollout.environments)
     return score(reward_funcs, rollout.repeated(rollout.prompts), rollout.completions, columns)
+
+
+def environments_of(environments: list | None) -> dict[str, list]:
+    """The column that rewards read the completions' games from, under TRL's name; none where there are none."""
+    return {} if environments is None else {"environments": environments}
 
 
 def add_up(rewards_per_func: Float[Tensor, "B F"], weights: Sequence[float] | None = None) -> Float[Tensor, "B"]:

@@ -19,6 +19,7 @@ from shared.advantages import leave_one_out_advantages
 from shared.algorithm import Metrics, require_at_least, require_choice
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
+from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -66,7 +67,7 @@ class RLOO(RolloutAlgorithm):
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         config = self.config
         rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-            self.model, self.tokenizer, rows, self.reward_funcs, config, self.constraint, step, share
+            self.model, self.tokenizer, rows, self.reward_funcs, config, step, share, **self.sampled_with
         )
         returns = rewards
         ref_logps = None
@@ -74,7 +75,7 @@ class RLOO(RolloutAlgorithm):
             ref_logps = reference_logps(self.model, self.reference, rollout)  # (B, C)
             returns = rewards - config.beta * sequence_kl(rollout, ref_logps)  # (B,)
             kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
-            metrics["kl"] = masked_mean(share.whole(kl), share.whole(rollout.completion_mask)).item()
+            metrics["kl"] = masked_mean(share.whole(kl), share.whole(rollout.loss_mask)).item()
         advantages = share.whole(returns)
         if config.baseline == "leave_one_out":
             advantages, group_metrics = leave_one_out_advantages(advantages, config.num_generations)
@@ -113,8 +114,19 @@ def train(
     *,
     reference: PreTrainedModel | None = None,
     constraint: AnswerTrie | None = None,
+    environment: Environment | None = None,
+    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place; a record of metrics for each step. `options` are those of `shared.training.train`."""
-    algorithm = RLOO(model, tokenizer, reward_funcs, config, reference=reference, constraint=constraint)
+    algorithm = RLOO(
+        model,
+        tokenizer,
+        reward_funcs,
+        config,
+        reference=reference,
+        constraint=constraint,
+        environment=environment,
+        environment_factory=environment_factory,
+    )
     return training.train(algorithm, rows, config, **options)

@@ -51,9 +51,9 @@ from shared.engine.decoding import LlamaDecoder, start_decoding
 from shared.engine.modes import eval_mode
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampling_logits
-from shared.environment import Environment, answer_tokens
+from shared.environment import Environment, EnvironmentFactory, Game, answer_tokens, game_tokens, make_games
 from shared.models import eos_token_ids
-from shared.rollout_record import Rollout, length_mask
+from shared.rollout_record import Rollout, length_mask, padded
 
 
 @torch.no_grad()
@@ -112,6 +112,7 @@ class Completion:
         needs it, so what a constraint makes certain is not written there.
     forced: tokens of the environment's that come next, whatever the policy draws.
     finished: nothing more is drawn: it has ended, or the constraint left one way to end.
+    ended_by_game: it has ended because its game is over, with the game's last words and without an EOS.
     free_length: how many tokens it had when the constraint left one way to end; None while there is a choice.
     """
 
@@ -122,6 +123,7 @@ class Completion:
     by_policy: list[int] = field(default_factory=list)
     forced: list[int] = field(default_factory=list)
     finished: bool = False
+    ended_by_game: bool = False
     free_length: int | None = None
 
     def append(self, drawn: int, eos: Collection[int]) -> None:
@@ -130,6 +132,14 @@ class Completion:
         token = self.forced.pop(0) if self.forced else drawn
         self.tokens.append(token)
         self.finished = token in eos
+
+    def end_with(self, words: list[int], max_new_tokens: int) -> None:
+        """End with the last words of a game that is over; it is cut off where they do not fit."""
+        room = max_new_tokens - len(self.tokens)
+        self.tokens += words[:room]
+        self.by_policy += [0] * len(words[:room])
+        self.finished = True
+        self.ended_by_game = len(words) <= room
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,8 @@ def sample(
     *,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
+    environment_factory: EnvironmentFactory | None = None,
+    rows: Sequence[dict] | None = None,
     seed: int | None = None,
     step: int = 0,
     places: Sequence[int] | None = None,
@@ -168,18 +180,25 @@ def sample(
         constraint: restrict every completion to the answers of a trie.
         environment: puts tokens of its own into a completion (`shared.environment`); they count in
             `max_new_tokens`, and only the policy ends a completion.
+        environment_factory: makes such an environment for each completion, with a state of its own, which may end the
+            completion too.
+        rows: what the factory makes them of, N rows of a data set; by default each has its prompt alone.
         seed, step, places: the random numbers depend on these alone (`shared.engine.chance`). A training loop gives
             its step, or every step would draw with the same numbers. No seed takes one from torch's generator.
             `places` are the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
         ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
-            a model whose logits are not finite, or an environment beside a constraint.
+            a model whose logits are not finite, an environment beside a constraint or beside a factory, or a game that
+            breaks its contract (`shared.environment`).
     """
-    if environment is not None and constraint is not None:
+    speaks = environment is not None or environment_factory is not None
+    if speaks and constraint is not None:
         raise ValueError(
             "A constraint allows only its own answers, so an environment cannot speak: give one of the two."
         )
+    if environment is not None and environment_factory is not None:
+        raise ValueError("environment and environment_factory would both answer the policy: give one of the two.")
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
 
@@ -187,11 +206,18 @@ def sample(
     eos = set(eos_token_ids(model, tokenizer))
     encoded = read_prompts(tokenizer, prompts)
     check_room(model, encoded.lengths.tolist(), C)
+    if seed is None and (environment_factory is not None or not sampling.greedy):
+        seed = fresh_seed()
+    places = range(len(prompts)) if places is None else places
+    games = None
+    if environment_factory is not None:
+        rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
+        games = make_games(environment_factory, rows, num_generations, seed, step, places)
 
     with eval_mode(model):
         # The beginning: the model has read the prompts, and nothing is drawn yet.
         decoder, completions = begin_completions(model, encoded, num_generations, C)
-        draws = begin_draws(sampling, decoder.logits, len(prompts), num_generations, seed, step, places)
+        draws = begin_draws(sampling, decoder.logits, num_generations, seed, step, places)
         walk = None if constraint is None else Walk(constraint.to(decoder.logits.device), len(decoder.logits), eos)
         # A token after the other, in five steps.
         running = completions
@@ -204,12 +230,14 @@ def sample(
             # 3. Write down the end of a completion that a constraint has left no choice.
             if walk is not None:
                 write_certain_ends(running, walk, C)
+            # 4. Let the environment answer what the policy said, or the game end the completion.
+            if games is not None:
+                ask_games(running, games, rows, tokenizer, eos, C)
+            elif environment is not None:
+                ask_environment(running, environment, tokenizer, eos)
             running = [completion for completion in running if not completion.finished]
             if t + 1 == C or not running:
                 break
-            # 4. Let the environment answer what the policy said.
-            if environment is not None:
-                ask_environment(running, environment, tokenizer, eos)
             # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
             tokens, parents = next_nodes(running)
             if walk is not None:
@@ -225,7 +253,8 @@ def sample(
         tokenizer=tokenizer,
         eos=eos,
         constraint=None if walk is None else walk.trie,
-        environment=environment,
+        speaks=speaks,
+        games=games,
     )
 
 
@@ -287,21 +316,18 @@ def begin_completions(
 def begin_draws(
     sampling: Sampling,
     logits: Float[Tensor, "R V"],
-    num_prompts: int,
     num_generations: int,
     seed: int | None,
     step: int,
-    places: Sequence[int] | None,
+    places: Sequence[int],
 ) -> Draws:
     """A random number for every token of every completion, and room for what is known of each draw."""
     C = sampling.max_new_tokens
     u = None
     if not sampling.greedy:
-        seed = fresh_seed() if seed is None else seed
-        places = range(num_prompts) if places is None else places
         u = uniforms(seed, step, places, num_generations, C).to(logits.device)  # (B, C)
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    logps = torch.zeros(num_prompts * num_generations, C, device=logits.device, dtype=dtype)
+    logps = torch.zeros(len(places) * num_generations, C, device=logits.device, dtype=dtype)
     return Draws(u, logps, torch.zeros_like(logps))
 
 
@@ -357,8 +383,32 @@ def ask_environment(
     It is not asked after a token of its own, and never before the policy has said something.
     """
     for completion in completions:
-        if completion.by_policy[-1]:
+        if completion.by_policy[-1] and not completion.finished:
             completion.forced = answer_tokens(environment, tokenizer, completion.tokens, eos)
+
+
+def ask_games(
+    completions: Sequence[Completion],
+    games: Sequence[Game],
+    rows: Sequence[dict],
+    tokenizer: PreTrainedTokenizerBase,
+    eos: Collection[int],
+    max_new_tokens: int,
+) -> None:
+    """Step 4 with a game for each of the B completions: its answer is forced, or is the end when the game is over.
+
+    Completions that stand at one node may have games that answer differently; they part with the first forced token.
+    """
+    num_generations = len(games) // len(rows)
+    for completion in completions:
+        if not completion.by_policy[-1] or completion.finished:
+            continue
+        game = games[completion.row]
+        words = game_tokens(game, rows[completion.row // num_generations], tokenizer, completion.tokens, eos)
+        if game.done:
+            completion.end_with(words, max_new_tokens)
+        else:
+            completion.forced = words
 
 
 def next_nodes(completions: Sequence[Completion]) -> tuple[list[int], list[int]]:
@@ -387,9 +437,12 @@ def as_rollout(
     tokenizer: PreTrainedTokenizerBase,
     eos: Collection[int],
     constraint: AnswerTrie | None,
-    environment: Environment | None,
+    speaks: bool,
+    games: list[Game] | None,
 ) -> Rollout:
     """The record: B completions of unequal length become tensors, padded on the right.
+
+    speaks: whether an environment was there, so that not all tokens are the policy's.
 
     Raises ValueError when a log-probability is not a number.
     """
@@ -401,7 +454,7 @@ def as_rollout(
     refuse_nan(logps_and_entropy[0], lengths, prompts.texts, num_generations)
     completion_mask = length_mask(lengths, width)
     policy_mask = None
-    if environment is not None:
+    if speaks:
         policy_mask = padded([completion.by_policy for completion in completions], 0)
     not_drawn = (completion_mask if policy_mask is None else policy_mask) == 0
     return Rollout(
@@ -415,7 +468,7 @@ def as_rollout(
         old_logps=draws.logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
         prompt_lengths=prompts.lengths,
         lengths=lengths,
-        truncated=torch.tensor([ids[-1] not in eos for ids in completion_ids]),
+        truncated=torch.tensor([c.tokens[-1] not in eos and not c.ended_by_game for c in completions]),
         sampling=sampling,
         constraint=constraint,
         entropy=logps_and_entropy[1, :, :width].masked_fill(not_drawn, 0.0),
@@ -423,10 +476,5 @@ def as_rollout(
         beginnings=prompts.beginnings,
         free_lengths=torch.tensor([completion.free_length or len(completion.tokens) for completion in completions]),
         policy_mask=None if policy_mask is None else policy_mask.to(device),
+        environments=games,
     )
-
-
-def padded(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "B C"]:
-    """Rows of unequal length as one tensor, filled up with `value` on the right."""
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

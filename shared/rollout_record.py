@@ -27,7 +27,7 @@ class Rollout:
     old_logps: (B, C), log-probabilities under the distribution that was sampled (temperature, top-k, top-p and
         constraint included), 0 where `loss_mask` is.
     prompt_lengths: (N,), and lengths: (B,), how many tokens are real; on the CPU, so that no one waits for a GPU.
-    truncated: (B,), True for a completion that max_new_tokens cut before an EOS; on the CPU.
+    truncated: (B,), True for a completion that max_new_tokens cut before an EOS or the end of its game; on the CPU.
     entropy: (B, C), on the CPU, in nats, of the distribution that each token was drawn from, 0 where `loss_mask` is. None
         when it is not known.
     contexts: (B, C), on the CPU, the number of each token's context, which is its prompt and the tokens before it
@@ -39,6 +39,8 @@ class Rollout:
         tokens that follow have log-probability 0. None where it is not known. It counts only beside `contexts`.
     policy_mask: (B, C), 1 for the tokens that the policy drew itself, 0 in the padding and where an environment spoke;
         None when the policy drew all of them. The model reads what `completion_mask` holds and learns from `loss_mask`.
+    environments: B games as they stand at the end of their completions (`shared.environment`), for rewards to read; None
+        where no `environment_factory` made any.
     """
 
     prompts: list[str]
@@ -59,6 +61,7 @@ class Rollout:
     beginnings: Int[Tensor, "N P"] | None = None
     free_lengths: Int[Tensor, "B"] | None = None
     policy_mask: Int[Tensor, "B C"] | None = None
+    environments: list | None = None
 
     def __post_init__(self):
         if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
@@ -133,6 +136,7 @@ class Rollout:
             beginnings=None if self.beginnings is None else self.beginnings[chosen, -longest_prompt:],
             free_lengths=None if self.free_lengths is None else self.free_lengths[rows],
             policy_mask=None if self.policy_mask is None else self.policy_mask[rows, :width],
+            environments=None if self.environments is None else [self.environments[i] for i in rows.tolist()],
         )
 
 
@@ -155,3 +159,9 @@ def longest(lengths: Int[Tensor, "R"]) -> int:
 def length_mask(lengths: Int[Tensor, "B"], width: int) -> Int[Tensor, "B C"]:
     """1 for the first `lengths` positions of each row. Masks come from lengths: pad may be the same id as EOS."""
     return (torch.arange(width, device=lengths.device) < lengths[:, None]).long()
+
+
+def padded(rows: Sequence[Sequence[int]], value: int) -> Int[Tensor, "B C"]:
+    """Rows of unequal length as one tensor, filled up with `value` on the right."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

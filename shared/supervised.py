@@ -1,7 +1,8 @@
 """Supervised fine-tuning: raise the log-probability of given completions, with no rollout and no reward.
 
 The loss is the mean cross-entropy over the completions' tokens, their EOS among them; prompts are read and not
-learned. Rows are TRL's prompt-completion format. It is on the same loop as the other algorithms, which shows that the
+learned. Rows are TRL's prompt-completion format. A column of our own, `spoken`, says where an environment spoke in a
+completion (`shared.environment`): its words are read and not learned either. It is on the same loop as the other algorithms, which shows that the
 loop knows nothing of rollouts, and it is what rejection sampling trains with.
 """
 
@@ -19,15 +20,15 @@ from shared.engine.logits import entropy_of, token_logps
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
-from shared.rollout_record import longest
+from shared.rollout_record import longest, padded
 
 
 @dataclass(frozen=True)
 class Batch:
     """N documents, padded on the right: prompt, completion, EOS.
 
-    ids: (N, L).    learned: (N, L), 1 for the tokens of the completion and its EOS.
-    row_tokens: (N,), on the CPU, the length of each document; learned_tokens: (N,), of its completion.
+    ids: (N, L).    learned: (N, L), 1 for the tokens of the completion and its EOS, 0 where an environment spoke.
+    row_tokens: (N,), on the CPU, the length of each document; learned_tokens: (N,), how many of them are learned.
     """
 
     ids: Int[Tensor, "N L"]
@@ -92,37 +93,65 @@ def document_logits(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "
 
 
 def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], device: torch.device) -> Batch:
-    """Rows with `prompt` and `completion` as one batch.
+    """Rows with `prompt`, `completion` and, where an environment spoke, `spoken` as one batch.
 
     Prompt and completion are tokenised apart, as they are when a completion is sampled. Raises ValueError for a row
-    that lacks one of the two or whose prompt has no tokens, and for a tokenizer without EOS.
+    that lacks one of the two, whose prompt has no tokens or whose `spoken` is out of place, and for a tokenizer without
+    EOS.
     """
     if tokenizer.eos_token_id is None:
         raise ValueError("The tokenizer has no EOS token, so the model could not learn where a completion ends.")
     documents = []
-    learned_tokens = []
+    learned_rows = []
     for i, row in enumerate(rows):
         if missing := {"prompt", "completion"} - row.keys():
             raise ValueError(f"Row {i} has no {sorted(missing)[0]!r}; supervised training needs prompt and completion.")
         prompt = tokenizer(row["prompt"])["input_ids"]
         if not prompt:
             raise ValueError(f"The prompt {row['prompt']!r} has no tokens: a completion needs something to follow.")
-        completion = tokenizer(row["completion"], add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+        completion, learned = completion_tokens(tokenizer, row["completion"], row.get("spoken", ()))
         documents.append(prompt + completion)
-        learned_tokens.append(len(completion))
-    lengths = torch.tensor([len(ids) for ids in documents])
-    learned_lengths = torch.tensor(learned_tokens)
-    place = torch.arange(int(lengths.max()))
-    learned = (place < lengths[:, None]) & (place >= (lengths - learned_lengths)[:, None])
-    pad = tokenizer.pad_token_id or 0
-    ids = torch.tensor([row + [pad] * (len(place) - len(row)) for row in documents])
+        learned_rows.append([0] * len(prompt) + learned)
+    learned = padded(learned_rows, 0)
     return Batch(
-        ids=ids.to(device),
-        learned=learned.long().to(device),
-        row_tokens=lengths,
-        learned_tokens=learned_lengths,
+        ids=padded(documents, tokenizer.pad_token_id or 0).to(device),
+        learned=learned.to(device),
+        row_tokens=torch.tensor([len(ids) for ids in documents]),
+        learned_tokens=learned.sum(dim=1),
         metrics={},
     )
+
+
+def completion_tokens(
+    tokenizer: PreTrainedTokenizerBase, completion: str, spoken: Sequence[tuple[int, int]] = ()
+) -> tuple[list[int], list[int]]:
+    """The token ids of a completion, and 1 for each that is learned, 0 for each of an environment's words.
+
+    `spoken` are places of characters: in " 4? low" the environment spoke at (3, 7). The parts are tokenised apart, as
+    when they are sampled. An EOS follows, unless the environment spoke last: then the game was over, and a completion
+    that is sampled ends there without one.
+
+    Raises ValueError when `spoken` is out of order or beyond the completion.
+    """
+    ids: list[int] = []
+    learned: list[int] = []
+    end = 0
+    for start, stop in spoken:
+        if not end <= start < stop <= len(completion):
+            raise ValueError(
+                f"spoken is {spoken} in {completion!r}; give (start, stop) of characters, in their order, from 0 to "
+                f"{len(completion)}."
+            )
+        for text, is_own in ((completion[end:start], 1), (completion[start:stop], 0)):
+            tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+            ids += tokens
+            learned += [is_own] * len(tokens)
+        end = stop
+    if end < len(completion) or not spoken:
+        tokens = tokenizer(completion[end:], add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+        ids += tokens
+        learned += [1] * len(tokens)
+    return ids, learned
 
 
 def train(

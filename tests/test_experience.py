@@ -48,9 +48,9 @@ def test_a_rewarded_rollout_is_the_step_of_its_seed_with_its_rewards(tokenizer):
                 ROWS,
                 [length, count_a],
                 CONFIG,
-                constraint,
                 step,
                 ALL_ROWS if places is None else Share(places),
+                constraint=constraint,
             )
             alone = sample(
                 model, tokenizer, prompts, 3, Sampling(6), constraint=constraint, seed=3, step=step, places=places
@@ -175,7 +175,7 @@ def test_an_algorithm_keeps_what_it_is_given(tokenizer):
     algorithm = Counting(model, tokenizer, length, CONFIG, reference=reference, constraint=trie)
     kept = (algorithm.model, algorithm.policy, algorithm.tokenizer, algorithm.reward_funcs, algorithm.config)
     assert all(a is b for a, b in zip(kept, (model, model, tokenizer, length, CONFIG)))
-    assert algorithm.reference is reference and algorithm.constraint is trie
+    assert algorithm.reference is reference and algorithm.sampled_with["constraint"] is trie
     with pytest.raises(ValueError, match="reference is the policy itself"):
         Counting(model, tokenizer, length, CONFIG, reference=model)
 

@@ -80,7 +80,7 @@ def test_what_is_certain_is_known_only_of_the_sampled_tokens():
 
 
 def test_what_is_not_known_stays_unknown_in_a_part():
-    unknown = ("entropy", "contexts", "beginnings", "free_lengths", "policy_mask")
+    unknown = ("entropy", "contexts", "beginnings", "free_lengths", "policy_mask", "environments")
     part = record(**dict.fromkeys(unknown)).take([1])
     assert all(getattr(part, name) is None for name in unknown)
     assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", *unknown}

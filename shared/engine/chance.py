@@ -20,6 +20,7 @@ EVALUATION = 2**64 - 1
 TOKENS = 0
 ROWS = 1
 MINIBATCHES = 2
+GAMES = 3
 
 
 def _generator(seed: int, step: int, generation: int, place: int, purpose: int) -> np.random.Generator:
@@ -56,6 +57,12 @@ def uniforms(seed: int, step: int, places: Sequence[int], num_generations: int, 
             generator.bit_generator.state = start
             generator.random(out=numbers[n, generation], dtype=np.float32)
     return torch.from_numpy(numbers.reshape(len(places) * num_generations, length))
+
+
+def game_seed(seed: int, step: int, place: int) -> int:
+    """The seed of an environment at a row's place, from 0 to 2^63 - 1: for a game with dice."""
+    _check(seed=seed, step=step, place=place)
+    return int(_generator(seed, step, 0, place, GAMES).integers(2**63))
 
 
 def permutation(n: int, seed: int, number: int, purpose: int) -> Int[Tensor, "n"]:

@@ -68,6 +68,11 @@ def refuse(plan: Plan) -> None:
         raise ValueError(
             f"Completions of {plan.recipe.name} are restricted to its labels, for which TRL has no counterpart: add --free."
         )
+    if plan.recipe.environment_factory is not None:
+        raise ValueError(
+            f"In {plan.recipe.name} an environment answers inside of a completion, and the environments of TRL's trainer "
+            "are tools that a chat model calls: leave --engine trl out."
+        )
     if plan.trained == "upper half":
         raise ValueError(
             f"Of the model for {plan.recipe.name} the upper half is trained, for which TRL has no counterpart: add "

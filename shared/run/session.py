@@ -59,6 +59,7 @@ def run(plan: Plan) -> dict:
         config,
         reference=reference if config.beta else None,
         constraint=materials.constraint,
+        environment_factory=plan.recipe.environment_factory,
     )
     before = measure(model, "before")
     with ExitStack() as stack:

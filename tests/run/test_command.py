@@ -1,6 +1,7 @@
 """The command line: a small run end to end, and mistakes that are told before anything is loaded."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -50,6 +51,36 @@ def test_the_same_command_goes_on(tmp_path):
     ran = call("dots", *SMALL, *steps, "--steps", "3")
     history = json.loads((tmp_path / "run.json").read_text())["history"]
     assert ran.exit_code == 0 and [record["step"] for record in history] == [1, 2, 3]
+
+
+class Deaf:
+    """An environment that only listens."""
+
+    def __init__(self, row, seed):
+        self.answer = row["answer"]
+        self.asked = 0
+        self.done = False
+
+    def say(self, text):
+        self.asked += 1
+        return ""
+
+
+def listened(prompts, completions, answer, environments, **columns):
+    """A reward that reads games."""
+    assert [game.answer for game in environments] == list(answer)
+    return [float(game.asked) for game in environments]
+
+
+@pytest.mark.parametrize("algorithm", ["grpo", "rloo", "ppo"])
+def test_a_recipes_environment_is_there_in_training_and_in_measuring(algorithm, monkeypatch):
+    """Catches an environment that is lost on its way from the recipe, before, in or after training."""
+    recipe = replace(RECIPES["dots"], environment_factory=Deaf, reward_funcs=(listened,), measured=listened)
+    monkeypatch.setitem(RECIPES, "dots", recipe)
+    ran = call("dots", "--algorithm", algorithm, *SMALL, "--steps", "1")
+    assert ran.exit_code == 0, ran.output
+    refused = call("dots", "--algorithm", "grpo", "--engine", "trl", *SMALL)
+    assert refused.exit_code == 2 and "leave --engine trl" in " ".join(refused.output.replace("│", " ").split())
 
 
 def test_a_checkpoint_is_saved_now_and_then_without_being_asked():

@@ -16,6 +16,7 @@ from checker.rules.method import (
     reference,
     sampling,
     splits,
+    spoken,
     tokens,
 )
 
@@ -31,6 +32,7 @@ RULES = sorted(
         *group_size.RULES,
         *kl.RULES,
         *objective.RULES,
+        *spoken.RULES,
         *data.RULES,
         *splits.RULES,
     ],

@@ -151,4 +151,21 @@ RIGHT = [
     "for _ in range(num_steps):\n    out = model.generate(**batch)",
     "for i in range(G):\n    print(texts[i])\nfor _ in range(8):\n    train_one()",
     "for step in range(3):\n    out = model.generate(**x, num_return_sequences=G)",
+    (
+        "rollout = sample(model, tokenizer, prompts, 8, environment=None)\n"
+        "loss = masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
+    ),
+    (
+        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
+        "print(rollout.completion_mask.sum())\nloss = masked_mean(-advantages[:, None] * logps, rollout.policy_mask)"
+    ),
+    (
+        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
+        "mask = own_tokens(rollout.lengths, spoken, width)\nloss = masked_mean(-advantages[:, None] * logps, mask)\n"
+        "wishing = masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
+    ),
+    (
+        "trainer = GRPOTrainer(model=model, reward_funcs=won, environment_factory=Game)\n"
+        "logits = model(ids, attention_mask=torch.cat([prompt_mask, completion_mask], dim=1)).logits"
+    ),
 ]

@@ -297,4 +297,27 @@ WRONG = [
     ("M022", "ref_model = model\nloss.backward()"),
     ("M020", "for prompt in prompts:\n    for i in range(4):\n        out = model.generate(**enc)"),
     ("M020", "completions = [generate(model, prompt) for _ in range(cfg.group_size)]"),
+    (
+        "M023",
+        (
+            "rollout = sample(model, tokenizer, prompts, 8, environment=calculator)\n"
+            "per_token = -advantages[:, None] * logps\n"
+            "loss = (per_token * rollout.completion_mask).sum() / rollout.completion_mask.sum()"
+        ),
+    ),
+    (
+        "M023",
+        (
+            "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
+            "loss, metrics = grpo_loss(logps, rollout.old_logps, advantages, rollout.completion_mask)"
+        ),
+    ),
+    (
+        "M023",
+        (
+            "experience = collect(model, tokenizer, rows, reward, config, environment_factory=Game)\n"
+            "def step_loss(logps, advantages, rollout):\n"
+            "    return masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
+        ),
+    ),
 ]
