@@ -69,6 +69,7 @@ def grade_command(
         list[str],
         typer.Option(
             help="The gradebook's column for the total: 'Dots (4711)'; of one notebook: 'dots.ipynb=Dots (4711)'."
+            " Of several gradebooks, for those that have it."
         ),
     ] = (),
     seed: Annotated[
@@ -109,7 +110,7 @@ def grade_command(
     from checker.grading.judge.sheets import read_sheets
     from checker.grading.judge.submission import Settings
     from checker.grading.table.class_folder import Folder
-    from checker.grading.table.gradebooks import read_gradebook
+    from checker.grading.table.gradebooks import read_gradebooks
     from checker.grading.table.gradescope import results as gradescope_results
     from checker.grading.table.lateness import late_rule
     from checker.grading.table.scratch import scratch_in
@@ -146,7 +147,7 @@ def grade_command(
             folder.seed(seed), chosen, Limits(wall=seconds, memory=megabytes * MEGABYTE), not functions_only
         )
         students = read_roster(roster) if roster else Roster()
-        gradebooks = [read_gradebook(path, column) for path in gradebook]
+        gradebooks = read_gradebooks(gradebook, column)
         rule = late_rule(free_days, late_off)
         this_class = Class(sheets, settings, students, pattern, due, student, anonymous, rule)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
@@ -189,25 +190,22 @@ def _show_disputed(submissions, this_class, folder, students, exercise) -> None:
     """Write down, and show the beginning of, the hidden cases that students failed in an exercise."""
     from checker.grading.box.isolation import BoxFailed
     from checker.grading.classes import plan
-    from checker.grading.disputes import FOLDER, dispute, exercise_in
+    from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
     with tempfile.TemporaryDirectory() as scratch:
         work = plan(submissions, Path(scratch), this_class)
         _require_students(students, work)
-        for handed, job in work.jobs.values():
-            if handed.student in students and exercise_in(job.sheet, exercise):
-                try:
-                    text = dispute(job, exercise)
-                except BoxFailed as error:
-                    raise Unreadable(
-                        f"{handed.student}: the box failed, by no fault of the function: {error}"
-                    ) from error
-                name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
-                place = folder.write(f"{FOLDER}/{name}.txt", text)
-                pieces = text.split("\n\n")
-                print("\n\n".join(pieces[:SHOWN_CASES]).rstrip())
-                print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
+        for handed, job in of_students(work.jobs.values(), students, exercise):
+            try:
+                text = dispute(job, exercise)
+            except BoxFailed as error:
+                raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
+            name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
+            place = folder.write(f"{FOLDER}/{name}.txt", text)
+            pieces = text.split("\n\n")
+            print("\n\n".join(pieces[:SHOWN_CASES]).rstrip())
+            print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
 
 
 def _require_students(students, work) -> None:
@@ -284,6 +282,7 @@ def autograder_command(
     import secrets
 
     from checker.grading.table.gradescope import autograder
+    from checker.reading.files import write_beside
 
     in_a_clone()
     try:
@@ -291,7 +290,7 @@ def autograder_command(
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
-    output.write_bytes(packed)
+    write_beside(output, packed)
     print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
 
 

@@ -24,7 +24,7 @@ from checker.grading.collect.uploads import (
 )
 from checker.grading.disputes import exercise_in
 from checker.grading.judge.sheets import Sheet, sheet_for
-from checker.grading.judge.submission import DIGITS, Job, Settings
+from checker.grading.judge.submission import DIGITS, Job, Settings, points_of
 from checker.grading.table.class_folder import Folder, file_name
 from checker.grading.table.class_statistics import PAGE as STATISTICS
 from checker.grading.table.class_statistics import page as statistics_page
@@ -158,8 +158,7 @@ def graded(
         else:
             yield handed, result, True
     for job, result in grader(waiting):
-        if not result.get("passing"):
-            folder.keep(job.digest, result | {"upload": _upload(job)})
+        _keep(folder, job, result)
         yield work.jobs[job.digest][0], result, False
 
 
@@ -197,8 +196,7 @@ def regraded(
             item = exercise_in(job.sheet, exercise)
             result, told = _with_anew(before, result, item.key)
             changed += [f"{handed.student}, {job.sheet.name}, {exercise}: {told}"] if told else []
-        if not result.get("passing"):
-            folder.keep(job.digest, result | {"upload": _upload(job)})
+        _keep(folder, job, result)
         yield handed, result, False
 
 
@@ -208,13 +206,15 @@ def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:
     by_key = {item["key"]: item for item in before["items"]}
     old = by_key.get(key, {"earned": None})
     items = list((by_key | {key: new}).values())
-    points = {
-        "earned": sum(item["earned"] or 0 for item in items),
-        "possible": sum(item["points"] for item in items if item["earned"] is not None),
-    }
     was, now_is = ("none yet" if item["earned"] is None else shown(item["earned"]) for item in (old, new))
     told = "" if was == now_is else f"{was} before, {now_is} now."
-    return before | {"items": items, "course": now["course"]} | points, told
+    return before | {"items": items, "course": now["course"]} | points_of(items), told
+
+
+def _keep(folder: Folder, job: Job, result: dict) -> None:
+    """Keep a result for the runs to come, but one that may be another the next time."""
+    if not result.get("passing"):
+        folder.keep(job.digest, result | {"upload": _upload(job)})
 
 
 def _upload(job: Job) -> str:
@@ -334,7 +334,7 @@ def _write_gradebooks(
         folder.write(f"{GRADEBOOKS}/{gradebook.path.name}", text)
         if gradebook.platform is GRADESCOPE:
             addresses = by_address(gradebook, points[gradebook.wanted[0].notebook], this_class.roster)
-            folder.write_archive(f"{GRADEBOOKS}/{gradebook.path.stem}.zip", handing_back(addresses))
+            folder.write(f"{GRADEBOOKS}/{gradebook.path.stem}.zip", handing_back(addresses))
         said += remarks
     waiting = sum(line.waits for line in lines)
     if waiting and gradebooks:

@@ -6,10 +6,11 @@ The function runs in a box as in grading. The cases and what is right are put in
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
+from checker.grading.collect.uploads import Handed
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
@@ -52,6 +53,20 @@ def require(sheets: Iterable[Sheet], name: str) -> None:
         )
 
 
+def of_students(jobs: Iterable[tuple[Handed, Job]], students: Collection[str], name: str) -> list[tuple[Handed, Job]]:
+    """The notebooks of some students that have an exercise.
+
+    Raises:
+        Unreadable: one of the students handed in no notebook that has it, so that there is nothing to show.
+    """
+    theirs = [(handed, job) for handed, job in jobs if handed.student in students]
+    found = [(handed, job) for handed, job in theirs if exercise_in(job.sheet, name)]
+    for student in sorted(set(students) - {handed.student for handed, _ in found}):
+        there = ", ".join(sorted(job.sheet.name for handed, job in theirs if handed.student == student))
+        raise Unreadable(f"--again {student} --exercise {name}: the exercise is in none of this student's: {there}.")
+    return found
+
+
 def dispute(job: Job, name: str) -> str:
     """The cases that an exercise of a notebook failed, as a text.
 
@@ -75,6 +90,8 @@ def dispute(job: Job, name: str) -> str:
         pieces += [_case(one) for one in failed]
         if not verdict.passed and not failed:
             pieces.append("No case was run, or the exercise has no reference: the sentence above is all there is.")
+    if not judged:
+        pieces.append("None of its checks has hidden cases: a person gives its points.")
     return "\n\n".join(pieces) + "\n"
 
 

@@ -1,11 +1,11 @@
-// What was judged in this browser and is not in the table yet: the drafts of the forms (form.js, judge.js).
+// What was judged in this browser and is not in the table yet: the drafts of the forms (drafts.js).
 (() => {
   const byQuestion = {};
   for (const row of document.querySelectorAll("tr[data-student]")) {
     const { student, notebook } = row.dataset;
     let scores = {};
     try {
-      scores = JSON.parse(localStorage.getItem(`grades ${student}/${notebook}`))?.scores || {};
+      scores = drafts.read(student, notebook)?.scores || {};
     } catch {
       continue;
     }

@@ -1,5 +1,5 @@
 // The rubric's form. What is filled in is kept in the browser at once, so that a reload loses nothing; it is saved as a
-// small JSON file, which can be opened here again. The pages of questions (judge.js) write into the same draft.
+// small JSON file, which can be opened here again. The pages of questions write into the same draft (drafts.js).
 (() => {
   const form = document.getElementById("grades");
   const fields = [...form.querySelectorAll("[data-criterion]")];
@@ -7,14 +7,14 @@
   const comment = form.querySelector("textarea:not([data-comment])");
   const said = form.querySelector("[data-said]");
   const total = form.querySelector("[data-total]");
-  const draft = `grades ${form.dataset.student}/${form.dataset.notebook}`;
+  const { student, notebook } = form.dataset;
   let unsaved = false;
   let kept = {}; // the draft as it was last read or written
 
   const score = (field) => (field.value === "" || !field.checkValidity() ? null : Number(field.value));
   const content = () => ({
-    student: form.dataset.student,
-    notebook: form.dataset.notebook,
+    student,
+    notebook,
     scores: Object.fromEntries(fields.map((field) => [field.dataset.criterion, score(field)])),
     total: fields.reduce((sum, field) => sum + (score(field) || 0), 0),
     comments: Object.fromEntries(comments.map((field) => [field.dataset.comment, field.value])),
@@ -29,7 +29,7 @@
   };
   const fill = (from) => {
     for (const field of fields) {
-      const value = from.scores[field.dataset.criterion];
+      const value = from.scores?.[field.dataset.criterion];
       field.value = value === null || value === undefined ? "" : String(value);
     }
     for (const field of comments) field.value = from.comments?.[field.dataset.comment] || "";
@@ -40,21 +40,17 @@
   const told = (all, before = {}) =>
     Object.fromEntries(Object.entries(all).filter(([name, value]) => value || value === 0 || name in before));
   const keep = () => {
-    try {
-      const now = content();
-      now.scores = told(now.scores, kept.scores);
-      now.comments = told(now.comments, kept.comments);
-      kept = now;
-      localStorage.setItem(draft, JSON.stringify(now));
-    } catch {
-      said.textContent = "This browser keeps no drafts: save before you leave.";
-    }
+    const now = content();
+    now.scores = told(now.scores, kept.scores);
+    now.comments = told(now.comments, kept.comments);
+    kept = now;
+    said.textContent = drafts.write(now);
   };
   const restore = () => {
     try {
-      const found = localStorage.getItem(draft);
+      const found = drafts.read(student, notebook);
       if (found === null) return;
-      kept = JSON.parse(found);
+      kept = found;
       fill(kept);
       said.textContent = `As you left it at ${new Date(kept.saved).toLocaleString()}.`;
     } catch {
@@ -69,30 +65,19 @@
     show();
     if (!event.target.checkValidity()) said.textContent = refused(event.target);
   });
-  const chooser = document.createElement("input");
-  chooser.type = "file";
-  chooser.accept = ".json";
-  chooser.hidden = true;
-  form.append(chooser);
-  document.getElementById("open-grades").addEventListener("click", () => chooser.click());
-  chooser.addEventListener("change", async (event) => {
-    const file = event.target.files[0];
-    if (!file) return;
-    try {
-      const from = JSON.parse(await file.text());
-      const whose = `${from.student || ""}/${from.notebook}`;
-      if (whose !== `${form.dataset.student}/${form.dataset.notebook}`) {
-        said.textContent = `${file.name} is the form of ${whose}. It was not opened.`;
-      } else {
-        fill(from);
-        keep();
-        unsaved = false;
-        said.textContent = `${file.name} is open.`;
-      }
-    } catch {
-      said.textContent = `${file.name} is not a saved form.`;
+  const open = (from, file) => {
+    const whose = `${from.student || ""}/${from.notebook}`;
+    if (whose !== `${student}/${notebook}`) {
+      said.textContent = `${file} is the form of ${whose}. It was not opened.`;
+      return;
     }
-    event.target.value = "";
+    fill(from);
+    keep();
+    unsaved = false;
+    said.textContent = `${file} is open.`;
+  };
+  drafts.whenOpened(form, open, (reason) => {
+    said.textContent = reason;
   });
   document.getElementById("save-grades").addEventListener("click", () => {
     const wrong = fields.find((field) => !field.checkValidity());
@@ -101,19 +86,15 @@
       said.textContent = `${refused(wrong)} Nothing was saved.`;
       return;
     }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(content(), null, 2)], { type: "application/json" }));
-    const name = form.dataset.student ? `${form.dataset.student} ${form.dataset.notebook}` : form.dataset.notebook;
-    link.download = name.replace(/\.ipynb$/, "").replace(/[^\p{L}\p{N} .-]/gu, "_") + ".grades.json";
-    link.click();
+    const saved = drafts.save(`${student} ${notebook}`.trim().replace(/\.ipynb$/, ""), content());
     unsaved = false;
-    said.textContent = `Saved as ${link.download}.`;
+    said.textContent = `Saved as ${saved}.`;
   });
   window.addEventListener("beforeunload", (event) => {
     if (unsaved) event.preventDefault();
   });
   window.addEventListener("storage", (event) => {
-    if (event.key === draft) restore(); // another page of the class wrote it
+    if (event.key === drafts.key(student, notebook)) restore(); // another page of the class wrote it
   });
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) restore();

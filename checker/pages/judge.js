@@ -1,5 +1,5 @@
 // One question, judged for a whole class by keyboard. Points and comments go into the drafts of the students' own pages
-// (form.js), at once, so that a reload loses nothing; they are saved as one small JSON file.
+// (drafts.js), at once, so that a reload loses nothing; they are saved as one small JSON file.
 (() => {
   const root = document.getElementById("question");
   const { notebook, field, points } = root.dataset;
@@ -14,18 +14,17 @@
     refused: article.querySelector(".refused"),
   }));
   const phrases = [];
-  const drafts = {}; // what a browser without localStorage would forget
+  const latest = {}; // drafts of this page by student, which a browser without localStorage would forget
   let current = 0;
   let unsaved = false;
   let asksWhich = false; // after "r": the next digit names a comment
 
   // Drafts.
-  const key = (student) => `grades ${student}/${notebook}`;
   const draftOf = (student) => {
     try {
-      return JSON.parse(localStorage.getItem(key(student))) || drafts[student] || {};
+      return drafts.read(student, notebook) || latest[student] || {};
     } catch {
-      return drafts[student] || {};
+      return latest[student] || {};
     }
   };
   const number = (answer) =>
@@ -41,13 +40,9 @@
     }
     draft.comments = { ...draft.comments, [field]: answer.comment.value };
     draft.saved = new Date().toISOString();
-    drafts[answer.student] = draft;
+    latest[answer.student] = draft;
     unsaved = true;
-    try {
-      localStorage.setItem(key(answer.student), JSON.stringify(draft));
-    } catch {
-      said.textContent = "This browser keeps no drafts: save before you leave.";
-    }
+    said.textContent = drafts.write(draft) || said.textContent;
   };
   const fill = (answer, from) => {
     const score = from.scores?.[field];
@@ -142,45 +137,29 @@
       said.textContent = "Nothing was judged here yet. Nothing was saved.";
       return;
     }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify({ forms }, null, 2)], { type: "application/json" }));
-    const name = `${notebook.replace(/\.ipynb$/, "")} ${field}`;
-    link.download = name.replace(/[^\p{L}\p{N} .-]/gu, "_").slice(0, 100) + ".grades.json";
-    link.click();
+    const saved = drafts.save(`${notebook.replace(/\.ipynb$/, "")} ${field}`, { forms });
     unsaved = false;
-    said.textContent = `Saved as ${link.download}: ${forms.length} of ${answers.length} answers.`;
+    said.textContent = `Saved as ${saved}: ${forms.length} of ${answers.length} answers.`;
   };
-  const chooser = document.createElement("input");
-  chooser.type = "file";
-  chooser.accept = ".json";
-  chooser.hidden = true;
-  root.append(chooser);
-  const open = async (file) => {
-    try {
-      const isOurs = (one) => one.notebook === notebook && one.question === field;
-      const forms = JSON.parse(await file.text()).forms.filter(isOurs);
-      let opened = 0;
-      for (const answer of answers) {
-        const from = forms.find((one) => one.student === answer.student);
-        if (!from) continue;
-        fill(answer, from);
-        remember(answer.comment.value);
-        keep(answer);
-        opened += 1;
-      }
-      unsaved = false;
-      said.textContent = opened
-        ? `${file.name} is open: ${opened} answers.`
-        : `${file.name} holds no answers to this question. It was not opened.`;
-    } catch {
-      said.textContent = `${file.name} is not a saved form.`;
+  const open = (from, file) => {
+    const forms = from.forms.filter((one) => one.notebook === notebook && one.question === field);
+    let opened = 0;
+    for (const answer of answers) {
+      const form = forms.find((one) => one.student === answer.student);
+      if (!form) continue;
+      fill(answer, form);
+      remember(answer.comment.value);
+      keep(answer);
+      opened += 1;
     }
+    unsaved = false;
+    said.textContent = opened
+      ? `${file} is open: ${opened} answers.`
+      : `${file} holds no answers to this question. It was not opened.`;
   };
-  chooser.addEventListener("change", (event) => {
-    if (event.target.files[0]) open(event.target.files[0]);
-    event.target.value = "";
+  drafts.whenOpened(root, open, (reason) => {
+    said.textContent = reason;
   });
-  document.getElementById("open-grades").addEventListener("click", () => chooser.click());
   document.getElementById("save-grades").addEventListener("click", save);
 
   // Keys.
@@ -246,7 +225,7 @@
     if (unsaved) event.preventDefault();
   });
   window.addEventListener("storage", (event) => {
-    const answer = answers.find((one) => key(one.student) === event.key);
+    const answer = answers.find((one) => drafts.key(one.student, notebook) === event.key);
     if (answer) restore(answer); // the student's own page wrote it
   });
   window.addEventListener("pageshow", (event) => {

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from checker.points.fields import fields, without_a_check
 from checker.points.items import Item
 from checker.points.rubric import RUBRIC, Criterion, load, with_evidence
 from checker.points.totals import shown
-from checker.reading.files import write_beside
+from checker.reading.files import folded, write_beside
 from checker.reading.inventory import Entry
 from checker.reading.layout import SPECS
 from checker.reading.notebook import Notebook, Unreadable, notebook_of, parse
@@ -79,7 +78,7 @@ def render_all(
     `check`.
     """
     criteria = load(rubric)
-    taken = {_folded(folder / INDEX)}
+    taken = {folded(folder / INDEX)}
     found = list(found)
     for entry, report in zip(found, check_all(found, **options), strict=True):
         target = None
@@ -111,16 +110,11 @@ def _free(target: Path, taken: set[str]) -> Path:
     """The path, or the next like it that is not taken; it is taken then."""
     stem = target.stem
     number = 1
-    while _folded(target) in taken:
+    while folded(target) in taken:
         number += 1
         target = target.with_name(f"{stem}-{number}.html")
-    taken.add(_folded(target))
+    taken.add(folded(target))
     return target
-
-
-def _folded(path: Path) -> str:
-    """A path as macOS and Windows compare it: capitals and the ways to write an accent make no difference."""
-    return unicodedata.normalize("NFC", str(path)).casefold()
 
 
 def _page(
@@ -135,7 +129,7 @@ def _page(
     told = card(path, notebook, {})
     text = rendered(
         "page.html.j2",
-        ("page.js", "form.js"),
+        ("page.js", "drafts.js", "form.js"),
         title=told.title,
         card=told,
         before=[("", name) for name in told.needs],

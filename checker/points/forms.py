@@ -82,17 +82,25 @@ def merged(forms: Iterable[Form]) -> list[Form]:
 
     A field that a student's page leaves empty says nothing: what a question's page gave stays, whichever is later.
     """
-    whole: dict[tuple[str, str], Form] = {}
+    by_owner: dict[tuple[str, str], list[Form]] = {}
     for form in sorted(forms, key=lambda form: form.question != ""):
-        owner = (form.student, form.notebook)
-        page = whole.get(owner)
-        if not form.question or page is None:
-            whole[owner] = form
-        elif page.scores.get(form.question) is None or form.saved > page.saved:
-            scores = page.scores | form.scores
-            comments = {name: text for name, text in page.comments.items() if name != form.question} | form.comments
-            whole[owner] = replace(page, scores=scores, comments=comments, saved=max(page.saved, form.saved))
-    return [replace(whole[owner], question="") for owner in sorted(whole)]
+        by_owner.setdefault((form.student, form.notebook), []).append(form)
+    return [_merged(*by_owner[owner]) for owner in sorted(by_owner)]
+
+
+def _merged(page: Form, *questions: Form) -> Form:
+    """The form of a page, or of a first question, with those of further questions, each compared with the page alone."""
+    scores = dict(page.scores)
+    comments = dict(page.comments)
+    for form in questions:
+        is_later = form.saved > page.saved
+        if is_later or scores.get(form.question) is None:
+            scores |= form.scores
+        if is_later or not comments.get(form.question):
+            comments.pop(form.question, None)
+            comments |= form.comments
+    saved = max(form.saved for form in (page, *questions))
+    return replace(page, scores=scores, comments=comments, saved=saved, question="")
 
 
 def table(forms: list[Form]) -> str:

@@ -53,8 +53,13 @@ def refused(items: Iterable[dict], form: Form) -> list[str]:
     return [
         f"{name} is worth {shown(asked[name])} and has {shown(score)} points"
         for name, score in scores.items()
-        if score is not None and not 0 <= score <= asked[name]
+        if score is not None and not counts(score, asked[name])
     ]
+
+
+def counts(score: float | None, points: float) -> bool:
+    """True for a score that was given and that an exercise of so many points can have."""
+    return score is not None and 0 <= score <= points
 
 
 def by_rubric(items: Iterable[dict], form: Form) -> dict[str, float]:
@@ -73,6 +78,6 @@ def _given(item: dict, form: Form) -> dict:
         return item
     score = form.scores.get(item["field"])
     comment = form.comments.get(item["field"], "")
-    if score is None or not 0 <= score <= item["points"]:
+    if not counts(score, item["points"]):
         return item | {"verdict": comment or item["verdict"]}
     return item | {"earned": score, "by_hand": True, "verdict": comment or "given by the instructor"}

@@ -32,7 +32,7 @@ from checker.outputs.claims import MEASURES, NOT_SHOWN
 from checker.outputs.drift import drifted
 from checker.pages.rendering import render
 from checker.reading.convert import to_markdown
-from checker.reading.files import write_beside
+from checker.reading.files import folded, write_beside
 from checker.reading.inventory import Entry
 from checker.reading.layout import SPECS
 from checker.reading.notebook import Unreadable, notebook_of, parse, read
@@ -175,7 +175,7 @@ def run_all(
         0, or FAIL if a run has a failure, or UNREADABLE if a file is not a notebook; INTERRUPTED after Ctrl-C.
     """
     status = 0
-    taken: set[Path] = set()
+    taken: set[str] = set()
     for entry in found:
         name = escape(one_line(entry.name))
         try:
@@ -200,14 +200,14 @@ def run_all(
     return status
 
 
-def _free(folder: Path, stem: str, taken: set[Path]) -> Path:
-    """The folder, or a numbered one in it where another notebook's files have this stem already."""
+def _free(folder: Path, stem: str, taken: set[str]) -> Path:
+    """The folder, or a numbered one in it where another notebook's files have this stem already; it is taken then."""
     free = folder
     number = 1
-    while free / stem in taken:
+    while folded(free / stem) in taken:
         number += 1
         free = folder / str(number)
-    taken.add(free / stem)
+    taken.add(folded(free / stem))
     return free
 
 

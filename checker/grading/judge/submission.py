@@ -141,11 +141,15 @@ def _result(job: Job, items: list[dict], **found) -> dict:
         "name": job.name,
         "items": items,
     }
-    points = {
+    return encodable(about | points_of(items) | nothing | found)
+
+
+def points_of(items: list[dict]) -> dict[str, float]:
+    """The sums in a result: what checks gave, and what they could have given."""
+    return {
         "earned": sum(item["earned"] or 0 for item in items),
         "possible": sum(item["points"] for item in items if item["earned"] is not None),
     }
-    return encodable(about | points | nothing | found)
 
 
 def encodable(value):

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from checker.grading.judge.submission import FORMAT
 from checker.points.forms import NAMES, Form, merged, read_forms
 from checker.reading.files import write_beside
 from checker.reading.notebook import Unreadable
@@ -49,8 +50,8 @@ class Folder:
             )
         self.path.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY)
         self.path.chmod(OWNER_ONLY)
-        self._write(MARK, "A class that was graded. `checker forget` deletes it.\n")
-        self._write(".gitignore", IGNORED)
+        self.write(MARK, "A class that was graded. `checker forget` deletes it.\n")
+        self.write(".gitignore", IGNORED)
 
     def seed(self, given: int | None) -> int:
         """The seed that was given, else that of the last run, else a new one; it is written down."""
@@ -59,7 +60,7 @@ class Folder:
             given = int(place.read_text(encoding="utf-8"))
         if given is None:
             given = secrets.randbelow(2**31)
-        self._write("seed", f"{given}\n")
+        self.write("seed", f"{given}\n")
         return given
 
     def result(self, digest: str) -> dict | None:
@@ -71,17 +72,19 @@ class Folder:
         return found if isinstance(found, dict) else None
 
     def earlier(self) -> dict[str, dict]:
-        """The latest result of each upload, whatever edition of the course gave it."""
+        """The latest result of each upload, whatever edition of the course gave it; none that is written otherwise."""
         found = {}
         for path in sorted((self.path / "results").glob("*.json"), key=lambda path: path.stat().st_mtime):
             result = self.result(path.stem)
-            if result is not None and result.get("upload") and not result.get("ungraded"):
+            if result is None or result.get("format") != FORMAT:
+                continue
+            if result.get("upload") and not result.get("ungraded"):
                 found[result["upload"]] = result
         return found
 
     def keep(self, digest: str, result: dict) -> None:
         """Write a result, whole or not at all."""
-        self._write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
+        self.write(f"results/{digest}.json", json.dumps(result, ensure_ascii=False))
 
     def keep_forms(self, forms: Iterable[Form]) -> None:
         """Write down filled forms for the runs to come, each state of one in a file of its own."""
@@ -90,34 +93,23 @@ class Folder:
             content = {name: getattr(form, name) for name in KEPT}
             page = file_name(f"{form.notebook} {form.question}".rstrip())
             place = f"{FORMS}/{file_name(form.student)}/{page}-{form.saved:f}.grades.json"
-            self._write(place, json.dumps(content | {"saved": saved}, indent=1))
+            self.write(place, json.dumps(content | {"saved": saved}, indent=1))
 
     def forms(self) -> list[Form]:
         """The forms of all runs so far, one for each student's notebook."""
         kept = self.path / FORMS
         return merged(read_forms(kept)[0]) if any(kept.rglob(NAMES)) else []
 
-    def write(self, inside: str, text: str) -> Path:
-        """Write a file below the folder."""
-        return self._write(inside, text)
+    def write(self, inside: str, content: str | bytes) -> Path:
+        """Write a file below the folder, whole or not at all, for its owner alone."""
+        target = self.path / inside
+        write_beside(target, content)
+        os.chmod(target, stat.S_IRUSR | stat.S_IWUSR)
+        return target
 
     def write_table(self, inside: str, text: str) -> Path:
         """Write a CSV with the mark by which Excel knows UTF-8; without it, it reads umlauts as something else."""
-        return self._write(inside, MARK_OF_UTF8 + text)
-
-    def write_archive(self, inside: str, packed: bytes) -> Path:
-        """Write a zip below the folder."""
-        target = self.path / inside
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(packed)
-        target.chmod(stat.S_IRUSR | stat.S_IWUSR)
-        return target
-
-    def _write(self, inside: str, text: str) -> Path:
-        target = self.path / inside
-        write_beside(target, text)
-        os.chmod(target, stat.S_IRUSR | stat.S_IWUSR)
-        return target
+        return self.write(inside, MARK_OF_UTF8 + text)
 
 
 def forget(path: Path) -> int:

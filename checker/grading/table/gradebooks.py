@@ -13,7 +13,7 @@ of nobody here, or of two.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checker.grading.collect.roster import DELIMITERS, Roster, Student
@@ -81,13 +81,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Gradebook:
-    """A platform's table as it was exported. text: all of the file."""
+    """A platform's table as it was exported. text: all of the file; wanted: its columns to be filled."""
 
     path: Path
     text: str
     platform: Platform
     rows: list[list[Cell]]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Wanted, ...] = ()
 
     @property
     def heads(self) -> list[str]:
@@ -99,12 +99,33 @@ class Gradebook:
         return row[place].text.strip() if place < len(row) else ""
 
 
-def read_gradebook(path: Path, columns: Iterable[str] = ()) -> Gradebook:
-    """The table in a file, and the columns to be filled: "Dots (4711)", or "dots.ipynb=Dots (4711)" for one notebook.
+def read_gradebooks(paths: Iterable[Path], columns: Iterable[str] = ()) -> list[Gradebook]:
+    """The tables in files, each with its columns to be filled: those of `columns` that it has, else the usual one.
+
+    Args:
+        columns: "Dots (4711)", or "dots.ipynb=Dots (4711)" for the points of one notebook.
 
     Raises:
-        Unreadable: it is not a table of a platform that is known, or has no such column.
+        Unreadable: a file is not a table of a platform that is known, or does not say which column is meant; or a column
+            is in none of the files.
     """
+    asked = [_wanted(column) for column in columns]
+    found = [_read(path) for path in paths]
+    for wanted in asked:
+        if found and not any(_places(gradebook, wanted) for gradebook in found):
+            _column(found[0], wanted)
+    return [_with_columns(gradebook, asked) for gradebook in found]
+
+
+def _with_columns(gradebook: Gradebook, asked: list[Wanted]) -> Gradebook:
+    own = tuple(wanted for wanted in asked if _places(gradebook, wanted)) or (Wanted(),)
+    for wanted in own:
+        _column(gradebook, wanted)
+    return replace(gradebook, wanted=own)
+
+
+def _read(path: Path) -> Gradebook:
+    """The table in a file, no column chosen yet. Raises Unreadable as `read_gradebooks` does."""
     try:
         text = read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -119,10 +140,7 @@ def read_gradebook(path: Path, columns: Iterable[str] = ()) -> Gradebook:
             f"{path} is no gradebook of Canvas, Moodle or Gradescope: its first line is {first.strip()[:80]!r}. Give the"
             " file that the platform exports, with English headings (Moodle: in the language of your profile)."
         )
-    gradebook = Gradebook(path, text, platform, rows, tuple(map(_wanted, columns)) or (Wanted(),))
-    for wanted in gradebook.wanted:
-        _column(gradebook, wanted)
-    return gradebook
+    return Gradebook(path, text, platform, rows)
 
 
 def _wanted(column: str) -> Wanted:
@@ -240,6 +258,16 @@ def _by_labels(labels: Iterable[str]) -> Roster:
 
 def _column(gradebook: Gradebook, wanted: Wanted) -> int:
     """The place of the column that is to be filled. Raises Unreadable where there is none, or may be several."""
+    places = _places(gradebook, wanted)
+    if len(places) != 1:
+        heads = filter(None, (cell.text.strip() for cell in gradebook.rows[0]))
+        asked = f"no column {wanted.column!r} alone" if wanted.column else "more than one column, or none, for points"
+        raise Unreadable(f"{gradebook.path} has {asked}. Say which with --column, one of: {', '.join(heads)}.")
+    return places[0]
+
+
+def _places(gradebook: Gradebook, wanted: Wanted) -> list[int]:
+    """The places of the columns that may be meant."""
     heads = [cell.text.strip() for cell in gradebook.rows[0]]
     if wanted.column:
         places = [place for place, head in enumerate(heads) if head == wanted.column]
@@ -248,13 +276,7 @@ def _column(gradebook: Gradebook, wanted: Wanted) -> int:
         places = [gradebook.heads.index(gradebook.platform.column)]
     else:
         places = [place for place, head in enumerate(heads) if WITH_ID.fullmatch(head)]
-    places = [place for place in places if READ_ONLY not in _possible(gradebook, place)]
-    if len(places) != 1:
-        asked = f"no column {wanted.column!r} alone" if wanted.column else "more than one column, or none, for points"
-        raise Unreadable(
-            f"{gradebook.path} has {asked}. Say which with --column, one of: {', '.join(filter(None, heads))}."
-        )
-    return places[0]
+    return [place for place in places if READ_ONLY not in _possible(gradebook, place)]
 
 
 def _possible(gradebook: Gradebook, column: int) -> str:

@@ -128,27 +128,27 @@ def autograder(seed: int, root: Path = ROOT) -> bytes:
         Unreadable: there are no worked notebooks: nothing could be graded against it.
     """
     worked_notebooks(root)
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in (("setup.sh", SETUP), ("run_autograder", RUN.replace("SEED", str(seed)))):
-            program = zipfile.ZipInfo(name)
-            program.external_attr = 0o755 << 16
-            archive.writestr(program, text)
-        for path in _course(root):
-            archive.write(path, Path("course", path.relative_to(root)))
-    return packed.getvalue()
+    files = {f"course/{path.relative_to(root).as_posix()}": path.read_bytes() for path in _course(root)}
+    return _autograder(SETUP, RUN.replace("SEED", str(seed)), files)
 
 
 def handing_back(points: dict[str, float]) -> bytes:
     """The zip of an autograder that gives each student these points. points: by the e-mail address on Gradescope."""
+    table = json.dumps({address.lower(): some for address, some in points.items()})
+    return _autograder(
+        HAND_BACK_SETUP, HAND_BACK_RUN, {"hand_back.py": HAND_BACK.encode(), "points.json": table.encode()}
+    )
+
+
+def _autograder(setup: str, run: str, files: dict[str, bytes]) -> bytes:
+    """The zip of an autograder: the two programs that Gradescope calls, and further files by their places in it."""
+    programs = {"setup.sh": setup.encode(), "run_autograder": run.encode()}
     packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in (("setup.sh", HAND_BACK_SETUP), ("run_autograder", HAND_BACK_RUN)):
-            program = zipfile.ZipInfo(name)
-            program.external_attr = 0o755 << 16
-            archive.writestr(program, text)
-        archive.writestr("hand_back.py", HAND_BACK)
-        archive.writestr("points.json", json.dumps({address.lower(): some for address, some in points.items()}))
+    with zipfile.ZipFile(packed, "w") as archive:
+        for place, content in (programs | files).items():
+            entry = zipfile.ZipInfo(place)
+            entry.external_attr = (0o755 if place in programs else 0o644) << 16  # a box's user reads the course
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 

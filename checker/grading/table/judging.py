@@ -18,7 +18,7 @@ from checker.pages.templates import rendered, style
 from checker.points.fields import Field, fields
 from checker.points.forms import Form
 from checker.points.items import Item
-from checker.points.totals import shown
+from checker.points.totals import counts, shown
 from checker.reading.markers import BLANK_ANSWER
 from checker.reading.notebook import Cell, notebook_of
 from checker.reading.text import LONGEST
@@ -54,13 +54,18 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of one student. html: "" where there is none. score, saved: what an earlier run counted, and when."""
+    """The answer of one student.
+
+    html: "" where there is none.    score, saved: the points of an earlier run's forms, and when they were given.
+    judged: whether these points count; more than the question is worth are shown, and refused.
+    """
 
     student: str
     html: str
     page: str = ""
     nothing: str = ""
     score: str = ""
+    judged: bool = False
     comment: str = ""
     saved: float = 0.0
 
@@ -84,8 +89,8 @@ class Question:
 
     @property
     def waiting(self) -> int:
-        """The number of answers without points."""
-        return sum(answer.score == "" for answer in self.answers)
+        """The number of answers without points that count."""
+        return sum(not answer.judged for answer in self.answers)
 
 
 def questions(submitted: Iterable[Submitted]) -> list[Question]:
@@ -103,7 +108,7 @@ def page(question: Question, before: Question | None = None, after: Question | N
     """The page of a question, with links to those before and after it."""
     return rendered(
         "judge.html.j2",
-        ("judge.js",),
+        ("drafts.js", "judge.js"),
         title=f"{question.name} ({question.notebook})",
         style=style("judge.css"),
         question=question,
@@ -161,6 +166,7 @@ def _answer(one: Submitted, field: Field, number: int, room: _Room, cells: tuple
         page=f"../../{one.page}#{field.anchor}" if one.page else "",
         nothing=GONE if field.cell is None else EMPTY,
         score="" if score is None else shown(score),
+        judged=counts(score, field.points),
         comment=one.form.comments.get(field.name, "") if one.form else "",
         saved=one.form.saved if one.form else 0.0,
     )

@@ -54,7 +54,7 @@ def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Quest
     """
     return rendered(
         "class.html.j2",
-        ("index.js", "class.js"),
+        ("index.js", "drafts.js", "class.js"),
         title="The class",
         rows=rows,
         without=without,

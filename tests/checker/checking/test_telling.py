@@ -1,5 +1,6 @@
 """The length of a report: one notebook on a screen, a folder in one line each, every file accounted for."""
 
+import errno
 import json
 import os
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from checker.checking.check import check
+from checker.grading.table.class_folder import Folder
 from checker.reading.files import write_beside
 from checker.reading.inventory import take
 from tests.checker.command_line import checker, process
@@ -182,6 +184,21 @@ def test_a_new_file_keeps_the_umask_and_an_old_one_its_permissions(tmp_path):
     write_beside(tmp_path / "old", "x")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", "old")]
     assert modes == [0o600, 0o640] and not list(tmp_path.glob(".*"))
+
+
+def test_a_zip_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Catches half a zip in the place of a whole one where the disk is full, and line ends that are changed in it."""
+    folder = Folder(tmp_path)
+    place = folder.write("gradebooks/class.zip", b"PK\r\n\xff")
+    assert place.read_bytes() == b"PK\r\n\xff" and stat.S_IMODE(place.stat().st_mode) == 0o600
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("checker.reading.files.os.replace", full)
+    with pytest.raises(OSError, match="class.zip"):
+        folder.write("gradebooks/class.zip", b"PK and more")
+    assert place.read_bytes() == b"PK\r\n\xff" and list(place.parent.iterdir()) == [place]
 
 
 def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path, good, save):

@@ -1,11 +1,15 @@
 """A mark that is disputed, and one exercise judged anew for everybody."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from checker.grading import disputes
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
 from checker.grading.classes import graded, plan, regraded
-from checker.grading.disputes import dispute, require
+from checker.grading.disputes import dispute, of_students, require
 from checker.grading.judge import submission
 from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
@@ -57,8 +61,6 @@ def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp
     """Catches a report on another function than the student's, and one that says nothing of what is right."""
     from pathlib import Path
 
-    from checker.grading.box.limits import Limits
-
     sheet = read_sheet(Path("notebooks/dots.ipynb"))
     content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
     text = dispute(
@@ -74,6 +76,24 @@ def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
     require([sheet], "kl")
     with pytest.raises(Unreadable, match="no notebook has a checked exercise of this name. There are kl"):
         require([sheet], "Success")
+
+
+def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
+    """Catches a command that ends well and shows nothing."""
+    work = plan([one.submissions], tmp_path, one.this_class)
+    found = of_students(work.jobs.values(), ["student02"], "kl")
+    assert [handed.student for handed, _ in found] == ["student02"]
+    with pytest.raises(Unreadable, match="--again student01 --exercise loss: .* none of this student's: dots.ipynb"):
+        of_students(work.jobs.values(), ["student01"], "loss")
+
+
+def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeypatch):
+    """Catches a report that is a heading and nothing else."""
+    sheet = worked(tmp_path)
+    monkeypatch.setattr(disputes, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(disputes, "ReferenceProcess", lambda seed: SimpleNamespace(close=lambda: None))
+    job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none"), Limits()))
+    assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
 
 
 class Anew:
@@ -156,3 +176,14 @@ def test_the_command_refuses_an_exercise_that_is_not_there(tmp_path):
         "grade", str(tmp_path), "--exercise", "nonsense", "-o", str(tmp_path / "graded"), "--isolation", "none"
     )
     assert done.returncode and "no notebook has a checked exercise" in done.stderr.replace("\n", " ")
+
+
+def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_path, monkeypatch):
+    """Catches one exercise of today in a result that an earlier checker wrote, whose other parts nobody can read now."""
+    run(one, Anew(1.0), tmp_path)
+    for path in (one.folder.path / "results").glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": submission.FORMAT - 1}))
+    after_an_update(monkeypatch)
+    again = Anew(2.0)
+    run(one, again, tmp_path, "kl")
+    assert again.whole == [True, True]

@@ -131,6 +131,29 @@ def test_points_by_hand_are_saved_and_opened_like_the_rest(shown, asking, tmp_pa
     assert shown.run("return document.querySelector('#grades input[type=number]').value") == "1.5"
 
 
+READ_COMMENT = """
+const form = document.getElementById("grades");
+return [form.querySelector("textarea[data-comment]").value, form.querySelector("[data-said]").textContent];
+"""
+
+
+def test_a_comment_without_points_is_loaded(shown, asking, tmp_path):
+    """Catches a comment that is lost, and later overwritten, since nobody has given points yet."""
+    alone = {"student": "", "notebook": "dots.ipynb", "comments": {"Question: Success": "By how much?"}}
+    whose = {"student": tmp_path.name, "saved": "2026-11-23T10:00:00Z"}
+    shown.show(asking)
+    student = shown.run("return document.getElementById('grades').dataset.student")
+    draft = json.dumps(alone | whose | {"student": student})
+    shown.run(f"localStorage.setItem('grades {student}/dots.ipynb', arguments[0])", draft)
+    shown.show(asking)
+    comment, said = shown.run(READ_COMMENT)
+    assert comment == "By how much?" and said.startswith("As you left it")
+    shown.run("localStorage.clear()")
+    shown.show(asking)
+    shown.run(OPEN, draft)
+    assert shown.run(READ_COMMENT) == ["By how much?", "opened.grades.json is open."]
+
+
 @pytest.mark.parametrize("given", ["25", "-1"])
 def test_more_than_an_exercise_is_worth_is_not_saved(shown, asking, given):
     """Catches 25 for 2.5: the sum counts it not, and saving says which field it is."""

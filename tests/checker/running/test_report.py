@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from checker.__main__ import app
 from checker.checking.terminal import many
 from checker.running.kernel import fresh_kernel
-from checker.running.report import run
+from checker.running.report import _free, run
 from tests.checker.command_line import checker
 from tests.checker.conftest import GOOD, code
 
@@ -161,6 +161,14 @@ def test_folders_and_zips_are_run_each_notebook_under_its_own_name(notebook, tmp
     assert f"{tmp_path / 'all.zip'}:anna/mine.ipynb" in done.output and "characters" in done.output
     copy = str(tmp_path / "build" / "anna" / "mine.ipynb")
     assert copy in re.sub(r"\s", "", done.output), "where the copy was saved"
+
+
+def test_names_that_some_disks_take_for_one_get_folders_of_their_own(tmp_path):
+    """Catches Mine.ipynb, and an accent written in two ways, whose pages overwrite each other on macOS and Windows."""
+    taken = set()
+    stems = ("mine", "Mine", "caf\u00e9", "cafe\u0301")
+    places = [_free(tmp_path, stem, taken) for stem in stems]
+    assert places == [tmp_path, tmp_path / "2", tmp_path, tmp_path / "2"]
 
 
 def test_a_zip_is_not_written_to(notebook, tmp_path):

@@ -29,8 +29,7 @@ def disputed(check: str, outcomes: list, seed: int) -> list[dict]:
     if not key.has_reference(check):
         return []
     found = [None if record is None else exchange.decoded(record) for record in outcomes]
-    compared = key._compared(check, found, seed).trial.comparisons
-    by_case = {id(comparison.case): comparison for comparison in compared}
+    by_case = {id(one.case): one for one in key.compared(check, found, seed).trial.comparisons}
     failed = []
     for number, (case, *_) in enumerate(key.hidden(check, seed)):
         comparison = by_case.get(id(case))

@@ -149,12 +149,13 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     found = [None if record is None else exchange.decoded(record) for record in outcomes]
     if not has_reference(check):
         return _verdict_without_reference(found)
-    compared = _compared(check, found, seed)
-    if compared.blank is not None:
-        return _verdict(False, compared.blank.raised or "it is not filled in yet.", compared.blank_case, 0, 0.0)
+    beside_right = compared(check, found, seed)
+    if (blank := beside_right.blank) is not None:
+        return _verdict(False, blank.raised or "it is not filled in yet.", beside_right.blank_case, 0, 0.0)
     total = len(hidden(check, seed))
-    answered = compared.answered
-    wrong = [difference for difference, failures in compared.trial.failures.items() for _ in failures]
+    answered = beside_right.answered
+    trial = beside_right.trial
+    wrong = [difference for difference, failures in trial.failures.items() for _ in failures]
     right = len(answered) - len(wrong)
     if right == total:
         return _verdict(True, f"right in all {total} hidden cases.", total, right, 1.0)
@@ -166,15 +167,15 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
         text = f"it gave {len(answered)} of {total} answers.\n{count}"
         return _verdict(False, text, total, right, earned, only_answers_missing=True)
     entry = exercise(check)
-    shown = compared.trial.failures[compared.trial.main_difference][0]
-    reason = describe(entry, shown, slips_in(entry, compared.trial, lambda: True))
+    shown = trial.failures[trial.main_difference][0]
+    reason = describe(entry, shown, slips_in(entry, trial, lambda: True))
     constant = constant_answer_remark(answered)
     text = "\n".join(line for line in (reason, count, constant) if line)
     return _verdict(False, text, total, right, earned, finding=bool(constant))
 
 
 @dataclass(frozen=True)
-class _Compared:
+class Compared:
     """The answers of a function beside those of the reference.
 
     trial: the comparison with the reference in each case that was answered.
@@ -189,7 +190,7 @@ class _Compared:
     blank_case: int = 0
 
 
-def _compared(check: str, found: list, seed: int) -> _Compared:
+def compared(check: str, found: list, seed: int) -> Compared:
     """Compare the outcomes of all calls with the reference's, up to the first that is blank.
 
     A case may be called three times: with its arguments, and with two sets near by where a gradient is compared.
@@ -199,7 +200,7 @@ def _compared(check: str, found: list, seed: int) -> _Compared:
     from shared.exercises.judging import Trial
 
     tolerance = exercise(check).tolerance
-    compared = _Compared(trial=Trial([]), answered=[])
+    done = Compared(trial=Trial([]), answered=[])
     calls_before = 0
     for number, with_near_by in enumerate(hidden(check, seed)):
         calls = [case for case in with_near_by if case is not None]
@@ -208,16 +209,16 @@ def _compared(check: str, found: list, seed: int) -> _Compared:
         if not given or given[0] is None:
             continue
         if given[0].blank:
-            return replace(compared, blank=given[0], blank_case=number)
+            return replace(done, blank=given[0], blank_case=number)
         expected = [expected_outcome(check, seed, number, which) for which in range(len(given))]
         differences = [
             first_difference(outcome, right, tolerance) if outcome is not None else Difference.RAISED
             for outcome, right in zip(given, expected)
         ]
         difference = confirm_difference(differences[0], differences[1:])
-        compared.trial.comparisons.append(Comparison(calls[0], difference, given[0], expected[0]))
-        compared.answered.append(Tried(given[0], expected[0], not difference))
-    return compared
+        done.trial.comparisons.append(Comparison(calls[0], difference, given[0], expected[0]))
+        done.answered.append(Tried(given[0], expected[0], not difference))
+    return done
 
 
 def _verdict_without_reference(found: list) -> dict:

@@ -14,7 +14,7 @@ import zipfile
 import pytest
 
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.table.gradebooks import filled, read_gradebook
+from checker.grading.table.gradebooks import filled, read_gradebooks
 from checker.grading.table.gradescope import handing_back
 from checker.grading.table.students import Line
 from checker.reading.notebook import Unreadable
@@ -68,7 +68,7 @@ def fill(tmp_path):
     def filling(text, points=TOTAL, columns=(), roster=ROSTER):
         path = tmp_path / "export.csv"
         path.write_text(text, encoding="utf-8", newline="")
-        return filled(read_gradebook(path, columns), points, roster)
+        return filled(*read_gradebooks([path], columns), points, roster)
 
     return filling
 
@@ -212,7 +212,7 @@ def test_a_run_writes_the_gradebook_beside_the_table(tmp_path):
         "Student,ID,SIS Login ID,Section,Dots (1)\n    Points Possible,,,,20\n"
         "A,1,student01,L,\nB,2,student02,L,\nC,3,student03,L,5\n"
     )
-    said = one.write(gradebooks=[read_gradebook(export)])
+    said = one.write(gradebooks=read_gradebooks([export]))
     assert any(sentence.startswith("Of 2 students answers wait") for sentence in said)
     total = [row["total"] for row in csv.DictReader(io.StringIO((one.folder.path / "grades.csv").read_text()[1:]))]
     rows = list(csv.reader(io.StringIO((one.folder.path / "gradebooks/canvas.csv").read_text())))
@@ -239,3 +239,18 @@ def test_gradescopes_autograder_hands_the_points_back(tmp_path):
         done = handed_back(tmp_path / place, *members)
         assert done.returncode and "No points were given" in done.stderr
         assert not (tmp_path / place / "results").exists()
+
+
+def test_a_column_is_asked_of_the_gradebooks_that_have_it(tmp_path):
+    """Catches --column demanded of Gradescope's table, whose column is known, since Canvas' table needs one."""
+    (tmp_path / "canvas.csv").write_text(CANVAS, encoding="utf-8", newline="")
+    (tmp_path / "gradescope.csv").write_text(GRADESCOPE, encoding="utf-8", newline="")
+    paths = [tmp_path / "gradescope.csv", tmp_path / "canvas.csv"]
+    gradescope, canvas = read_gradebooks(paths, ["Dots (4711)"])
+    assert [one.column for one in canvas.wanted] == ["Dots (4711)"] and [one.column for one in gradescope.wanted] == [
+        ""
+    ]
+    with pytest.raises(Unreadable, match="no column 'Dotz'"):
+        read_gradebooks(paths, ["Dots (4711)", "Dotz"])
+    with pytest.raises(Unreadable, match="canvas.csv has more than one column"):
+        read_gradebooks(paths)

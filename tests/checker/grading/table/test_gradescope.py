@@ -72,6 +72,7 @@ def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_p
             "course/notebooks/a.ipynb",
         ]
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o755
+        assert archive.getinfo("course/checker/x.py").external_attr >> 16 == 0o644, "for the user of a box"
         program = archive.read("run_autograder").decode()
     assert "--seed 41" in program and "\\\n" in program and "\\\\" not in program
 

@@ -236,6 +236,34 @@ def test_the_later_of_two_pages_counts_and_an_empty_field_says_nothing(page, que
         assert form.scores[SUCCESS] == counts and form.question == ""
 
 
+def test_questions_are_each_compared_with_the_students_page_and_not_with_each_other():
+    """Catches points that are newer than the page's, dropped since another question was judged later still."""
+    other = "Question: Your experiment"
+    page = of_page({SUCCESS: 1.0, other: 1.0}, 100.0)
+    newer = [given("ann", 3.0, 300.0), given("ann", 2.0, 200.0, "A claim.", question=other)]
+    for forms in ([page, *newer], [*reversed(newer), page]):
+        (form,) = merged(forms)
+        assert form.scores == {SUCCESS: 3.0, other: 2.0} and form.comments == {other: "A claim."}
+        assert form.saved == 300.0
+
+
+def test_a_comment_of_a_students_page_is_not_replaced_by_an_earlier_one():
+    """Catches a later comment lost since the page left the points empty."""
+    page = replace(of_page({SUCCESS: None}, 300.0), comments={SUCCESS: "Come and see me."})
+    (form,) = merged([page, given("ann", 2.0, 200.0, "Good.")])
+    assert form.scores[SUCCESS] == 2.0 and form.comments[SUCCESS] == "Come and see me."
+
+
+def test_refused_points_wait_on_every_page(sheet, tmp_path):
+    """Catches 99 in a field of 3 that counts nowhere, while its question says that nothing waits."""
+    one = class_of(2, tmp_path, sheet)
+    said = one.write([given("student01", 99.0, 100.0), given("student02", 3.0, 100.0)])
+    assert any("is worth 3 and has 99 points" in sentence for sentence in said)
+    assert 'value="99"' in page_of(one).read_text()
+    index = (one.folder.path / "pages/index.html").read_text()
+    assert "<span>3 answers to be judged</span>" in index and "1 of 2<span data-drafts>" in index
+
+
 def test_one_file_holds_the_answers_of_many(tmp_path):
     """Catches a saved question of which one student counts, and a run that forgets what an earlier one was given."""
     forms = [
