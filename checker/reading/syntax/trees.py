@@ -1,7 +1,7 @@
 """The code cells of a notebook, parsed.
 
-Where a cell is no Python as it stands, its lines of IPython magic are blanked, so that line numbers stay. A cell that is
-still no Python is skipped, and `cells_not_python` tells of it.
+Where a cell is no Python as it stands, its lines of IPython magic are read as `pass`, so that line numbers stay. A cell
+that is still no Python is skipped, and `cells_not_python` tells of it.
 """
 
 import ast
@@ -14,7 +14,8 @@ from functools import lru_cache
 from checker.reading.notebook import Cell, Notebook
 from checker.reading.syntax.expressions import direct_parts
 
-MAGIC = re.compile(r"^\s*+(?:[%!?]|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
+# Lines that continue a formula, `% n)` and `!= n)`, are none.
+MAGIC = re.compile(r"^\s*+(?:%{1,2}\w|!(?!=)|\?|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
 MAX_CODE = 200_000  # characters of one cell; what is longer is data, not code
 MAX_ALL_CODE = 2_000_000  # characters of all cells that are read
@@ -71,9 +72,20 @@ def _is_no_code(source: str) -> bool:
 
 
 def _syntax_error(source: str) -> SyntaxError | None:
-    """The error for which a cell is no Python, with `pass` for each line of magic and what continues it; None for none.
+    """The error for which a cell is no Python, magic left aside; None for none."""
+    try:
+        _tree(_without_magic(source))
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
 
-    `pass` keeps a block that holds nothing else; blanked lines would leave it empty.
+
+def _without_magic(source: str) -> str:
+    """The source with `pass` for each line of magic, and nothing for the lines that continue it.
+
+    `pass` keeps a block that holds nothing else; blank lines alone would leave it empty.
     """
     lines = []
     continued = False
@@ -82,13 +94,7 @@ def _syntax_error(source: str) -> SyntaxError | None:
         indent = line[: len(line) - len(line.lstrip())]
         lines.append("" if continued else f"{indent}pass" if magic else line)
         continued = magic and line.rstrip().endswith("\\")
-    try:
-        _tree("\n".join(lines))
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    return None
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -96,13 +102,13 @@ def _parsed(source: str) -> tuple[ast.Module, tuple[str, ...], dict[ast.AST, lis
     """The tree of a cell, its lines and what stands in each node; None for what is not Python, too long or too deep."""
     if _is_no_code(source):
         return None
-    lines = source.split("\n")
+    read = source
     module = _python(source)
-    if module is None:  # only now: a line of plain Python may begin with `%`, as the second of `"%d" \n % (n)` does
-        lines = ["" if MAGIC.match(line) else line for line in lines]
-        module = _python("\n".join(lines))
+    if module is None:  # only now: in plain Python a line of a text may begin as magic does
+        read = _without_magic(source)
+        module = _python(read)
     children = {} if module is None else _children(module)
-    return (module, tuple(lines), children) if children else None
+    return (module, tuple(read.split("\n")), children) if children else None
 
 
 def _python(source: str) -> ast.Module | None:

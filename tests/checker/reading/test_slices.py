@@ -56,6 +56,20 @@ def test_what_the_function_uses_comes_with_it(defined, edition):
     assert run(slice_of("square", student, edition), "square", 3) == 9
 
 
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "if True:\n    %matplotlib inline\nPOWER = 2",
+        "!pip install \\\n    torch --quiet\nPOWER = 2",
+        "%matplotlib inline\nprint('%d'\n      % (3))\nPOWER = 2",
+    ],
+)
+def test_a_cell_with_magic_is_read(defined, edition, magic):
+    """Catches a constant that is missing since a block holds magic alone, or a line of magic goes on below."""
+    student = defined(magic, EXERCISE.format("return x**POWER"))
+    assert run(slice_of("square", student, edition), "square", 3) == 9
+
+
 def test_nothing_is_run_that_a_notebook_computes(defined, edition):
     """Catches a training loop that runs because its result bears the name of a function's own variable."""
     student = defined(

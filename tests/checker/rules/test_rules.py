@@ -322,6 +322,7 @@ def test_a_cell_that_python_cannot_read_is_told_with_its_line(good, save):
         "files = !ls",
         "if True:\n    !ls",
         "torch?",
+        "print('%d'\n  % (3))\nprint(1\n  != 2)\n%matplotlib inline",
         "rows = await fetch()",
         "async with session as open_session:\n    pass",
         "text = '%d' \\\n  % (3)",
