@@ -84,16 +84,16 @@ def throughput(isolation: Isolation, students: int) -> str:
     sheets = read_sheets([ROOT / "notebooks"])
     settings = Settings(1, isolation, Limits())
     lines = ["| threads | notebooks | seconds | seconds a notebook |", "|---|---|---|---|"]
-    for workers in (1, 2):
+    for threads in (1, 2):
         jobs = []
         for number in range(students):
             sheet = sheets[number % len(sheets)]
             text = (ROOT / "notebooks" / sheet.name).read_text(encoding="utf-8")
             jobs.append(Job(f"student {number}", sheet.name, text, sheet, settings))
         start = time.perf_counter()
-        done = list(in_threads(jobs, workers))
+        done = list(in_threads(jobs, threads))
         seconds = time.perf_counter() - start
-        lines.append(f"| {workers} | {len(done)} | {seconds:.0f} | {seconds / len(done):.1f} |")
+        lines.append(f"| {threads} | {len(done)} | {seconds:.0f} | {seconds / len(done):.1f} |")
     return "\n".join([*lines, "", on_paper(seconds / students)])
 
 
@@ -133,9 +133,9 @@ def functions(isolation: Isolation, names: list[str]) -> Iterator[str]:
 
 
 def on_paper(seconds: float) -> str:
-    """Hours of a course on several machines like this one, two workers each, from the seconds of a notebook there."""
+    """Hours of a course on several machines like this one, two threads each, from the seconds of a notebook there."""
     lines = [f"Reckoned from the last line, not run: {STUDENTS} students with {EACH} notebooks each.", ""]
-    lines += ["| machines with two workers | hours |", "|---|---|"]
+    lines += ["| machines with two threads | hours |", "|---|---|"]
     lines += [f"| {machines} | {STUDENTS * EACH * seconds / machines / 3600:.1f} |" for machines in (1, 8, 64)]
     return "\n".join(lines)
 
