@@ -13,6 +13,7 @@ from checker.reading.notebook import MAX_FILE_BYTES, Unreadable
 CHECKED = (".ipynb", ".md", ".txt")
 ZIP = ".zip"
 MOST_EXPANSION = 200  # a notebook compresses about tenfold
+HIDDEN = "hidden"  # the reason why a file is left in the zip that nobody handed in on purpose
 SMALL = 1_000_000  # bytes below which any expansion is harmless
 # What `zipfile` raises for what is damaged, encrypted, or packed in a way that it does not know.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError)
@@ -83,7 +84,7 @@ def _why_not(entry: zipfile.ZipInfo) -> str:
     if stat.S_ISLNK(entry.external_attr >> 16):
         return "a link, and links are not followed"
     if _is_hidden(entry.filename):
-        return "hidden"
+        return HIDDEN
     return "" if entry.filename.lower().endswith((*CHECKED, ZIP)) else "not a notebook"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.reading.archive import ZIP, Room, unpack
+from checker.reading.archive import HIDDEN, ZIP, Room, unpack
 from checker.reading.notebook import RENAMED, Unreadable
 
 DEEP = 3  # zips within zips that are opened
@@ -125,10 +125,10 @@ class _Walker:
                 known_as = f"{name}:{packed.name}"
                 place = inside / _harmless(packed.name)
                 if packed.skipped:
-                    yield Skipped(known_as, packed.skipped)
+                    yield Skipped(known_as, packed.skipped, Path() if packed.skipped == HIDDEN else place)
                 elif packed.error is None and packed.name.lower().endswith(ZIP):
                     if deep == 1:
-                        yield Skipped(known_as, f"a zip in {DEEP} zips")
+                        yield Skipped(known_as, f"a zip in {DEEP} zips", place)
                     else:
                         yield from self.zip(packed.file, known_as, place.with_suffix(""), deep - 1)
                 else:

@@ -187,6 +187,8 @@ def _earned(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> 
         return _item(item, None, GONE_QUESTION) | {"missing": True}
     if missing and not parts:
         return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
+    if not parts and not item.points:
+        return _item(item, 0.0, "worth no points")
     if not parts:
         return _item(item, None, "graded by the instructor")
     share = sum(exact(part.earned) for part in parts) / len(parts)

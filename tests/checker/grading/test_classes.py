@@ -3,9 +3,11 @@
 import csv
 import inspect
 import json
+import shutil
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -290,14 +292,17 @@ def test_who_handed_in_what_cannot_be_graded_is_told(this_class, folder, submiss
     assert "handed in twice" in (folder.path / "feedback" / "ann.html").read_text()
 
 
-def test_a_file_that_is_no_notebook_is_told_and_is_no_0(this_class, folder, submissions, tmp_path):
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_file_that_is_no_notebook_is_told_and_is_no_0(this_class, folder, submissions, tmp_path, zipped):
     """Catches "no notebook was handed in", and 0 points, for a notebook under a wrong name or one that cannot be read."""
     place = submissions("ann") / "ann"
     (place / "notes.txt").write_text("x")
+    (place / ".DS_Store").write_text("x")
     for student, name, text in (("bob", "maths.ipynb.json", "{}"), ("cy", "maths.ipynb", "{ half")):
         (place.parent / student).mkdir()
         (place.parent / student / name).write_text(text)
-    work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
+    given = Path(shutil.make_archive(tmp_path / "all", "zip", place.parent)) if zipped else place.parent
+    work, _ = run(this_class, folder, given, tmp_path, Grader())
     found = table(folder)
     assert work.missing == []
     assert found["bob"]["remarks"] == "maths.ipynb.json was not graded: It is not a notebook."

@@ -9,7 +9,7 @@ function that returned two advantages, 0.5 and -0.5, gives
       "where": "",
       "harm": "",
       "complaint": "",
-      "value": {"shape": [2], "numbers": [0.5, -0.5]},
+      "value": {"shape": [2], "float64": "AAAAAAAA4D8AAAAAAADgvw=="},
       "gradient": null,
       "blank": false
     }
@@ -19,13 +19,15 @@ pipe. So `decoded` takes any dict without raising. A tensor of a wrong form beco
 becomes "", and longer texts are cut. Whether a record is a dict at all is for the caller to look at.
 
 All tensors travel as float64. A dtype is lost, and that is enough: `call` has already looked at the dtype inside the
-box, put what is wrong with it into `complaint`, and turned the value into float64. Numbers travel bit for bit, since
-Python's JSON keeps every bit of a float, and nan and infinity.
+box, put what is wrong with it into `complaint`, and turned the value into float64. Numbers travel bit for bit, as
+the base64 of their bytes: the gradient of a model has thousands, and as decimals these took longer than the function.
 
 torch and `shared` are imported inside the functions that use them, so that this module can be imported without them.
 They load slowly; `answers.py` loads them once, before the first call.
 """
 
+import base64
+from array import array
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -110,10 +112,11 @@ def _decoded_value(value: object) -> "Tensor | str | None":
 
 
 def _encoded_tensor(tensor: "Tensor | None") -> dict | None:
-    """{"shape": [2], "numbers": [0.5, -0.5]}: the shape, and the numbers row by row. None for None."""
+    """{"shape": [2], "float64": "..."}: the shape, and the numbers' bytes row by row, in base64. None for None."""
     if tensor is None:
         return None
-    return {"shape": list(tensor.shape), "numbers": tensor.detach().double().flatten().tolist()}
+    numbers = array("d", tensor.detach().double().flatten().tolist())
+    return {"shape": list(tensor.shape), "float64": base64.b64encode(numbers.tobytes()).decode()}
 
 
 def _decoded_tensor(record: object) -> "Tensor | None":
@@ -121,8 +124,8 @@ def _decoded_tensor(record: object) -> "Tensor | None":
     import torch
 
     try:
-        numbers = torch.tensor([float(number) for number in record["numbers"]], dtype=torch.float64)
-        return numbers.view([int(length) for length in record["shape"]])
+        numbers = array("d", base64.b64decode(record["float64"], validate=True))
+        return torch.tensor(numbers, dtype=torch.float64).view([int(length) for length in record["shape"]])
     except (TypeError, KeyError, ValueError, RuntimeError, OverflowError):
         return None
 

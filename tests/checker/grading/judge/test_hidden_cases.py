@@ -25,7 +25,7 @@ from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import _earned
-from checker.points.items import Check
+from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable, parse, read
 from checker.reading.syntax.slices import Slice
 from checker.reading.syntax.statements import definitions
@@ -340,6 +340,13 @@ def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
     assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
 
 
+def test_what_is_worth_nothing_does_not_wait_for_the_instructor():
+    """Catches "not given yet" in the feedback on an exercise for which the form has no field."""
+    item = Item("cell-07/1", "experiment", "", 0.0, "Cell 7")
+    assert _earned(item, {}, missing=False)["earned"] == 0.0
+    assert _earned(replace(item, points=1.0), {}, missing=False)["earned"] is None
+
+
 def test_a_notebook_is_graded_by_the_key_of_its_edition(notebook, sheet):
     """Catches last year's blank notebook graded with this year's exercises."""
     other = read_sheet(notebook(CUBE.format("return x ** 3"), "check.cube(cube)", folder="older"))
@@ -357,16 +364,39 @@ def test_a_notebook_that_says_nothing_is_known_by_its_name_or_not_at_all(sheet, 
     assert parse(notebook("1"))["cells"]
 
 
+def travelled(tensor):
+    return exchange._decoded_tensor(json.loads(json.dumps(exchange._encoded_tensor(tensor))))
+
+
 def test_values_travel_bit_for_bit():
     """Catches a float that is rounded on its way out of the box, and nan or infinity lost."""
     torch = pytest.importorskip("torch")
     numbers = torch.tensor([[0.1, float("nan")], [float("inf"), 1e-300]], dtype=torch.float64)
-    back = exchange._decoded_tensor(json.loads(json.dumps(exchange._encoded_tensor(numbers))))
+    back = travelled(numbers)
     assert torch.equal(back.nan_to_num(7), numbers.nan_to_num(7)) and back.isnan().sum() == 1
+    for other in (torch.tensor(0.5), torch.zeros(0, 3), torch.tensor([[True], [False]])):
+        assert torch.equal(travelled(other), other.double())
+
+
+def test_the_gradient_of_a_model_is_short():
+    """Catches seconds in which numbers are written and read as decimals, five times on their way."""
+    torch = pytest.importorskip("torch")
+    gradient = torch.linspace(-1, 1, 7000, dtype=torch.float64)
+    assert len(json.dumps(exchange._encoded_tensor(gradient))) < 11 * 7000
 
 
 @pytest.mark.parametrize(
-    "values", [None, [], {}, {"numbers": "x"}, {"numbers": [1], "shape": [2]}, {"numbers": [[1]], "shape": [1]}]
+    "values",
+    [
+        None,
+        [],
+        {},
+        {"float64": "no base64", "shape": [1]},
+        {"float64": "AAAA", "shape": [1]},
+        {"float64": "AAAAAAAA4D8=", "shape": [2]},
+        {"float64": "AAAAAAAA4D8=", "shape": [[1]]},
+        {"float64": [0.5], "shape": [1]},
+    ],
 )
 def test_values_that_are_none_are_no_result(values):
     """Catches a traceback in the judge for a record that a submission made up."""
