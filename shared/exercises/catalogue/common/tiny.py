@@ -4,31 +4,20 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
-from transformers import GPT2Config, GPT2LMHeadModel
 
 from shared.exercises.drawing import Draw
+from shared.exercises.stand_ins.tiny_model import TinyModel
 from shared.exercises.stand_ins.tokens import END
 
 VOCABULARY = 16
 
 
 @lru_cache
-def tiny_model(seed: int = 0) -> GPT2LMHeadModel:
+def tiny_model(seed: int = 0) -> TinyModel:
     """A random model with learned positions, in which every slip with padding shows."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        config = GPT2Config(
-            vocab_size=VOCABULARY,
-            n_positions=32,
-            n_embd=16,
-            n_layer=2,
-            n_head=2,
-            initializer_range=0.5,
-            bos_token_id=None,
-            eos_token_id=END,
-            pad_token_id=END,
-        )
-        return GPT2LMHeadModel(config).eval()
+        return TinyModel(VOCABULARY).eval()
 
 
 def tokens(draw: Draw, *shape: int) -> Tensor:

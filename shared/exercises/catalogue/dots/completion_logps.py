@@ -278,4 +278,5 @@ EXERCISE = Exercise(
     valid=valid,
     tolerance=1e-3,
     draws=24,
+    shows=("shared.exercises.stand_ins.tiny_model",),
 )
