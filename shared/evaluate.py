@@ -184,17 +184,21 @@ def compare(
     return result
 
 
-def example_rows(before: Evaluation, after: Evaluation, examples: int = 5) -> list[dict]:
-    """A few rows, spread evenly over the set: the prompt, the output before and after, and the two rewards."""
+def example_rows(before: Evaluation, after: Evaluation, examples: int = 5, width: int = 58) -> list[dict]:
+    """A few rows, spread evenly over the set: the prompt, the output before and after, and the reward of each.
+
+    width: the characters of an output; a longer one is cut in the middle.
+    """
     count = min(examples, len(before.per_prompt))
     G = before.num_generations
     picks = [G * (i * len(before.per_prompt) // count) for i in range(count)]
     return [
         {
             "prompt": one_line(before.prompts[i], 90),
-            "before": one_line(before.completions[i]),
-            "after": one_line(after.completions[i]),
-            "reward": (before.rewards[i].item(), after.rewards[i].item()),
+            "before": one_line(before.completions[i], width),
+            "after": one_line(after.completions[i], width),
+            "reward before": before.rewards[i].item(),
+            "reward after": after.rewards[i].item(),
         }
         for i in picks
     ]

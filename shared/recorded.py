@@ -7,11 +7,13 @@ A notebook trains one seed before your eyes and reads the others with `recorded`
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 SWEEPS = Path(__file__).resolve().parent.parent / "benchmarks" / "sweeps"
+# What a column of a table is called, and the field of the records, or what is taken from one, that it holds.
+Measures = Mapping[str, str | Callable[[dict], float]]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ class Recorded:
         take = measure if callable(measure) else lambda run: run[measure]
         values = [take(run) for run in self.of(condition)]
         return sum(values) / len(values), min(values), max(values)
+
+    def row(self, head: str, condition: str, measures: Measures, seeds: str = "three seeds") -> dict:
+        """A row of a table: the condition under `head`, the mean of each measure by its name, and the range of the last.
+
+        seeds: the name of the column that has the lowest and highest of the last measure over the seeds.
+        """
+        spreads = {name: self.spread(condition, measure) for name, measure in measures.items()}
+        means = {name: mean for name, (mean, _, _) in spreads.items()}
+        *_, (_, *ends) = spreads.values()
+        return {head: condition} | means | {seeds: tuple(ends)}
 
     def told(self, condition: str, measure: str | Callable[[dict], float], decimals: int = 3) -> str:
         """The same as a table has it: mean (lowest to highest)."""

@@ -76,10 +76,15 @@ class Table:
         return [*self.texts, False].index(False)
 
     def widths(self, rows: list[list[str]]) -> list[int]:
-        """The characters of each column; where a line would be too long, the widest texts go on below."""
+        """The characters of each column; where a line would be too long, heads of numbers and the widest texts go on below."""
         texts = self.texts
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        while sum(widths) + len(GAP) * (len(widths) - 1) > LINE_WIDTH:
+        columns = list(zip(*rows, strict=True))
+        widths = [max(map(len, column)) for column in columns]
+        room = LINE_WIDTH - len(GAP) * (len(columns) - 1)
+        if sum(widths) > room:
+            for i, (head, *below) in enumerate(columns):
+                widths[i] = widths[i] if texts[i] else max(map(len, [*head.split(), *below]))
+        while sum(widths) > room:
             can_wrap = [i for i, width in enumerate(widths) if texts[i] and width > NARROWEST]
             if not can_wrap:
                 break

@@ -152,9 +152,9 @@ def test_the_comparison_word_for_word(capsys):
         f"baseline reward     0.500  {low:.3f} to {high:.3f}\n"
         f"fine-tuned reward   0.833  {fine_low:.3f} to {fine_high:.3f}\n"
         f"gain                0.333  {gain_low:.3f} to {gain_high:.3f}\n"
-        "prompt    before    after           reward\n"
-        "prompt 0  out\\nput  out\\nput  0.00 to 1.00\n"
-        "prompt 2  out\\nput  out\\nput  0.00 to 0.50\n"
+        "prompt    before    after     reward before  reward after\n"
+        "prompt 0  out\\nput  out\\nput           0.00          1.00\n"
+        "prompt 2  out\\nput  out\\nput           0.00          0.50\n"
     )
     expected = {
         "baseline": 0.5,
@@ -183,6 +183,8 @@ def test_examples_are_spread_evenly_and_no_more_than_there_are():
     rows = example_rows(made([0.0] * 10), made([0.0] * 10))
     assert [row["prompt"].split()[-1] for row in rows] == ["0", "2", "4", "6", "8"]
     assert len(example_rows(made([0.0] * 3), made([0.0] * 3))) == 3
+    before, after = made([0.25] * 3), made([0.75] * 3)
+    assert [(row["reward before"], row["reward after"]) for row in example_rows(before, after, 1)] == [(0.25, 0.75)]
     long = made([0.0], prompts=["p" * 91])
     assert example_rows(long, long)[0]["prompt"] == f"{'p' * 42} ... {'p' * 42}"
 

@@ -53,7 +53,7 @@ CUTS = {
         [
             Cut("G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 10, 3e-4", "G, PROMPTS_PER_STEP, LEARNING_RATE = 8, 6, 3e-4"),
             Cut("STEPS, REPORT_EVERY = 40, 5", "STEPS, REPORT_EVERY = 2, 1"),
-            Cut("range(0, len(eval_rows), 40)", "range(0, len(eval_rows), 8)"),
+            Cut("(said)[::40]", "(said)[::8]"),
         ]
     ),
     "dots": Worked(
@@ -134,7 +134,7 @@ CUTS = {
             Cut("train_rows[:16]", "train_rows[:4]", times=2),
             Cut("held_out[:40]", "held_out[:2]"),
             Cut("steps=10,", "steps=1,"),
-            Cut("range(0, 200, 40)", "range(0, 16, 8)"),
+            Cut("(said)[::40]", "(said)[::8]"),
             Cut('find_spec("bitsandbytes")', "None"),  # its kernels know CUDA and the CPU alone
         ]
     ),

@@ -82,6 +82,14 @@ def test_the_spread_is_over_the_seeds():
     assert MADE.told("A", "reward") == "0.625 (0.500 to 0.750)" and MADE.told("A", "reward", 1) == "0.6 (0.5 to 0.8)"
 
 
+def test_a_row_has_means_and_the_range_of_the_last_measure():
+    """Catches a range of another measure than the one beside it, and a mean that is the lowest seed."""
+    last = {"reward": "reward", "last": lambda run: run["curve"][-1]}
+    row = {"setting": "A", "reward": 0.625, "last": 3.0, "three seeds": (2, 4)}
+    assert MADE.row("setting", "A", last) == row and list(MADE.row("setting", "A", last)) == list(row)
+    assert MADE.row("setting", "A", {"reward": "reward"}, "seeds")["seeds"] == (0.5, 0.75)
+
+
 def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(KeyError, match="'C'; there are A, B"):
         MADE.of("C")
@@ -341,10 +349,11 @@ def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-def test_one_seed_of_the_control_of_what_is_lost_comes_out_as_recorded():
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(what_rl_adds_lost, "nothing pushed down"))
+def test_one_seed_of_each_control_of_what_is_lost_comes_out_as_recorded(condition):
     """As above."""
-    now = what_rl_adds_lost.run("nothing pushed down", seed=0)
-    then = recorded("what_rl_adds_lost").of("nothing pushed down")[0]
+    now = what_rl_adds_lost.run(condition, seed=0)
+    then = recorded("what_rl_adds_lost").of(condition)[0]
     assert_as_recorded(now, then, "solved", "key of known")
 
 
@@ -367,7 +376,7 @@ def test_pushing_down_is_not_what_costs():
     pushed_down = recorded("what_rl_adds").spread("GRPO, 3e-4", "logp with key")[0]
     pushed_up_alone = recorded("what_rl_adds_lost").spread("nothing pushed down", "logp with key")[0]
     assert pushed_up_alone < pushed_down - 1
-    assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-5.30, -3.56)
+    assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-4.69, -3.56)
 
 
 def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(experience_of_two):
@@ -375,6 +384,21 @@ def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(
     algorithm = what_rl_adds_lost.PushingUpAlone
     changed = algorithm.collect(object.__new__(algorithm), [], 0)
     assert changed.advantages.tolist() == [2.0, 0.0] and changed.rewards.tolist() == [1.0, 0.0]
+
+
+def test_a_control_of_what_is_lost_learns_right_completions_alone(experience_of_two):
+    """Catches a loss of right completions from which the mean of their group is still taken."""
+    algorithm = what_rl_adds_lost.RightOnesAlone
+    assert algorithm.collect(object.__new__(algorithm), [], 0).advantages.tolist() == [1.0, 0.0]
+
+
+def test_controls_of_what_is_lost_differ_in_what_they_are_named_for():
+    """Catches a control of the reward, the loss or the updates that changes another setting as well."""
+    options = {name: made.keywords for name, made in what_rl_adds_lost.CONDITIONS.items()}
+    paid = replace(what_rl_adds.AT_3E_4, reward_weights=(0.0, 1.0, 0.0, 0.0))
+    assert options["correctness alone"] == {"config": paid}
+    assert options["right ones alone"] == {"config": paid, "algorithm": what_rl_adds_lost.RightOnesAlone}
+    assert options["one epoch"] == {"config": replace(what_rl_adds.REJECTION, epochs=1)}
 
 
 @pytest.mark.slow

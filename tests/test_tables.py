@@ -37,6 +37,16 @@ def test_no_row_and_no_word_is_left_out():
     assert repr(Table(wide)).split()[40:] == [str(number) for number in range(1000, 1040)]
 
 
+def test_the_head_of_a_number_goes_on_below_before_a_text_does():
+    """Catches two words above a digit that push an example onto further lines."""
+    rows = pd.DataFrame([{"said": "a" * (LINE_WIDTH - 16), "reward before": 0, "reward after": 1}])
+    assert repr(Table(rows)).split("\n") == [
+        f"{'said':{LINE_WIDTH - 16}}  reward  reward",
+        f"{'':{LINE_WIDTH - 16}}  before   after",
+        f"{'a' * (LINE_WIDTH - 16)}       0       1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("value", "form", "text"),
     [

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded
-from shared.advantages import group_advantages
+from shared.advantages import group_advantages, leave_one_out_advantages
 from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.interrupt import put_back, trained_weights
@@ -30,16 +30,6 @@ STEPS, PROMPTS, G = 30, 16, 8
 EPSILON, LEARNING_RATE = 0.2, 1.5e-3
 SAMPLING = Sampling(addition.MAX_NEW_TOKENS, temperature=1.0)
 MEASURED = 40  # held-out prompts, each sampled G times
-
-
-def less_the_others(values: Tensor) -> Tensor:
-    """Of (B,) values in groups of G, each less the mean of the others in its group."""
-    groups = values.view(-1, G)
-    return ((groups - groups.mean(dim=1, keepdim=True)) * G / (G - 1)).view(-1)
-
-
-def divided(rewards: Tensor) -> Tensor:
-    return group_advantages(rewards, G)[0]
 
 
 def of_means(
@@ -59,26 +49,26 @@ def of_completions(
     The gradient of the KL is E[log(pi / ref) grad log pi]. All is divided by a constant, which moves no balance.
     """
     whole, whole_ref = [(values * mask).sum(dim=1) for values in (logps, ref_logps)]
-    pull = advantages - beta * less_the_others((whole - whole_ref).detach())
+    pull = advantages - beta * leave_one_out_advantages((whole - whole_ref).detach(), G)[0]
     return -(pull * whole).mean() / SAMPLING.max_new_tokens
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A penalty, its price, the advantages of (B,) rewards, and for how long is trained."""
+    """A penalty, its price, the advantages of (B,) rewards in groups, and for how long is trained."""
 
     loss: Callable[..., Tensor]
-    advantages: Callable[[Tensor], Tensor]
+    advantages: Callable[[Tensor, int], tuple[Tensor, dict]]
     beta: float = 0.6
     steps: int = STEPS
 
 
 CONDITIONS: dict[str, Condition] = {
-    "k3 of means, divided": Condition(of_means, divided),
-    "k3 of means, not divided": Condition(of_means, less_the_others),
-    "KL, divided": Condition(of_completions, divided, steps=80),
-    "KL, not divided": Condition(of_completions, less_the_others),
-    "KL, not divided, beta 1.2": Condition(of_completions, less_the_others, beta=1.2),
+    "k3 of means, divided": Condition(of_means, group_advantages),
+    "k3 of means, not divided": Condition(of_means, leave_one_out_advantages),
+    "KL, divided": Condition(of_completions, group_advantages, steps=80),
+    "KL, not divided": Condition(of_completions, leave_one_out_advantages),
+    "KL, not divided, beta 1.2": Condition(of_completions, leave_one_out_advantages, beta=1.2),
 }
 
 
@@ -117,7 +107,7 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
         rows = rows_of_step(shared["train_rows"], PROMPTS, step, seed)
         rollout, rewards = sampled(policy, tokenizer, rows, seed, step)
         logps, ref_logps = logps_of(policy, rollout)
-        mask, advantages = rollout.completion_mask, condition.advantages(rewards)
+        mask, advantages = rollout.completion_mask, condition.advantages(rewards, G)[0]
         condition.loss(logps, rollout.old_logps, ref_logps, mask, advantages, condition.beta).backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()

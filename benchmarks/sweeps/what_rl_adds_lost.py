@@ -1,7 +1,11 @@
-"""GRPO that pushes nothing down, for `notebooks/what_rl_adds.ipynb`: a control for what training loses.
+"""Controls for what training loses, for `notebooks/what_rl_adds.ipynb`: from GRPO to rejection sampling, a change each.
 
-The condition "GRPO, 3e-4" of `what_rl_adds` with one change: advantages below 0 are set to 0. What is measured is what
-is solved, and what is left of what the base model knew.
+    nothing pushed down     "GRPO, 3e-4" of `what_rl_adds` with advantages below 0 set to 0
+    correctness alone       "GRPO, 3e-4" paid as rejection sampling is, nothing for the format
+    right ones alone        the same with its loss: each right completion weighs 1, every other 0
+    one epoch               "rejection sampling" of `what_rl_adds` with half of the updates, about as many as GRPO makes
+
+What is measured is what is solved, and what is left of what the base model knew.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +14,7 @@ from functools import partial
 
 from benchmarks.sweeps import what_rl_adds
 from benchmarks.sweeps.measuring import rounded
-from benchmarks.sweeps.what_rl_adds import by_grpo
+from benchmarks.sweeps.what_rl_adds import AT_3E_4, REJECTION, by_grpo, by_rejection
 from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import Experience
 from shared.models import frozen_copy
@@ -24,7 +28,21 @@ class PushingUpAlone(what_rl_adds.InOrder):
         return replace(experience, advantages=experience.advantages.clamp(min=0))
 
 
-CONDITIONS: dict[str, Callable] = {"nothing pushed down": partial(by_grpo, algorithm=PushingUpAlone)}
+class RightOnesAlone(what_rl_adds.InOrder):
+    """GRPO without a baseline: rewards of 0 and 1 in place of advantages, so that only right completions are learnt."""
+
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
+        experience = super().collect(rows, step, share)
+        return replace(experience, advantages=experience.rewards)
+
+
+PAID_ALONE = replace(AT_3E_4, reward_weights=(0.0, 1.0, 0.0, 0.0))  # correctness
+CONDITIONS: dict[str, Callable] = {
+    "nothing pushed down": partial(by_grpo, algorithm=PushingUpAlone),
+    "correctness alone": partial(by_grpo, config=PAID_ALONE),
+    "right ones alone": partial(by_grpo, config=PAID_ALONE, algorithm=RightOnesAlone),
+    "one epoch": partial(by_rejection, config=replace(REJECTION, epochs=1)),
+}
 
 
 def run(name: str, seed: int) -> dict[str, float]:

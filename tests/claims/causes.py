@@ -83,10 +83,15 @@ def text_of(notebook: Notebook) -> str:
 
 
 def numbers_of(source: Source, notebook: Notebook) -> list[float]:
-    """The numbers of a run or a control: of every seed of a recorded sweep, or the one of a printed line."""
+    """The numbers of a run or a control: of every seed of a recorded sweep, or the one of a printed line.
+
+    Raises ValueError for a pattern that no line fits, or to which lines give different numbers.
+    """
     if isinstance(source, str):
-        lines = together(sections_of(notebook).values()).prints
-        return [value_of(written)[0] for written in numbers_in(source, lines)]
+        found = numbers_in(source, together(sections_of(notebook).values()).prints)
+        if len(found) != 1:
+            raise ValueError(f"{len(found) or 'no'} numbers in a line that prints {source!r}; one is needed.")
+        return [value_of(written)[0] for written in found]
     sweep, condition, *places = source
     return [float(reduce(lambda found, place: found[place], places, run)) for run in recorded(sweep).of(condition)]
 

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from checker.__main__ import app
 from checker.checking.check import check
 from checker.editions.assign import FilledError, assign, blank, fill
 from checker.editions.identity import exercises
-from checker.reading.convert import LIMIT, to_markdown
+from checker.reading.convert import LIMIT, sections, to_markdown
 from checker.reading.markers import ANSWER_BEGIN, ANSWER_END, BEGIN, END, walk
 from checker.reading.notebook import read
 from checker.reading.todos import todos_in
@@ -177,3 +178,25 @@ def test_a_blank_edition_filled_by_somebody_with_more_words_stays_below_the_limi
     converted, _ = MarkdownExporter().from_filename(copy)
     assert len(to_markdown(read(copy))) < LIMIT
     assert len(converted) < LIMIT
+
+
+# The handout asks for these to be printed: how many parameters, loss and reward along the way.
+TO_BE_PRINTED = (re.compile(r"[\d,]+ parameters"), re.compile(r"average (?:reward|loss)|\bloss [+-]?\d"))
+REWARDS = (re.compile(r"^baseline reward +\d"), re.compile(r"^fine-tuned reward +\d"))
+COMPARES_ALONE = {"gradients", "off_policy", "reward_model"}  # methods are compared there, no baseline with one policy
+
+
+@pytest.mark.parametrize("path", WORKED, ids=lambda p: p.stem)
+def test_what_the_handout_asks_to_print_is_whole_in_what_is_handed_in(path, tmp_path):
+    """Catches a log line or a reward behind the place where the output of a cell is cut, and a table cut in its rows."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    copy = tmp_path / path.name
+    copy.write_text(json.dumps(fill(blank(content, "x"), content)), encoding="utf-8")
+    notebook = read(copy)
+    handed_in = Counter(line for section in sections(notebook) for line in section.output.split("\n"))
+    printed = [line for cell in notebook.code_cells for line in cell.text_output.split("\n")]
+    for asked in TO_BE_PRINTED + (() if path.stem in COMPARES_ALONE else REWARDS):
+        lines = Counter(line.rstrip() for line in printed if asked.search(line))
+        assert lines, f"no line has {asked.pattern}"
+        assert not lines - handed_in, f"{asked.pattern} is cut"
+    assert [section.cell.source.split("\n")[0] for section in sections(notebook) if section.cut] == []
