@@ -1,16 +1,17 @@
 """Experience of any algorithm with a rollout, before its own formula: sample, reward, score under the reference."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_choice, require_positive
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
@@ -23,6 +24,7 @@ from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
 from shared.rollout_record import length_metrics
+from shared.rows import check_rows
 
 # So many steps in which every group had equal rewards are taken for a run that cannot learn.
 STEPS_WITHOUT_SIGNAL = 10
@@ -49,8 +51,6 @@ class RolloutConfig(TrainingConfig):
     reward_weights: one weight for each reward function; None weighs all 1.
     """
 
-    KL_PLACES: ClassVar = ("loss", "reward")
-
     num_generations: int = 8
     max_new_tokens: int = 16
     temperature: float = 1.0
@@ -65,7 +65,6 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 1, "num_generations")
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
-        require_choice(self, kl_in=self.KL_PLACES)
         _ = self.sampling  # checks its own fields
 
     @property
@@ -134,6 +133,8 @@ class Experience:
 
 class RolloutAlgorithm(Algorithm):
     """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
+
+    columns = ("prompt",)
 
     def __init__(
         self,
@@ -220,6 +221,7 @@ def rewarded_rollout(
     The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
     `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
     """
+    check_rows(rows, "prompt")
     rollout = sample(
         model,
         tokenizer,
@@ -238,8 +240,9 @@ def rewarded_rollout(
     metrics = {"reward": share.whole(rewards).mean().item()} | length_metrics(lengths, share.whole(rollout.truncated))
     metrics["entropy"] = (share.whole(rollout.entropy).sum() / share.whole(rollout.own_lengths).sum()).item()
     for function, column in zip(functions_of(reward_funcs), share.whole(rewards_per_func).unbind(dim=1)):
-        metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
-        metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()
+        given = column[~column.isnan()]  # without those that were none of this function's
+        metrics[f"rewards/{name_of(function)}/mean"] = given.mean().item()
+        metrics[f"rewards/{name_of(function)}/std"] = given.std(correction=0).item() if len(given) else math.nan
     return rollout, rewards_per_func, rewards, metrics
 
 

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.advantages import ScaleRewards, group_advantages
-from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
+from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
 from shared.environment import Environment, EnvironmentFactory
@@ -28,7 +28,7 @@ from shared.experience import (
     rewarded_rollout,
     sequence_kl,
 )
-from shared.kl import ESTIMATORS, KLEstimator
+from shared.kl import KLEstimator
 from shared.logps import completion_logps
 from shared.losses import LossType, RatioLevel, grpo_loss
 from shared.rewards import RewardFunction
@@ -68,13 +68,6 @@ class GRPOConfig(RolloutConfig):
         require_positive(self, "epsilon")
         if self.epsilon_high is not None:
             require_positive(self, "epsilon_high")
-        require_choice(
-            self,
-            kl_estimator=tuple(ESTIMATORS),
-            importance_sampling_level=("token", "sequence"),
-            loss_type=("grpo", "dapo", "dr_grpo"),
-            scale_rewards=("group", "batch", "none"),
-        )
 
 
 class GRPO(RolloutAlgorithm):

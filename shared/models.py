@@ -132,6 +132,7 @@ def load_tokenizer(name: str | os.PathLike | None = None) -> PreTrainedTokenizer
 
 
 def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
+    hub.refuse_without_tokenizer(source)
     tokenizer = load(AutoTokenizer, source, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids

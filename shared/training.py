@@ -18,6 +18,7 @@ Three are required: two methods and the model. The others have a default:
     loss(batch)                        required   a differentiable mean over the batch, and metrics
     model                              required   the model that is trained
     name                               training   the label of the progress bar and of the checkpoint
+    columns                            none       the columns in which every row must have a text
     parameter_groups(config)           one group  the parameters to train, each group with a learning rate
     weight(batch)                      tokens     the number of things that `loss` is a mean over
     rows_with_gradient(batch)          all        the rows that `loss` must see; the others count with a loss of 0
@@ -49,6 +50,7 @@ from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_interrupted
 from shared.progress import above_the_bar, log_line, silence
+from shared.rows import check_rows
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -93,12 +95,13 @@ def train(
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
 
     Raises:
-        ValueError: no rows, no parameters to train, a checkpoint of another run, or a model that an interrupted run
-            left half-trained.
+        ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, or
+            a model that an interrupted run left half-trained.
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
     # 1. What is trained, and where it goes on
+    check_rows(rows, *algorithm.columns)
     if not len(rows):
         raise ValueError("The training set is empty.")
     groups = algorithm.parameter_groups(config)
