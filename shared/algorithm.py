@@ -73,6 +73,13 @@ class Algorithm:
         """The number of things that the loss is a mean over, by default tokens. Losses of pieces are weighted with it."""
         return experience.num_tokens
 
+    def counts(self, experience: TrainingBatch) -> dict[str, float]:
+        """The number of things that a metric of the loss is a mean over, by name, where rows without gradient count too.
+
+        They count with 0. A metric that is not named is a mean over the tokens of the rows with a gradient.
+        """
+        return {}
+
     def rows_with_gradient(self, experience: TrainingBatch) -> Sequence[int]:
         """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
         return range(len(experience))

@@ -106,7 +106,7 @@ def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], d
     check_rows(rows, "prompt", "completion")
     documents = []
     learned_rows = []
-    for i, row in enumerate(rows):
+    for row in rows:
         prompt = tokenizer(row["prompt"])["input_ids"]
         if not prompt:
             raise ValueError(f"The prompt {row['prompt']!r} has no tokens: a completion needs something to follow.")

@@ -47,6 +47,7 @@ GRPO = ROLLOUT | {
     "scale_rewards": "group",
     "advantage_eps": 1e-4,
     "entropy_coef": 0.0,
+    "mask_truncated_completions": False,
 }
 PPO = ROLLOUT | {
     "steps": 40,
