@@ -109,10 +109,8 @@ class Algorithm:
 class TrainingConfig:
     """The settings that all algorithms have, checked when made.
 
-    What means the same as a setting of `trl.GRPOConfig` has its name. Two things differ. `max_new_tokens` is
-    `max_completion_length` there. And `steps`, `log_every`, `eval_every` and `checkpoint_every` count our steps, a
-    rollout with all updates on it; TRL's `max_steps`, `logging_steps`, `eval_steps` and `save_steps` count updates.
-    `shared/run/trl_settings.py` translates, and says what has no counterpart.
+    Most settings have the name that they have in `trl.GRPOConfig`; `docs/cluster.qmd` has a table of the others. A step here
+    is a rollout with all updates on it; TRL counts updates. `shared/run/trl_settings.py` translates.
 
     steps: batches of rows to learn from.
     prompts_per_step: N, rows of the data set in a batch.

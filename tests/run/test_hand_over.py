@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -71,6 +72,18 @@ def test_every_setting_is_handed_over_or_refused_or_of_no_consequence():
     renamed |= {"log_every", "checkpoint_every"}
     refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every"}
     assert {field.name for field in fields(GRPOConfig)} == set(SAME_NAME) | renamed | refused
+
+
+def test_the_table_of_names_is_whole():
+    """Catches a setting whose name is neither TRL's nor in the table of the docs, and a name that TRL does not have."""
+    page = (Path(__file__).parents[2] / "docs" / "cluster.qmd").read_text(encoding="utf-8")
+    table = page.partition("| here | in `trl.GRPOConfig` |\n|---|---|\n")[2].partition("\n\n")[0]
+    others = dict(re.match(r"\| `(\w+)` \| (.+) \|$", line).groups() for line in table.splitlines())
+    theirs = TRLConfig.__dataclass_fields__
+    assert others.keys() == {field.name for field in fields(GRPOConfig)} - theirs.keys()
+    for name, counterpart in others.items():
+        named = re.findall(r"`(\w+)`", counterpart)
+        assert set(named) <= theirs.keys() and (named or counterpart.startswith("none: ")), name
 
 
 @pytest.mark.parametrize(
