@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt
 from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import WORKLOADS, Problem, Reading, clock, make_problem
+from benchmarks.contestants import WORKLOADS, Problem, Reading, clock, make_problem, put_aside_what_was_loaded
 from benchmarks.scaling import paper
 from shared.engine import processes as engine
 from shared.grpo import train
@@ -81,6 +81,7 @@ def readings_of(problem: Problem) -> list[Reading]:
     """The clock at the end of each step; the evaluation's hook is called in every process, `on_step` in the first."""
     model, reference, tokenizer = problem.load()
     readings = []
+    put_aside_what_was_loaded()
 
     def read(model) -> float:
         readings.append(clock())

@@ -6,9 +6,11 @@ members have a default. `shared/rloo.py` is the shortest.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Literal, Protocol, get_args, get_origin, get_type_hints
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -16,6 +18,14 @@ from torch import Tensor, nn
 from shared.engine.processes import ALL_ROWS, Share
 
 Metrics = dict[str, float]
+NUMBERS = {int: Integral, float: Real}  # numpy's numbers are among them
+IN_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    tuple: "a list of numbers",
+    NoneType: "None",
+}
 
 
 class TrainingBatch(Protocol):
@@ -42,6 +52,8 @@ class Algorithm:
 
     name = "training"
     model: nn.Module
+    # The columns in which every row must have a text.
+    columns: tuple[str, ...] = ()
     # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
     idle_metrics: Metrics = {}
 
@@ -60,6 +72,13 @@ class Algorithm:
     def weight(self, experience: TrainingBatch) -> float:
         """The number of things that the loss is a mean over, by default tokens. Losses of pieces are weighted with it."""
         return experience.num_tokens
+
+    def counts(self, experience: TrainingBatch) -> dict[str, float]:
+        """The number of things that a metric of the loss is a mean over, by name, where rows without gradient count too.
+
+        They count with 0. A metric that is not named is a mean over the tokens of the rows with a gradient.
+        """
+        return {}
 
     def rows_with_gradient(self, experience: TrainingBatch) -> Sequence[int]:
         """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
@@ -90,10 +109,8 @@ class Algorithm:
 class TrainingConfig:
     """The settings that all algorithms have, checked when made.
 
-    What means the same as a setting of `trl.GRPOConfig` has its name. Two things differ. `max_new_tokens` is
-    `max_completion_length` there. And `steps`, `log_every`, `eval_every` and `checkpoint_every` count our steps, a
-    rollout with all updates on it; TRL's `max_steps`, `logging_steps`, `eval_steps` and `save_steps` count updates.
-    `shared/run/trl_settings.py` translates, and says what has no counterpart.
+    Most settings have the name that they have in `trl.GRPOConfig`; `docs/cluster.qmd` has a table of the others. A step here
+    is a rollout with all updates on it; TRL counts updates. `shared/run/trl_settings.py` translates.
 
     steps: batches of rows to learn from.
     prompts_per_step: N, rows of the data set in a batch.
@@ -125,6 +142,7 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self):
+        require_types(self)
         require_at_least(self, 1, "steps", "prompts_per_step", "num_iterations", "minibatches")
         require_at_least(self, 0, "warmup_steps", "log_every", "eval_every", "checkpoint_every", "seed", "weight_decay")
         require_positive(self, "learning_rate", "max_grad_norm")
@@ -148,11 +166,34 @@ def require_positive(config, *names: str) -> None:
             raise ValueError(f"{name} is {getattr(config, name)}; it must be positive and finite.")
 
 
-def require_choice(config, **choices: Iterable[str]) -> None:
-    """ValueError with the field's name and what may be chosen for one that is none of its choices."""
-    for name, allowed in choices.items():
-        if getattr(config, name) not in allowed:
-            raise ValueError(f"{name} is {getattr(config, name)!r}; choose one of {', '.join(allowed)}.")
+def require_types(config) -> None:
+    """ValueError with the field's name for one that is not of its type, or is none of its choices.
+
+    A text is no number: YAML reads 1e-4 as one. And a number is not cut off to a whole one.
+    """
+    hints = get_type_hints(type(config))
+    for field in fields(config):
+        value = getattr(config, field.name)
+        hint = hints[field.name]
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        if any(_is_a(value, kind) for kind in kinds):
+            continue
+        if get_origin(hint) is Literal:
+            raise ValueError(f"{field.name} is {value!r}; choose one of {', '.join(get_args(hint))}.")
+        wanted = " or ".join(IN_WORDS[get_origin(kind) or kind] for kind in kinds)
+        in_yaml = " In YAML write 1.0e-4: 1e-4 is a text there." if float in kinds and isinstance(value, str) else ""
+        raise ValueError(f"{field.name} is {value!r}; it must be {wanted}.{in_yaml}")
+
+
+def _is_a(value: object, kind: type) -> bool:
+    """True if a setting's value is of a kind: a class, None, a `Literal` of texts, or a tuple of numbers."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple | list) and all(_is_a(part, float) for part in value)
+    if kind in NUMBERS:
+        return isinstance(value, NUMBERS[kind]) and not isinstance(value, bool)
+    return isinstance(value, kind)
 
 
 def trained_parameters(model: nn.Module) -> list[nn.Parameter]:

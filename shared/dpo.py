@@ -22,7 +22,10 @@ from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import refuse_the_policy_as_reference
 from shared.losses import preference_loss
 from shared.models import reference_model
+from shared.rows import check_rows
 from shared.supervised import Batch, document_logits, encode_documents
+
+PREFERENCE = ("prompt", "chosen", "rejected")  # the columns of a row
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class DPO(Algorithm):
     """DPO as the training loop takes it."""
 
     name = "DPO"
+    columns = PREFERENCE
 
     def __init__(
         self,
@@ -109,14 +113,10 @@ class DPO(Algorithm):
 def both_of(rows: Sequence[dict]) -> list[dict]:
     """Preference rows as prompt-completion rows, each chosen completion followed by its rejected one.
 
-    Raises ValueError for a row that lacks one of the three columns.
+    Raises ValueError for a row that lacks a text in one of the three columns.
     """
-    documents = []
-    for i, row in enumerate(rows):
-        if missing := {"prompt", "chosen", "rejected"} - row.keys():
-            raise ValueError(f"Row {i} has no {sorted(missing)[0]!r}; a preference is prompt, chosen and rejected.")
-        documents += [{"prompt": row["prompt"], "completion": row[which]} for which in ("chosen", "rejected")]
-    return documents
+    check_rows(rows, *PREFERENCE)
+    return [{"prompt": row["prompt"], "completion": row[which]} for row in rows for which in ("chosen", "rejected")]
 
 
 def document_logps(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "N"]:

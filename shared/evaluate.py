@@ -20,6 +20,7 @@ from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
 from shared.rewards import RewardFunction, add_up, columns_of, environments_of, score
 from shared.rollout import sample
+from shared.rows import check_rows
 from shared.statistics import Interval, gain_interval, mean_interval
 from shared.tables import INTERVAL, mean_row
 
@@ -93,8 +94,9 @@ def evaluate(
         processes: those that share the rows; all of them call this, and all get the whole. Games travel between them
             by pickle.
 
-    Raises ValueError when there are no rows, and what `sample` and `score` refuse.
+    Raises ValueError when there are no rows or others than `check_rows` takes, and what `sample` and `score` refuse.
     """
+    check_rows(rows, "prompt")
     if not len(rows):
         raise ValueError("There are no rows to evaluate on.")
     sampling = Sampling(max_new_tokens, temperature)

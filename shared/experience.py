@@ -1,16 +1,17 @@
 """Experience of any algorithm with a rollout, before its own formula: sample, reward, score under the reference."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_choice, require_positive
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
@@ -23,6 +24,7 @@ from shared.models import reference_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
 from shared.rollout_record import length_metrics
+from shared.rows import check_rows
 
 # So many steps in which every group had equal rewards are taken for a run that cannot learn.
 STEPS_WITHOUT_SIGNAL = 10
@@ -49,8 +51,6 @@ class RolloutConfig(TrainingConfig):
     reward_weights: one weight for each reward function; None weighs all 1.
     """
 
-    KL_PLACES: ClassVar = ("loss", "reward")
-
     num_generations: int = 8
     max_new_tokens: int = 16
     temperature: float = 1.0
@@ -65,7 +65,6 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 1, "num_generations")
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
-        require_choice(self, kl_in=self.KL_PLACES)
         _ = self.sampling  # checks its own fields
 
     @property
@@ -80,6 +79,7 @@ class Experience:
     rewards_per_func: (B, F); rewards: (B,).
     advantages: (B,), one for all tokens of a completion, or (B, C).
     ref_logps: (B, C), or None without a KL penalty.
+    learned: (B,), on the CPU, the completions that the loss is about; None for all.
     """
 
     rollout: Rollout
@@ -88,6 +88,7 @@ class Experience:
     advantages: Float[Tensor, "B"] | Float[Tensor, "B C"]
     ref_logps: Float[Tensor, "B C"] | None
     metrics: Metrics
+    learned: Bool[Tensor, "B"] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.rollout.prompts)
@@ -97,8 +98,15 @@ class Experience:
         return self.rollout.prompt_lengths
 
     @property
+    def loss_mask(self) -> Int[Tensor, "B C"]:
+        """1 for the tokens that the loss is about."""
+        mask = self.rollout.loss_mask
+        return mask if self.learned is None else mask * self.learned.to(mask.device)[:, None]
+
+    @property
     def num_tokens(self) -> int:
-        return int(self.rollout.own_lengths.sum())
+        lengths = self.rollout.own_lengths
+        return int((lengths if self.learned is None else lengths[self.learned]).sum())
 
     @property
     def num_places(self) -> int:
@@ -122,6 +130,7 @@ class Experience:
             "rewards": self.rewards[self.rollout.rows_of(prompts)],
             "advantages": self.part(self.advantages, prompts, rollout),
             "ref_logps": self.part(self.ref_logps, prompts, rollout),
+            "learned": self.part(self.learned, prompts, rollout),
         }
 
     def part(self, values: Tensor | None, prompts: Sequence[int], rollout: Rollout) -> Tensor | None:
@@ -134,6 +143,8 @@ class Experience:
 
 class RolloutAlgorithm(Algorithm):
     """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
+
+    columns = ("prompt",)
 
     def __init__(
         self,
@@ -217,9 +228,11 @@ def rewarded_rollout(
     With a `share` the rows are a part of the step's, at its places; the metrics are still of the whole step.
     `sampled_with` are `constraint`, `environment` and `environment_factory` of `shared.rollout.sample`.
 
-    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths, and
-    `entropy`, the mean over all sampled tokens of that of the distribution which each was drawn from.
+    The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths,
+    `num_tokens`, of prompts and completions in this step (a history has the sum so far), and `entropy`, the mean over all
+    sampled tokens of that of the distribution which each was drawn from.
     """
+    check_rows(rows, "prompt")
     rollout = sample(
         model,
         tokenizer,
@@ -236,10 +249,13 @@ def rewarded_rollout(
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
     lengths = share.whole(rollout.lengths)
     metrics = {"reward": share.whole(rewards).mean().item()} | length_metrics(lengths, share.whole(rollout.truncated))
+    prompt_tokens = share.whole(rollout.prompt_lengths.repeat_interleave(rollout.num_generations))
+    metrics["num_tokens"] = (prompt_tokens.sum() + share.whole(rollout.own_lengths).sum()).item()
     metrics["entropy"] = (share.whole(rollout.entropy).sum() / share.whole(rollout.own_lengths).sum()).item()
     for function, column in zip(functions_of(reward_funcs), share.whole(rewards_per_func).unbind(dim=1)):
-        metrics[f"rewards/{name_of(function)}/mean"] = column.mean().item()
-        metrics[f"rewards/{name_of(function)}/std"] = column.std(correction=0).item()
+        given = column[~column.isnan()]  # without those that were none of this function's
+        metrics[f"rewards/{name_of(function)}/mean"] = given.mean().item()
+        metrics[f"rewards/{name_of(function)}/std"] = given.std(correction=0).item() if len(given) else math.nan
     return rollout, rewards_per_func, rewards, metrics
 
 

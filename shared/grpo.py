@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.advantages import ScaleRewards, group_advantages
-from shared.algorithm import Metrics, require_at_least, require_choice, require_positive
+from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
 from shared.environment import Environment, EnvironmentFactory
@@ -28,9 +28,9 @@ from shared.experience import (
     rewarded_rollout,
     sequence_kl,
 )
-from shared.kl import ESTIMATORS, KLEstimator
+from shared.kl import KLEstimator
 from shared.logps import completion_logps
-from shared.losses import LossType, RatioLevel, grpo_loss
+from shared.losses import CLIP_RATIOS, LossType, RatioLevel, grpo_loss
 from shared.rewards import RewardFunction
 
 
@@ -50,6 +50,8 @@ class GRPOConfig(RolloutConfig):
     scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
     advantage_eps: added to that standard deviation.
     entropy_coef: weight of an entropy bonus; 0 gives none.
+    mask_truncated_completions: leave completions that max_new_tokens cut off out of the loss; their rewards still count
+        in their group.
     """
 
     kl_estimator: KLEstimator = "k3"
@@ -60,6 +62,7 @@ class GRPOConfig(RolloutConfig):
     scale_rewards: ScaleRewards = "group"
     advantage_eps: float = 1e-4
     entropy_coef: float = 0.0
+    mask_truncated_completions: bool = False
 
     def __post_init__(self):
         super().__post_init__()
@@ -68,20 +71,13 @@ class GRPOConfig(RolloutConfig):
         require_positive(self, "epsilon")
         if self.epsilon_high is not None:
             require_positive(self, "epsilon_high")
-        require_choice(
-            self,
-            kl_estimator=tuple(ESTIMATORS),
-            importance_sampling_level=("token", "sequence"),
-            loss_type=("grpo", "dapo", "dr_grpo"),
-            scale_rewards=("group", "batch", "none"),
-        )
 
 
 class GRPO(RolloutAlgorithm):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
-    idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0}
+    idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0} | dict.fromkeys(CLIP_RATIOS, 0.0)
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         return collect(
@@ -102,6 +98,11 @@ class GRPO(RolloutAlgorithm):
     def weight(self, experience: Experience) -> float:
         """dapo divides by tokens, the other two by completions."""
         return experience.num_tokens if self.config.loss_type == "dapo" else len(experience.rollout)
+
+    def counts(self, experience: Experience) -> dict[str, float]:
+        """Of clipping, the tokens, or the completions where each has one ratio."""
+        by_token = self.config.importance_sampling_level == "token"
+        return dict.fromkeys(CLIP_RATIOS, experience.num_tokens if by_token else len(experience.rollout))
 
     def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
         """A group whose rewards are all equal has none, unless KL or entropy act on it as well."""
@@ -161,6 +162,7 @@ def collect(
         advantages=share.mine(advantages).to(rollout.old_logps.device),
         ref_logps=ref_logps,
         metrics=group_metrics | metrics,  # the reward of the task, without the penalty
+        learned=~rollout.truncated if config.mask_truncated_completions else None,
     )
 
 
@@ -175,7 +177,7 @@ def policy_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
-        rollout.loss_mask,
+        experience.loss_mask,
         experience.ref_logps if beta else None,
         entropy,
         beta=beta,

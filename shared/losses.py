@@ -19,6 +19,7 @@ from shared.kl import KLEstimator, per_token_kl
 
 LossType = Literal["grpo", "dapo", "dr_grpo"]
 RatioLevel = Literal["token", "sequence"]
+CLIP_RATIOS = ("clip_ratio/low_mean", "clip_ratio/high_mean", "clip_ratio/region_mean")
 
 
 def masked_mean(values: Float[Tensor, "B C"], mask: Tensor) -> Float[Tensor, ""]:
@@ -138,7 +139,8 @@ def grpo_loss(
             geometric mean of theirs; `clip_ratio` and `ratio` are means over tokens either way.
 
     Returns:
-        the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given), `clip_ratio` and `ratio`.
+        the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given), `clip_ratio` and `ratio`, and those
+        of `clip_ratios`.
 
     Raises:
         ValueError: a term is weighted whose tensor is missing, or an unknown `importance_sampling_level`.
@@ -161,6 +163,9 @@ def grpo_loss(
         "clip_ratio": masked_mean(was_clipped, completion_mask),
         "ratio": masked_mean(log_ratio.detach().exp(), completion_mask),
     }
+    metrics |= clip_ratios(
+        log_ratio.detach(), token_advantages, completion_mask, epsilon, epsilon_high, importance_sampling_level
+    )
     if ref_logps is not None:
         kl = per_token_kl(logps, ref_logps.masked_fill(padding, 0.0), kl_estimator)  # (B, C)
         metrics["kl"] = masked_mean(kl.detach(), completion_mask)
@@ -173,6 +178,28 @@ def grpo_loss(
 
     loss = aggregate(per_token_loss, completion_mask, loss_type, max_completion_length)
     return loss, {"loss": loss.detach()} | metrics
+
+
+def clip_ratios(
+    log_ratio: Float[Tensor, "B C"],
+    advantages: Float[Tensor, "B #C"],
+    completion_mask: Tensor,
+    epsilon: float,
+    epsilon_high: float | None,
+    level: RatioLevel,
+) -> dict[str, Tensor]:
+    """TRL's `clip_ratio/low_mean`, `/high_mean` and `/region_mean`: below the range, above it, and both.
+
+    The share of tokens, or of completions where each has one ratio, that clipping leaves without a gradient: below
+    1 - epsilon with a negative advantage, or above 1 + epsilon_high with a positive one.
+    """
+    ratio = log_ratio.exp()
+    low = (ratio < 1 - epsilon) & (advantages < 0)  # (B, C)
+    high = (ratio > 1 + (epsilon if epsilon_high is None else epsilon_high)) & (advantages > 0)
+    if level == "sequence":
+        low, high, completion_mask = low[:, :1], high[:, :1], torch.ones_like(low[:, :1])
+    clipped = dict(zip(CLIP_RATIOS, (low, high, low | high)))
+    return {name: masked_mean(where.float(), completion_mask) for name, where in clipped.items()}
 
 
 def sequence_loss(

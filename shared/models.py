@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from logging import ERROR, getLogger
 from pathlib import Path
 
 import torch
@@ -25,6 +26,9 @@ from shared.engine.threads import choose_threads
 
 COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
 COURSE_MODEL_ANYWHERE = "models/course-lm"  # what it is called in files that leave this machine
+# bitsandbytes, which peft imports, says in every run that one of its kernels for the CPU is missing. None of them is used:
+# see `shared.engine.four_bits`.
+getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
 LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
 
 
@@ -132,6 +136,7 @@ def load_tokenizer(name: str | os.PathLike | None = None) -> PreTrainedTokenizer
 
 
 def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
+    hub.refuse_without_tokenizer(source)
     tokenizer = load(AutoTokenizer, source, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
@@ -169,8 +174,7 @@ def _load_adapters(source: hub.Source, place: Placement) -> PreTrainedModel:
     if base == COURSE_MODEL_ANYWHERE:
         base = str(COURSE_MODEL)
     model = _load_model(hub.find(base, settings.revision), place, all_trained=False)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
+    with without_checkpointing_warnings():
         return PeftModel.from_pretrained(model, source.name, is_trainable=True, **source.options)
 
 
@@ -199,6 +203,14 @@ def without_bars() -> Iterator[None]:
         logging.enable_progress_bar()
 
 
+@contextmanager
+def without_checkpointing_warnings() -> Iterator[None]:
+    """No warning inside the block that peft, TRL and transformers have about each other's names of gradient checkpointing."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*gradient_checkpointing", category=FutureWarning)
+        yield
+
+
 def nf4(device: torch.device):
     """4-bit settings; matrices are multiplied in the fastest type that the device has."""
     from transformers import BitsAndBytesConfig
@@ -215,8 +227,7 @@ def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
 
     origin = getattr(model, "loaded_from", Origin(""))
     config = lora_config(**({"revision": origin.revision} | options))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")  # between peft and transformers
+    with without_checkpointing_warnings():
         return get_peft_model(model, config)
 
 

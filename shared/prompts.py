@@ -6,11 +6,13 @@ into one or the other; rewards take the completions of both, for they ignore whi
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
+
+from shared.rows import is_conversation
 
 # A right completion may be worded a little longer than ours: a fifth more tokens than the longest.
 SLACK = 1.2
@@ -29,35 +31,61 @@ class Task(Protocol):
     MAX_NEW_TOKENS: int
 
 
-def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task) -> list[dict]:
+def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None) -> list[dict]:
     """The rows with prompts as the model of this tokenizer wants them; all other columns stay.
 
     Without a chat template the rows stay as they are. With one, the question is the row's column `question` where it
-    has one, else its prompt.
+    has one, else its prompt. A prompt that is a conversation, as TRL's rows may have, becomes a text here, once: that is
+    what the model reads, what rewards are given, and what is compared where prompts are.
+
+    task: what says the answer's format to a chat model; None for rows that say it themselves.
+
+    Raises ValueError for a conversation where there is no chat template.
     """
-    return [row | {"prompt": prompt_for(tokenizer, row, task.CHAT_SYSTEM_PROMPT)} for row in rows]
+    system_prompt = "" if task is None else task.CHAT_SYSTEM_PROMPT
+    return [row | {"prompt": prompt_for(tokenizer, row, system_prompt)} for row in rows]
 
 
 def prompt_for(tokenizer: PreTrainedTokenizerBase, row: dict, system_prompt: str) -> str:
     """The prompt of one row: plain, or in the chat template up to where the model's turn begins."""
+    if is_conversation(row["prompt"]):
+        return conversation_in_chat_template(tokenizer, row["prompt"], system_prompt)
     if not tokenizer.chat_template:
         return row["prompt"]
     return in_chat_template(tokenizer, row.get("question", row["prompt"]).strip(), system_prompt)
 
 
 def in_chat_template(tokenizer: PreTrainedTokenizerBase, question: str, system_prompt: str = "") -> str:
-    """A conversation of one question, up to where the model's turn begins.
+    """A conversation of one question, up to where the model's turn begins."""
+    return conversation_in_chat_template(tokenizer, [{"role": "user", "content": question}], system_prompt)
+
+
+def conversation_in_chat_template(
+    tokenizer: PreTrainedTokenizerBase, conversation: Sequence[Mapping[str, str]], system_prompt: str = ""
+) -> str:
+    """A conversation as a text, up to where the model's turn begins.
 
     A BOS that the tokenizer adds to every text is left out here, or there would be two.
+
+    system_prompt: goes in front where the conversation has no system message of its own.
+
+    Raises ValueError without a chat template.
     """
-    user = {"role": "user", "content": question}
-    if not system_prompt:
-        text = _rendered(tokenizer, [user])
-    else:
-        try:
-            text = _rendered(tokenizer, [{"role": "system", "content": system_prompt}, user])
-        except TemplateError:  # some templates (Gemma's) refuse a system message: then the question says it all
-            text = _rendered(tokenizer, [{"role": "user", "content": f"{system_prompt}\n\n{question}"}])
+    if not tokenizer.chat_template:
+        raise ValueError(
+            "A prompt is a conversation, and this model has no chat template to make a text of it: give prompts that are "
+            "texts, or a model that was trained for chat."
+        )
+    first, *others = conversation
+    if system_prompt and first["role"] != "system":
+        first, others = {"role": "system", "content": system_prompt}, [first, *others]
+    try:
+        text = _rendered(tokenizer, [first, *others])
+    except TemplateError:  # some templates (Gemma's) refuse a system message: then the question says it all
+        if first["role"] != "system" or not others:
+            raise
+        question = {"role": "user", "content": f"{first['content']}\n\n{others[0]['content']}"}
+        text = _rendered(tokenizer, [question, *others[1:]])
     adds_bos = tokenizer.bos_token_id in tokenizer("")["input_ids"]
     return text.removeprefix(tokenizer.bos_token) if adds_bos else text
 

@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
-from shared.dpo import both_of
+from shared.dpo import PREFERENCE, both_of
 from shared.engine.processes import ALL_ROWS, Share
 from shared.losses import preference_loss
 from shared.models import frozen_copy
@@ -97,6 +97,7 @@ class RewardModelling(Algorithm):
     """The fit of a reward model as the training loop takes it."""
 
     name = "reward model"
+    columns = PREFERENCE
     numbers_per_place = 1  # a batch's places are the numbers in its states: the transformer's pass was made before
 
     def __init__(self, model: RewardModel):

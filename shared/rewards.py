@@ -1,13 +1,16 @@
 """Calling reward functions, adding them up, and a few that fit any task.
 
-A reward function has TRL's signature, `reward(prompts, completions, **columns) -> list[float]`, so each one also
-runs in `trl.GRPOTrainer` unchanged. It reads only the completion, and the completion's environment where it has one: a
-reward that reads the prompt as well pays for what the user wrote. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
+A reward function has TRL's signature, `reward(prompts, completions, **columns) -> list[float | None]`, so each one also
+runs in `trl.GRPOTrainer` unchanged; None is for a completion that another function is there for. It reads only the
+completion, and the completion's environment where it has one: a reward that reads the prompt as well pays for what the
+user wrote. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
 that model is frozen, or the policy would learn to move its own judge.
 """
 
+import inspect
 import math
-from collections.abc import Callable, Sequence
+import reprlib
+from collections.abc import Callable, Collection, Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -19,7 +22,7 @@ from shared.models import best_device, load
 from shared.prompts import in_chat_template
 from shared.rollout import Rollout
 
-RewardFunction = Callable[..., list[float]]
+RewardFunction = Callable[..., list[float | None]]
 Embedder = Callable[[Sequence[str]], Tensor]  # B texts to unit vectors, (B, H)
 
 
@@ -29,31 +32,75 @@ def score(
     completions: Sequence[str],
     columns: dict[str, Sequence] | None = None,
 ) -> Float[Tensor, "B F"]:
-    """Call F reward functions on B completions, (B, F).
+    """Call F reward functions on B completions, (B, F). A function gives None to what is not for it, here nan.
 
     Args:
         columns: further columns of the data set, each with B entries, passed by name.
 
     Raises:
-        ValueError: a function returns the wrong number of rewards or one that is not a finite number; the
-            message names the function and the completion.
+        ValueError: a function does not take the columns, returns the wrong number of rewards or one that is not a
+            finite number, or all functions give None to one completion; the message names the function and the
+            completion.
     """
     scores = []
     for function in functions_of(reward_funcs):
-        name = name_of(function)
-        rewards = function(prompts=list(prompts), completions=list(completions), **(columns or {}))
-        if rewards is None or len(rewards) != len(completions):
-            found = "nothing" if rewards is None else f"{len(rewards)} rewards"
+        given = {"prompts": list(prompts), "completions": list(completions)} | (columns or {})
+        refuse_other_arguments(function, given)
+        rewards = function(**given)
+        if not hasattr(rewards, "__len__") or len(rewards) != len(completions):
+            found = f"{len(rewards)} rewards" if hasattr(rewards, "__len__") else reprlib.repr(rewards)
+            found = "nothing" if rewards is None else found
             raise ValueError(
-                f"{name} returned {found} for {len(completions)} completions; return a list, one for each."
+                f"{name_of(function)} returned {found} for {len(completions)} completions; return a list, one for each."
             )
-        for i, reward in enumerate(rewards):
-            if reward is None or not math.isfinite(reward):
-                raise ValueError(
-                    f"{name} gave the reward {reward} to completion {i}, {completions[i]!r}; give a finite number."
-                )
-        scores.append([float(reward) for reward in rewards])
-    return torch.tensor(scores).T
+        scores.append([as_number(reward, function, text) for reward, text in zip(rewards, completions)])
+    rewards_per_func = torch.tensor(scores).T
+    for i in rewards_per_func.isnan().all(dim=1).nonzero().flatten().tolist():
+        names = " and ".join(map(name_of, functions_of(reward_funcs)))
+        raise ValueError(
+            f"{names} gave None to completion {i}, {completions[i]!r}; one function must give it a number."
+        )
+    return rewards_per_func
+
+
+def refuse_other_arguments(function: RewardFunction, given: Collection[str]) -> None:
+    """ValueError when the function does not take what it is given by name, or asks for more."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions that are written in C do not tell
+        return
+    named = {p.name: p for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    unknown = [name for name in given if name not in named]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        raise ValueError(
+            f"{name_of(function)} does not take {unknown[0]!r}, and every column of the rows is passed by name: define "
+            f"it as {name_of(function)}(prompts, completions, **columns)."
+        )
+    missing = [p.name for p in named.values() if p.default is p.empty and p.name not in given]
+    if missing:
+        raise ValueError(
+            f"{name_of(function)} asks for {missing[0]!r}, and the rows have no such column: it is given "
+            f"{', '.join(given)}."
+        )
+
+
+def as_number(reward: object, function: RewardFunction, completion: str) -> float:
+    """A reward as a number; nan for None, which says that this completion is none of this function's.
+
+    Raises ValueError for a text, and for a number that is not finite.
+    """
+    if reward is None:
+        return math.nan
+    try:
+        number = math.nan if isinstance(reward, str) else float(reward)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(
+            f"{name_of(function)} gave the reward {reprlib.repr(reward)} to the completion {completion!r}; give a finite "
+            "number, or None where the completion is for another reward function."
+        )
+    return number
 
 
 def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> list[RewardFunction]:
@@ -87,12 +134,16 @@ def environments_of(environments: list | None) -> dict[str, list]:
 
 
 def add_up(rewards_per_func: Float[Tensor, "B F"], weights: Sequence[float] | None = None) -> Float[Tensor, "B"]:
-    """The weighted sum over functions, (B, F) to (B,); all weights 1 by default. ValueError when F weights are not given."""
+    """The weighted sum over functions, (B, F) to (B,), to which a nan adds nothing; all weights are 1 by default.
+
+    Raises ValueError when F weights are not given.
+    """
+    given = rewards_per_func.nan_to_num(nan=0.0)
     if weights is None:
-        return rewards_per_func.sum(dim=1)
-    if len(weights) != rewards_per_func.size(1):
-        raise ValueError(f"{len(weights)} reward weights were given for {rewards_per_func.size(1)} reward functions.")
-    return rewards_per_func @ rewards_per_func.new_tensor(weights)
+        return given.sum(dim=1)
+    if len(weights) != given.size(1):
+        raise ValueError(f"{len(weights)} reward weights were given for {given.size(1)} reward functions.")
+    return given @ given.new_tensor(weights)
 
 
 def columns_of(rows: Sequence[dict]) -> dict[str, list]:

@@ -8,7 +8,7 @@ RLOOTrainer: it allows several updates a rollout and clips a ratio for that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor
@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.advantages import leave_one_out_advantages
-from shared.algorithm import Metrics, require_at_least, require_choice
+from shared.algorithm import Metrics, require_at_least
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
 from shared.environment import Environment, EnvironmentFactory
@@ -42,14 +42,11 @@ class RLOOConfig(RolloutConfig):
     kl_in: "reward" only, beta x the completion's summed k1 is taken off its reward.
     """
 
-    KL_PLACES: ClassVar = ("reward",)
-
     baseline: Literal["leave_one_out", "none"] = "leave_one_out"
     kl_in: Literal["reward"] = "reward"
 
     def __post_init__(self):
         super().__post_init__()
-        require_choice(self, baseline=("leave_one_out", "none"))
         if self.baseline == "leave_one_out":
             require_at_least(self, 2, "num_generations")
         if self.num_iterations * self.minibatches > 1:

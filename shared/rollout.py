@@ -48,6 +48,7 @@ from shared.engine.cached import CachedDecoder
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.decoding import LlamaDecoder, start_decoding
+from shared.engine.merged import merged_adapters
 from shared.engine.modes import eval_mode
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampling_logits
@@ -214,7 +215,7 @@ def sample(
         rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
         games = make_games(environment_factory, rows, num_generations, seed, step, places)
 
-    with eval_mode(model):
+    with eval_mode(model), merged_adapters(model):
         # The beginning: the model has read the prompts, and nothing is drawn yet.
         decoder, completions = begin_completions(model, encoded, num_generations, C)
         draws = begin_draws(sampling, decoder.logits, num_generations, seed, step, places)

@@ -141,12 +141,14 @@ class Rollout:
 
 
 def length_metrics(lengths: Int[Tensor, "B"], truncated: Bool[Tensor, "B"]) -> dict[str, float]:
-    """The lengths of completions, and the share of them that was cut off, for the log."""
+    """The lengths of completions, of those alone that ended by themselves, and the share that was cut off, for the log."""
     lengths = lengths.float()
+    terminated = lengths[~truncated]
     return {
         "completions/mean_length": lengths.mean().item(),
         "completions/min_length": lengths.min().item(),
         "completions/max_length": lengths.max().item(),
+        "completions/mean_terminated_length": terminated.mean().item() if len(terminated) else 0.0,
         "completions/clipped_ratio": truncated.float().mean().item(),
     }
 

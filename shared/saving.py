@@ -1,6 +1,6 @@
 """Keep a tuned policy: weights or adapters, tokenizer and a model card, in one folder that is whole or not there.
 
-    save_policy(model, tokenizer, "build/my-dots", task="dots", measured=compare(before, after))
+    save_policy(model, tokenizer, "build/my-dots", task="dots", measured={"fine-tuned": after.mean})
     model, tokenizer = load_policy("build/my-dots")
 
 The card, README.md, begins with the header that the Hugging Face hub reads, so that the folder can be uploaded as it is

@@ -21,6 +21,7 @@ from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
 from shared.rollout_record import longest, padded
+from shared.rows import check_rows
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Supervised(Algorithm):
     """Supervised fine-tuning as the training loop takes it."""
 
     name = "supervised"
+    columns = ("prompt", "completion")
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase):
         self.model = model
@@ -96,16 +98,15 @@ def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], d
     """Rows with `prompt`, `completion` and, where an environment spoke, `spoken` as one batch.
 
     Prompt and completion are tokenised apart, as they are when a completion is sampled. Raises ValueError for a row
-    that lacks one of the two, whose prompt has no tokens or whose `spoken` is out of place, and for a tokenizer without
-    EOS.
+    that lacks a text in one of the two, whose prompt has no tokens or whose `spoken` is out of place, and for a tokenizer
+    without EOS.
     """
     if tokenizer.eos_token_id is None:
         raise ValueError("The tokenizer has no EOS token, so the model could not learn where a completion ends.")
+    check_rows(rows, "prompt", "completion")
     documents = []
     learned_rows = []
-    for i, row in enumerate(rows):
-        if missing := {"prompt", "completion"} - row.keys():
-            raise ValueError(f"Row {i} has no {sorted(missing)[0]!r}; supervised training needs prompt and completion.")
+    for row in rows:
         prompt = tokenizer(row["prompt"])["input_ids"]
         if not prompt:
             raise ValueError(f"The prompt {row['prompt']!r} has no tokens: a completion needs something to follow.")

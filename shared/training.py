@@ -18,8 +18,10 @@ Three are required: two methods and the model. The others have a default:
     loss(batch)                        required   a differentiable mean over the batch, and metrics
     model                              required   the model that is trained
     name                               training   the label of the progress bar and of the checkpoint
+    columns                            none       the columns in which every row must have a text
     parameter_groups(config)           one group  the parameters to train, each group with a learning rate
     weight(batch)                      tokens     the number of things that `loss` is a mean over
+    counts(batch)                      {}         the same of metrics that are means over all rows
     rows_with_gradient(batch)          all        the rows that `loss` must see; the others count with a loss of 0
     numbers_per_place                  V          the logits that a pass makes for one token, real or padding
     idle_metrics                       {}         the metrics of an update in which no row has a gradient
@@ -35,9 +37,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 import torch
+from jaxtyping import Int
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
@@ -49,6 +53,7 @@ from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_interrupted
 from shared.progress import above_the_bar, log_line, silence
+from shared.rows import check_rows
 
 STOP_AFTER_NON_FINITE = 3
 # Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
@@ -93,12 +98,13 @@ def train(
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
 
     Raises:
-        ValueError: no rows, no parameters to train, a checkpoint of another run, or a model that an interrupted run
-            left half-trained.
+        ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, or
+            a model that an interrupted run left half-trained.
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
     # 1. What is trained, and where it goes on
+    check_rows(rows, *algorithm.columns)
     if not len(rows):
         raise ValueError("The training set is empty.")
     groups = algorithm.parameter_groups(config)
@@ -126,6 +132,7 @@ def train(
         history = run_file.resume()
         if history:
             clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
+            say(f"Going on from step {len(history)} of {checkpoint_path}.")
         no_bar = not progress or not processes.first
         bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=no_bar)
         reporter = Reporter(algorithm, config, listeners, bar, say)
@@ -135,6 +142,8 @@ def train(
                 started = time.perf_counter()
                 warm_up(optimizer, full_rates, config.warmup_steps, step)
                 metrics = one_step(algorithm, rows, config, step, optimizer, processes)
+                if "num_tokens" in metrics:  # so far, as TRL counts
+                    metrics["num_tokens"] += history[-1]["num_tokens"] if history else 0
                 record = {"step": step + 1} | metrics | {"learning_rate": optimizer.param_groups[0]["lr"]}
                 if evaluate is not None and is_due(config.eval_every, step):
                     record["eval_reward"] = float(evaluate(algorithm.model))
@@ -300,11 +309,14 @@ def add_up_gradient(
     The gradient is added up, piece by piece and process by process. Each piece's loss is a mean over the piece, so it is
     weighted with the piece's part of the whole: pieces of 3 and 1 tokens count 3/4 and 1/4.
 
-    A row without gradient is in no piece. It counts in the loss, with 0. It does not count in the metrics, which are
-    means over the tokens of the other rows.
+    A row without gradient is in no piece. It counts in the loss, with 0, and in the metrics of `algorithm.counts`. It does
+    not count in the other metrics, which are means over the tokens of the other rows.
     """
     working = with_gradient(algorithm, minibatch)
-    whole_weight, working_tokens = processes.total([algorithm.weight(minibatch), working.num_tokens])
+    counts = algorithm.counts(minibatch)
+    whole = processes.total([algorithm.weight(minibatch), working.num_tokens, *counts.values()])
+    whole_weight, working_tokens, *whole_counts = whole
+    whole_counts = dict(zip(counts, whole_counts))
     if not working_tokens:
         return no_gradient(algorithm)
     totals: dict[str, Tensor] = {}
@@ -313,8 +325,9 @@ def add_up_gradient(
             loss, metrics = algorithm.loss(piece)
         loss_weight = algorithm.weight(piece) / whole_weight
         metrics_weight = piece.num_tokens / working_tokens
+        counted = {name: count / whole_counts[name] for name, count in algorithm.counts(piece).items()}
         (loss * loss_weight).backward()
-        weighted = {name: value * metrics_weight for name, value in metrics.items()}
+        weighted = {name: value * counted.get(name, metrics_weight) for name, value in metrics.items()}
         weighted["loss"] = loss.detach() * loss_weight
         for name, value in weighted.items():
             totals[name] = totals.get(name, 0.0) + value
@@ -402,14 +415,17 @@ def device_of(model: nn.Module) -> torch.device:
 
 def rows_of_step(rows: Sequence[dict], count: int, step: int, seed: int) -> list[dict]:
     """The rows of one step: the data set in a new seeded order each epoch, so that resuming needs no state."""
-    orders: dict[int, list[int]] = {}
     chosen = []
     for position in range(step * count, (step + 1) * count):
         epoch, place = divmod(position, len(rows))
-        if epoch not in orders:
-            orders[epoch] = permutation(len(rows), seed, epoch, ROWS).tolist()
-        chosen.append(rows[orders[epoch][place]])
+        chosen.append(rows[int(order_of_epoch(len(rows), seed, epoch)[place])])
     return chosen
+
+
+@lru_cache(maxsize=2)  # a step may end one epoch and begin the next
+def order_of_epoch(count: int, seed: int, epoch: int) -> Int[Tensor, "count"]:
+    """The order of so many rows in this epoch, kept while the steps go through it: of a million it takes a while."""
+    return permutation(count, seed, epoch, ROWS)
 
 
 def mean_metrics(records: Sequence[Metrics]) -> Metrics:

@@ -23,5 +23,5 @@ def parameters(model):
     return [p.detach().clone() for p in model.parameters()]
 
 
-def run(model, tokenizer, reward=first_letter, config=CONFIG, **options):
-    return train(model, tokenizer, ROWS, reward, config, progress=False, **options)
+def run(model, tokenizer, reward=first_letter, config=CONFIG, rows=ROWS, **options):
+    return train(model, tokenizer, rows, reward, config, progress=False, **options)

@@ -12,6 +12,7 @@ import torch
 from shared import training
 from shared.critic import ActorCritic
 from shared.grpo import GRPO, GRPOConfig
+from shared.losses import CLIP_RATIOS
 from shared.ppo import PPO, PPOConfig
 from shared.rloo import RLOO, RLOOConfig
 from tests.conftest import few_of
@@ -164,7 +165,8 @@ def test_a_step_without_work_hands_zeros_to_the_optimiser():
     metrics = training.add_up_gradient(algorithm, experience, CONFIG)
     assert algorithm.passed == []
     assert all(torch.equal(p.grad, torch.zeros_like(p)) for p in algorithm.model.parameters())
-    assert {name: value.item() for name, value in metrics.items()} == {"loss": 0.0, "clip_ratio": 0.0, "ratio": 1.0}
+    idle = {"loss": 0.0, "clip_ratio": 0.0, "ratio": 1.0} | dict.fromkeys(CLIP_RATIOS, 0.0)
+    assert {name: value.item() for name, value in metrics.items()} == idle
 
 
 def test_a_frozen_parameter_gets_no_gradient():

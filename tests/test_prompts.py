@@ -177,3 +177,26 @@ def test_tasks_need_neither_torch_nor_transformers():
     names = ", ".join(task.__name__ for task in TASKS)
     code = f"import sys, {names}\nassert not {{'torch', 'transformers', 'tokenizers'}} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_conversation_becomes_a_text_once():
+    """Catches rewards and splits that are given a list of messages, and a task's system prompt beside a row's own."""
+    tokenizer = byte_tokenizer(chat_template=CHAT_ML)
+    asked = [{"role": "user", "content": "1 + 1?"}, {"role": "assistant", "content": "2"}]
+    asked.append({"role": "user", "content": "2 + 2?"})
+    told = [{"role": "system", "content": "Answer in words."}, *asked]
+    rows = [{"prompt": asked, "answer": "4"}, {"prompt": told, "answer": "four"}]
+    turns = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in asked) + "<|im_start|>assistant\n"
+    own = "<|im_start|>system\nAnswer in words.<|im_end|>\n"
+    tasks = f"<|im_start|>system\n{dots.CHAT_SYSTEM_PROMPT}<|im_end|>\n"
+    plain = rows_for(tokenizer, rows)
+    assert [row["prompt"] for row in plain] == [turns, own + turns]
+    assert [row["prompt"] for row in rows_for(tokenizer, rows, dots)] == [tasks + turns, own + turns]
+    assert [row["answer"] for row in plain] == ["4", "four"]
+    merged = rows_for(byte_tokenizer(chat_template=NO_SYSTEM), rows)[1]["prompt"]
+    assert merged == turns.replace("1 + 1?", "Answer in words.\n\n1 + 1?")
+
+
+def test_a_conversation_for_a_model_without_a_template_is_a_sentence(embedded):
+    with pytest.raises(ValueError, match="this model has no chat template"):
+        rows_for(embedded, [{"prompt": [{"role": "user", "content": "1 + 1?"}]}])

@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import torch
+
+from checker.reading.notebook import read
 from checker.reading.website import website
+from shared.models import load_policy
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,6 +43,20 @@ def test_every_link_leads_somewhere():
             assert link[1:] in headings, link
         elif not link.startswith("https://"):
             assert (ROOT / link.partition("#")[0]).exists(), link
+
+
+def test_a_model_is_kept_by_the_lines_that_are_shown(tmp_path, monkeypatch):
+    """Catches an example that fails on what the first notebook leaves behind."""
+    (lines,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    notebook = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "dots.ipynb").cells)
+    monkeypatch.chdir(tmp_path)
+    model, tokenizer = load_policy(device="cpu")
+    left = {"model": model, "tokenizer": tokenizer, "load_policy": load_policy}
+    left |= {"rewards_before": torch.zeros(4), "rewards_after": torch.ones(4)}
+    assert all(re.search(rf"(?m)\b{name}\b.* = |import .*\b{name}\b", notebook) for name in left)
+    exec(lines, left)
+    assert left["model"] is not model
+    assert "fine-tuned | 1" in (tmp_path / "build" / "my-dots" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_map_names_every_file_of_shared():

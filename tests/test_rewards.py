@@ -66,8 +66,12 @@ def test_exact_match_refuses_substrings():
         (None, " returned nothing for 2"),
         ([1.0], " returned 1 rewards for 2"),
         ([1.0] * 3, " returned 3 rewards"),
-        ([1.0, float("nan")], "completion 1"),
-        ([None, 1.0], "None"),
+        (1.0, " returned 1.0 for 2"),
+        ([1.0, float("nan")], "the reward nan to the completion 'b'"),
+        (["good", 1.0], "the reward 'good' to the completion 'a'"),
+        ("no", "the reward 'n' to the completion 'a'"),
+        ([[1.0], 1.0], r"the reward \[1.0\]"),
+        ([None, 1.0], "gave None to completion 0, 'a'"),
     ],
 )
 def test_a_broken_reward_is_named(returned, words):
@@ -76,6 +80,44 @@ def test_a_broken_reward_is_named(returned, words):
 
     with pytest.raises(ValueError, match=f"my_reward.*{words}"):
         score(my_reward, ["p", "p"], ["a", "b"])
+
+
+def for_letters(prompts, completions, **columns):
+    return [1.0 if completion.isalpha() else None for completion in completions]
+
+
+def for_digits(prompts, completions, **columns):
+    return [0.5 if completion.isdigit() else None for completion in completions]
+
+
+def one_for_all(prompts, completions, **columns):
+    return [1.0] * len(completions)
+
+
+def test_a_reward_may_leave_a_completion_to_another():
+    """TRL's meaning: None counts neither in the sum nor in the function's own mean."""
+    rewards = score([for_letters, for_digits, one_for_all], ["p"] * 2, ["a", "7"])
+    assert rewards.isnan().tolist() == [[False, True, False], [True, False, False]]
+    assert add_up(rewards).tolist() == [2.0, 1.5]
+    assert add_up(rewards, [2.0, 2.0, 0.0]).tolist() == [2.0, 1.0]
+
+
+def test_what_a_reward_is_not_given_is_a_sentence():
+    """Catches the TypeError of a call that the student never wrote; an error inside the function stays its own."""
+
+    def without_columns(prompts, completions):
+        return [0.0] * len(completions)
+
+    def asks(prompts, completions, solution, weight=1.0, **columns):
+        raise TypeError("of its own")
+
+    given = {"answer": ["a"]}
+    with pytest.raises(ValueError, match=r"without_columns does not take 'answer'.*\*\*columns\)"):
+        score(without_columns, ["p"], ["a"], given)
+    with pytest.raises(ValueError, match="asks asks for 'solution'.* prompts, completions, answer"):
+        score(asks, ["p"], ["a"], given)
+    with pytest.raises(TypeError, match="of its own"):
+        score(asks, ["p"], ["a"], {"solution": ["a"]})
 
 
 def test_columns_of_a_data_set():

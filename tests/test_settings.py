@@ -1,8 +1,10 @@
 """The settings of every algorithm: what is taken when nothing is said, and what is refused."""
 
 import math
+import re
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 from shared.algorithm import TrainingConfig
@@ -45,6 +47,7 @@ GRPO = ROLLOUT | {
     "scale_rewards": "group",
     "advantage_eps": 1e-4,
     "entropy_coef": 0.0,
+    "mask_truncated_completions": False,
 }
 PPO = ROLLOUT | {
     "steps": 40,
@@ -139,6 +142,31 @@ def test_a_choice_is_one_of_those_that_the_error_names(kind, name, choices):
         assert getattr(kind(**{name: choice}), name) == choice
     with pytest.raises(ValueError, match=f"^{name} is 'another'; choose one of {', '.join(choices)}.$"):
         kind(**{name: "another"})
+
+
+@pytest.mark.parametrize(
+    "name, wrong, words",
+    [
+        ("learning_rate", "1e-4", "a number. In YAML write 1.0e-4"),
+        ("num_generations", "8", "a whole number"),
+        ("steps", 2.5, "a whole number"),
+        ("steps", True, "a whole number"),
+        ("beta", True, "a number"),
+        ("bf16", "no", "True or False or None"),
+        ("epsilon_high", "0.2", "a number or None"),
+        ("reward_weights", "1,2", "a list of numbers or None"),
+        ("reward_weights", (1.0, "2"), "a list of numbers or None"),
+        ("seed", None, "a whole number"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_by_name(name, wrong, words):
+    """Catches YAML's 1e-4, which is a text, and steps that end in a TypeError of `range`."""
+    with pytest.raises(ValueError, match=f"^{name} is {re.escape(repr(wrong))}; it must be {words}"):
+        GRPOConfig(**{name: wrong})
+
+
+def test_whole_numbers_and_numpys_are_numbers():
+    assert GRPOConfig(learning_rate=1, steps=np.int64(3), beta=np.float32(0.5), reward_weights=[1, 2]).steps == 3
 
 
 def test_without_a_ratio_the_kl_has_one_place():

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from benchmarks import contestants
 from benchmarks.contestants import (
     WORKLOADS,
     Workload,
@@ -72,6 +73,14 @@ def test_a_contestant_tells_of_each_step_and_trains(contestant, problem, monkeyp
     monkeypatch.setattr(torch.optim.AdamW, "step", lambda self, *args: (moved.append(1), real(self, *args))[1])
     readings = readings_of(contestant, problem, 2)
     assert len(readings) == 3 and len(moved) == 2 and readings[0].wall < readings[1].wall
+
+
+def test_what_was_loaded_is_put_aside_before_the_first_step_of_whoever_it_is(problem, monkeypatch):
+    """Catches a collection of a quarter of a second among one contestant's steps."""
+    put_aside = []
+    monkeypatch.setattr(contestants, "put_aside_what_was_loaded", lambda: put_aside.append(True))
+    readings_of(lambda problem, on_step: [on_step(None) for _ in range(3)], problem, 2)
+    assert len(put_aside) == 1
 
 
 def test_prompts_have_the_lengths_asked_for_and_differ():

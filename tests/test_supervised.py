@@ -145,7 +145,8 @@ def test_it_learns_what_it_is_shown(tokenizer):
         ({"prompt": "a"}, "no 'completion'"),
         ({"prompt": "", "completion": "a"}, "'' has no tokens"),
         ({"completion": "a"}, "Row 1 has no 'prompt'"),
-        ({}, "Row 1 has no 'completion'"),
+        ({}, "Row 1 has no 'prompt'"),
+        ({"prompt": "a", "completion": 3}, "Row 1 has 3 as its 'completion'"),
     ],
 )
 def test_bad_rows_are_sentences(tokenizer, row, words):

@@ -10,6 +10,7 @@ from shared import training
 from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
+from shared.engine.chance import ROWS as ROWS_NUMBER
 from shared.training import rows_of_step, train
 from tests.fakes import tiny_llama
 from tests.line import CONFIG, ROWS, Line, Points, parameters
@@ -180,3 +181,16 @@ def test_every_row_is_seen_once_before_any_comes_again():
     seen = [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=0)]
     assert sorted(seen[:6]) == sorted(seen[6:]) == list("012345") and seen[:6] != seen[6:]
     assert seen != [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=1)]
+
+
+def test_the_order_is_that_of_the_generator_and_is_kept_for_its_epoch(monkeypatch):
+    """Catches an order kept beyond its epoch, seed or number of rows, and one that is drawn anew at every step."""
+    drawn = []
+    monkeypatch.setattr(training, "permutation", lambda *key: drawn.append(key) or permutation(*key))
+    training.order_of_epoch.cache_clear()
+    for count, seed in ((7, 0), (7, 1), (5, 1)):
+        orders = [permutation(count, seed, epoch, ROWS_NUMBER).tolist() for epoch in range(4)]
+        expected = [number for order in orders for number in order]
+        seen = [row for step in range(4) for row in rows_of_step(range(count), 3, step, seed)]
+        assert seen == expected[:12]
+    assert drawn == [(7, 0, 0, 1), (7, 0, 1, 1), (7, 1, 0, 1), (7, 1, 1, 1), (5, 1, 0, 1), (5, 1, 1, 1), (5, 1, 2, 1)]

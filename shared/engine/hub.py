@@ -29,6 +29,8 @@ HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 # What the loader reads, in the order in which it looks: safetensors first, older files only without them.
 WEIGHT_FILES = (re.compile(r"model.*\.safetensors"), re.compile(r"pytorch_model.*\.bin"))
 BYTES_OF_A_WEIGHT_IN_A_BIN_FILE = 4  # float32, as most of these old files
+# A tokenizer of any kind has at least one of these: tokenizer.json, vocab.txt, spiece.model, tekken.json, ...
+TOKENIZER_FILE = re.compile(r".*(token|vocab|tekken).*|.*\.model")
 WHERE_A_MODEL_COMES_FROM = (
     "Give a folder that holds config.json and the weights, or the name of a model on the hub, as COURSE_MODEL or as "
     "the first argument."
@@ -141,6 +143,16 @@ def weight_files(names: Iterable[str]) -> list[str]:
         if found:
             return found
     return []
+
+
+def refuse_without_tokenizer(source: Source) -> None:
+    """NoModel for a folder without a tokenizer: of some models one of no words would be made, in silence."""
+    if source.revision is not None or any(TOKENIZER_FILE.fullmatch(path.name) for path in Path(source.name).iterdir()):
+        return
+    raise NoModel(
+        f"The folder {source.name!r} holds no tokenizer (tokenizer.json). Put the one that the model was trained with "
+        "beside its weights: AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER)."
+    )
 
 
 def _parameters_in(folder: Path) -> int:

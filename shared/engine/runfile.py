@@ -69,7 +69,7 @@ class RunFile:
             model=self.model,
             optimizer=self.optimizer,
             config=self.config,
-            rows=self.rows,
+            fingerprint=self._fingerprint,
             algorithm=self.algorithm,
         )
 
@@ -80,7 +80,7 @@ class RunFile:
 
     @cached_property
     def _fingerprint(self) -> dict:
-        """The fingerprint of everything that no step changes, taken once, at the first write."""
+        """The fingerprint of everything that no step changes, taken once."""
         return fingerprint(self.model, self.rows)
 
     def _write(self, history: list[dict]) -> None:

@@ -5,6 +5,7 @@ and held-out rows are completed by TRL as well, with whatever generates there: s
 """
 
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,7 +19,15 @@ from trl import GRPOTrainer
 
 from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
-from shared.models import Origin, best_device, load_tokenizer, lora_config, name_and_revision, nf4
+from shared.models import (
+    Origin,
+    best_device,
+    load_tokenizer,
+    lora_config,
+    name_and_revision,
+    nf4,
+    without_checkpointing_warnings,
+)
 from shared.recipes import Materials, prepare
 from shared.rewards import RewardFunction, add_up, name_of, score
 from shared.run import loggers
@@ -91,6 +100,7 @@ def run(plan: Plan) -> dict:
     materials = prepare(plan.recipe, tokenizer)
     config = plan.config(materials.max_new_tokens)
     with ExitStack() as stack:
+        stack.enter_context(without_checkpointing_warnings())
         folder = plan.checkpoint or stack.enter_context(tempfile.TemporaryDirectory())
         args = arguments(plan, config, str(folder))
         first = int(os.environ.get("RANK", 0)) == 0
@@ -100,6 +110,8 @@ def run(plan: Plan) -> dict:
         trainer.add_callback(Records(listeners))
         before = measure(trainer, plan, materials, "before")
         resumed = plan.checkpoint is not None and plan.checkpoint.is_dir() and get_last_checkpoint(str(plan.checkpoint))
+        if resumed and first:
+            print(f"Going on from {resumed}.")
         trainer.train(resume_from_checkpoint=resumed or None)
         after = measure(trainer, plan, materials, "after")
         # Every process holds a part of the weights, so all take part in this before the others leave.
@@ -122,6 +134,7 @@ def arguments(plan: Plan, config: RolloutConfig, folder: str) -> TRLConfig:
     settings |= {
         "output_dir": folder,
         "report_to": [],
+        "disable_tqdm": not sys.stderr.isatty(),
         "num_generations_eval": 1,
         "model_init_kwargs": {"dtype": "float32", "revision": revision},
         "use_vllm": plan.use_vllm or plan.vllm_server is not None,

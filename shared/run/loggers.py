@@ -1,7 +1,7 @@
 """Loggers of each step's record: a table, TensorBoard or trackio, chosen by a text such as "tensorboard:runs/dots"."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -43,12 +43,17 @@ def _csv(path: str, settings: Mapping[str, object]) -> Iterator[Listener]:
 def _tensorboard(folder: str, settings: Mapping[str, object]) -> Iterator[Listener]:
     from torch.utils.tensorboard import SummaryWriter
 
-    with SummaryWriter(folder) as writer:
-        writer.add_text("settings", "\n".join(f"- {name}: {value}" for name, value in settings.items()))
+    with ExitStack() as stack:
+        writers = []
 
         def add(record: Record) -> None:
+            if not writers:
+                # What an interrupted run wrote from this step on, beyond its checkpoint, is no longer shown.
+                writer = stack.enter_context(SummaryWriter(folder, purge_step=record["step"]))
+                writer.add_text("settings", "\n".join(f"- {name}: {value}" for name, value in settings.items()))
+                writers.append(writer)
             for name, value in _without_step(record).items():
-                writer.add_scalar(name, value, record["step"])
+                writers[0].add_scalar(name, value, record["step"])
 
         yield add
 

@@ -42,6 +42,10 @@ def result_of(
         "model": asdict(base_of(model)),
         "engine": plan.engine,
         "trained": plan.trained,
+        "load_in_4bit": plan.load_in_4bit,
+        "constrained": plan.recipe.constrained,
+        "train_rows": plan.recipe.train_rows,
+        "eval_rows": plan.recipe.eval_rows,
         "settings": asdict(config),
         "interrupted": "fine-tuned" not in measured,
         "measured": measured,
@@ -61,7 +65,7 @@ def keep(
     result: dict,
     weights: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Save the tuned model with its card, and the result, where the plan names places for them.
+    """Save the tuned model with its card, and the result, where the plan names places for them, and say where.
 
     weights: the whole of the model, where this process holds a part.
     """
@@ -75,7 +79,13 @@ def keep(
             settings=config,
             weights=weights,
         )
+        print(f"The tuned model is in {plan.save}.")
     if plan.result is not None:
         plan.result.parent.mkdir(parents=True, exist_ok=True)
         with written_beside(plan.result) as file:
             file.write((json.dumps(result, indent=2, default=str) + "\n").encode())
+        print(f"What was measured, the settings and every step are in {plan.result}.")
+    if plan.checkpoint is not None:
+        print(f"The checkpoint is in {plan.checkpoint}: the same command with more --steps goes on from it.")
+    for where in plan.logs:
+        print(f"The log is {where}.")

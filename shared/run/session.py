@@ -1,5 +1,6 @@
 """One run from end to end: load, measure, train, measure again, save, say."""
 
+import sys
 from contextlib import ExitStack
 from dataclasses import asdict
 
@@ -74,6 +75,7 @@ def run(plan: Plan) -> dict:
             checkpoint_path=plan.checkpoint,
             on_step=listeners,
             stop=stop,
+            progress=sys.stderr.isatty(),  # a bar in a file is a line for each step, one behind the other
             processes=processes,
         )
     after = measure(model, "after") if len(history) == config.steps else None

@@ -27,7 +27,8 @@ from trl import GRPOConfig as TRLConfig
 from shared.grpo import GRPOConfig
 
 SAME_NAME = """num_iterations learning_rate weight_decay warmup_steps max_grad_norm seed num_generations temperature
-top_k top_p beta epsilon epsilon_high importance_sampling_level loss_type scale_rewards entropy_coef""".split()
+top_k top_p beta epsilon epsilon_high importance_sampling_level loss_type scale_rewards entropy_coef
+mask_truncated_completions""".split()
 TRL_ADVANTAGE_EPS = 1e-4  # written into its trainer
 # What makes TRL compute what is computed here.
 AS_HERE = {

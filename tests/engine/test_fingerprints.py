@@ -4,8 +4,10 @@ from fractions import Fraction
 
 import pytest
 import torch
+from datasets import Dataset
 from torch import nn
 
+from shared.engine import resume
 from shared.engine.resume import fingerprint
 from tests.engine.small import Small
 
@@ -26,6 +28,17 @@ def test_rows_do_not_run_into_each_other():
     """Catches a digest of joined texts, in which the border between two rows or columns may stand elsewhere."""
     sets = [[{"a": "x"}, {"a": "y"}], [{"a": "xy"}, {"a": ""}], [{"a": "x", "b": "y"}, {}], [{"a": "x\ny"}, {}]]
     assert len({fingerprint(Small(), rows)["rows_digest"] for rows in sets}) == 4
+
+
+def test_every_row_of_many_counts():
+    """Catches rows that are left out where they are made a text some at a time, in any kind of data set."""
+    rows = [{"prompt": str(i)} for i in range(2 * resume.ROWS_AT_ONCE + 1)]
+    digest = fingerprint(Small(), rows)["rows_digest"]
+    assert fingerprint(Small(), Dataset.from_list(rows))["rows_digest"] == digest
+    for place in (0, resume.ROWS_AT_ONCE - 1, resume.ROWS_AT_ONCE, len(rows) - 1):
+        changed = [*rows[:place], {"prompt": "another"}, *rows[place + 1 :]]
+        assert fingerprint(Small(), changed)["rows_digest"] != digest
+    assert fingerprint(Small(), rows[:-1])["rows_digest"] != digest
 
 
 def test_a_large_model_is_not_read(monkeypatch):

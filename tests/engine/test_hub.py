@@ -15,7 +15,7 @@ from shared.engine.hub import NoModel, Source, find, split_revision, why
 from shared.models import Origin, load_policy
 from shared.saving import save_policy
 from tests.fake_hub import COMMIT, FakeHub, running
-from tests.fakes import letter_tokenizer, tiny_llama
+from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 
 IDS = torch.tensor([[2, 3, 4]])
 
@@ -176,6 +176,15 @@ def test_a_folder_is_looked_at_before_it_is_loaded(saved, tmp_path):
         find(str(tmp_path / "empty"))
     with pytest.raises(NoModel, match="a folder, which has no revision"):
         find(str(saved), "main")
+
+
+def test_a_tokenizer_that_is_missing_is_named(tmp_path):
+    """Catches a tokenizer of one token, which transformers makes for GPT-2 where there are no files for one."""
+    tiny_gpt2().save_pretrained(tmp_path)
+    with pytest.raises(NoModel, match="holds no tokenizer .*save_pretrained"):
+        load_policy(tmp_path, device="cpu")
+    letter_tokenizer().save_pretrained(tmp_path)
+    assert len(load_policy(tmp_path, device="cpu")[1]) == 12
 
 
 def test_weights_that_are_missing_or_a_pointer_are_named(saved):

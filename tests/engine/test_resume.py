@@ -35,7 +35,14 @@ def packed(model, optimizer, *, algorithm="GRPO", config=CONFIG, rows=ROWS, hist
 
 def unpacked(state, model, optimizer, *, algorithm="GRPO", config=CONFIG, rows=ROWS, **options):
     return unpack(
-        state, path="run.pt", model=model, optimizer=optimizer, config=config, rows=rows, algorithm=algorithm, **options
+        state,
+        path="run.pt",
+        model=model,
+        optimizer=optimizer,
+        config=config,
+        fingerprint=fingerprint(model, rows),
+        algorithm=algorithm,
+        **options,
     )
 
 
@@ -256,4 +263,4 @@ def test_a_run_that_lacks_a_field_is_refused(name, state):
 
 def test_a_record_of_another_form_is_refused(state):
     model = Small()
-    assert_refused(state | {"version": 2}, model, adamw(model), "a run in form 2")
+    assert_refused(state | {"version": 99}, model, adamw(model), "a run in form 99")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,6 @@ from shared.models import load_policy
 from shared.recipes import RECIPES
 from shared.run import session
 from shared.run.command import app
-from shared.run.plan import CHECKPOINT_EVERY
 
 SMALL = "--steps 2 --prompts-per-step 4 --num-generations 2 --eval-rows 4 --train-rows 8".split()
 
@@ -51,6 +51,7 @@ def test_the_same_command_goes_on(tmp_path):
     ran = call("dots", *SMALL, *steps, "--steps", "3")
     history = json.loads((tmp_path / "run.json").read_text())["history"]
     assert ran.exit_code == 0 and [record["step"] for record in history] == [1, 2, 3]
+    assert f"Going on from step 2 of {file}." in ran.output and f"The checkpoint is in {file}" in ran.output
 
 
 class Deaf:
@@ -90,6 +91,55 @@ def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
     assert asked.config(4).checkpoint_every == 3
 
 
+def without_seconds(file):
+    told = json.loads(file.read_text())
+    return told | {"history": [{k: v for k, v in record.items() if k != "step_time"} for record in told["history"]]}
+
+
+def test_a_run_is_a_file(tmp_path):
+    """Catches a setting that a result does not hold, and one that is taken from the task instead of from the file."""
+    first, again, other = (tmp_path / f"{name}.json" for name in ("first", "again", "other"))
+    changed = ["--beta", "0.5", "--seed", "3", "--lora", "--reward-weights", "2"]
+    call("dots", *SMALL, *changed, "--result", str(first))
+    ran = call("--settings", str(first), "--result", str(again))
+    assert ran.exit_code == 0, ran.output
+    assert f"The run of {first}, with every setting as it was." in ran.output
+    assert f"every step are in {again}." in ran.output
+    assert without_seconds(again) == without_seconds(first)
+    ran = call("--settings", str(first), "--result", str(other), "--steps", "1", "--beta", "0.5")
+    assert f"The run of {first}, but steps 1 instead of 2." in ran.output
+    assert without_seconds(other)["history"] == without_seconds(first)["history"][:1]
+
+
+@pytest.mark.parametrize(
+    "text, options, sentence",
+    [
+        (None, [], "cannot be read (No such file or directory)"),
+        ("{", [], "holds no run"),
+        ('{"task": "dots"}', [], "holds no run (KeyError: 'model')"),
+        ("RESULT", ["--algorithm", "ppo"], "are those of grpo: leave --algorithm out"),
+    ],
+)
+def test_a_file_that_is_no_run_is_a_sentence(text, options, sentence, tmp_path):
+    file = tmp_path / "run.json"
+    result = {"task": "dots", "algorithm": "grpo", "engine": "course", "model": {"name": "m", "revision": None}}
+    result |= {"trained": "all", "load_in_4bit": False, "constrained": False, "train_rows": 8, "eval_rows": 4}
+    if text is not None:
+        file.write_text(json.dumps(result | {"settings": {"steps": 2}}) if text == "RESULT" else text)
+    ran = call("--settings", str(file), *options)
+    assert ran.exit_code == 2 and sentence in " ".join(ran.output.split())
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_redirected_log_has_no_bar(terminal, monkeypatch):
+    """Catches a line for each step, one behind the other, in a file where a scheduler keeps what a job said."""
+    shown = []
+    monkeypatch.setattr(session.sys, "stderr", SimpleNamespace(isatty=lambda: terminal, write=print, flush=print))
+    monkeypatch.setattr(session.training, "train", lambda *args, **options: shown.append(options["progress"]) or [])
+    session.run(session.Plan(replace(RECIPES["dots"], eval_rows=4, train_rows=8), "grpo", {"beta": 0.0}))
+    assert shown == [terminal]
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
@@ -98,7 +148,10 @@ def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
         (["dots", "--log", "wandb:x"], "choose one of csv:FILE"),
         (["dots", "--save", "tests"], "holds something else than a saved policy"),
         (["dots", "--num-generations", "1"], "num_generations is 1; it must be at least 2"),
-        (["nosuch"], "is not one of 'dots'"),
+        (["nosuch"], "'nosuch' is not one of 'dots'"),
+        (["dots", "--loss-type", "no"], "Invalid value for '--loss-type': 'no' is not one of 'grpo'"),
+        (["--steps", "3"], "Name a task, one of dots, poker"),
+        (["dots", "--learning-rate", "0"], "learning_rate is 0.0; it must be positive"),
         (["dots", "--stpes", "3"], "No such option: --stpes"),
         (["dots", "stray"], "stray is for TRL alone"),
     ],
@@ -108,7 +161,7 @@ def test_a_mistake_is_a_sentence_before_a_model_is_loaded(arguments, sentence, m
     monkeypatch.setattr(session, "load_policy", lambda *args, **options: pytest.fail("a model was loaded"))
     ran = call(*arguments)
     said = " ".join(ran.output.replace("│", " ").split())
-    assert ran.exit_code == 2 and sentence in said and "Traceback" not in said
+    assert ran.exit_code == 2 and sentence in said and "Traceback" not in said and "Value error" not in said
 
 
 def test_what_only_the_task_knows_is_a_sentence_too():

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from trl import GRPOConfig as TRLConfig
 from typer.testing import CliRunner
 
 from shared.grpo import GRPOConfig, collect, policy_loss
+from shared.losses import CLIP_RATIOS
 from shared.models import frozen_copy, load_policy, load_tokenizer
 from shared.recipes import RECIPES, prepare
 from shared.run import hand_over
@@ -19,6 +21,7 @@ from shared.run.plan import Plan
 from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
 from tests.conftest import few_of
 
+ENDS = list(range(0, 1770, 4))  # a fourth of all tokens, so that of three-token completions some end by themselves
 CONFIG = GRPOConfig(steps=5, prompts_per_step=4, num_generations=8, log_every=1)
 
 
@@ -45,6 +48,10 @@ def tiny(tmp_path_factory):
     return str(folder)
 
 
+def one_for_all(completions, **columns):
+    return [1.0] * len(completions)
+
+
 def call(*arguments: str):
     return CliRunner().invoke(app, list(arguments))
 
@@ -65,6 +72,18 @@ def test_every_setting_is_handed_over_or_refused_or_of_no_consequence():
     renamed |= {"log_every", "checkpoint_every"}
     refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every"}
     assert {field.name for field in fields(GRPOConfig)} == set(SAME_NAME) | renamed | refused
+
+
+def test_the_table_of_names_is_whole():
+    """Catches a setting whose name is neither TRL's nor in the table of the docs, and a name that TRL does not have."""
+    page = (Path(__file__).parents[2] / "docs" / "cluster.qmd").read_text(encoding="utf-8")
+    table = page.partition("| here | in `trl.GRPOConfig` |\n|---|---|\n")[2].partition("\n\n")[0]
+    others = dict(re.match(r"\| `(\w+)` \| (.+) \|$", line).groups() for line in table.splitlines())
+    theirs = TRLConfig.__dataclass_fields__
+    assert others.keys() == {field.name for field in fields(GRPOConfig)} - theirs.keys()
+    for name, counterpart in others.items():
+        named = re.findall(r"`(\w+)`", counterpart)
+        assert set(named) <= theirs.keys() and (named or counterpart.startswith("none: ")), name
 
 
 @pytest.mark.parametrize(
@@ -153,14 +172,22 @@ def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "loss_type, level", [("grpo", "token"), ("dapo", "token"), ("dr_grpo", "token"), ("grpo", "sequence")]
+    "loss_type, level, masked",
+    [
+        ("grpo", "token", False),
+        ("grpo", "token", True),
+        ("dapo", "token", True),
+        ("dr_grpo", "token", False),
+        ("grpo", "sequence", False),
+    ],
 )
-def test_the_two_losses_agree(loss_type, level, tiny, tmp_path):
+def test_the_two_losses_agree(loss_type, level, masked, tiny, tmp_path):
     """One rollout, one policy that has moved since: TRL's trainer, its own forward pass included, against ours."""
     settings = dict(loss_type=loss_type, beta=0.1, temperature=0.8, num_generations=4, epsilon=0.1, epsilon_high=0.3)
-    settings["importance_sampling_level"] = level
+    settings |= {"importance_sampling_level": level, "mask_truncated_completions": masked}
     trainer, plan, materials, config = trainer_of("dots", tiny, tmp_path, num_iterations=2, **settings)
     model, tokenizer = load_policy(tiny, device="cpu")
+    model.generation_config.eos_token_id = ENDS
     reference = frozen_copy(model)
     experience = collect(
         model, tokenizer, materials.train_rows[:2], lambda completions, **_: [float(len(c)) for c in completions], config,
@@ -174,6 +201,8 @@ def test_the_two_losses_agree(loss_type, level, tiny, tmp_path):
     assert metrics["clip_ratio"] > 0 and metrics["kl"] > 0
 
     rollout = experience.rollout
+    assert rollout.truncated.any() and not rollout.truncated.all()
+    completion_mask = rollout.completion_mask * ~(rollout.truncated & masked)[:, None]  # as TRL makes it of its rollout
     theirs = trainer.accelerator.unwrap_model(trainer.model).eval()
     theirs.load_state_dict(model.state_dict())
     rows = torch.arange(2).repeat_interleave(4)
@@ -182,13 +211,41 @@ def test_the_two_losses_agree(loss_type, level, tiny, tmp_path):
         "prompt_ids": rollout.prompt_ids[rows],
         "prompt_mask": rollout.prompt_mask[rows],
         "completion_ids": rollout.completion_ids,
-        "completion_mask": rollout.completion_mask,
+        "completion_mask": completion_mask,
         "advantages": experience.advantages,
         "old_per_token_logps": rollout.old_logps,
         "ref_per_token_logps": experience.ref_logps,
-        "num_items_in_batch": rollout.completion_mask.sum(),
+        "num_items_in_batch": completion_mask.sum(),
     }
     torch.testing.assert_close(trainer._compute_loss(theirs, inputs), ours, rtol=1e-5, atol=1e-5)
+    logged = next(log for log in trainer._metrics.values() if "kl" in log)
+    for name in CLIP_RATIOS:
+        assert metrics[name].item() == pytest.approx(logged[name][-1], abs=1e-6)
+
+
+def test_lengths_and_tokens_are_counted_as_trl_counts(tiny, tmp_path, monkeypatch):
+    """TRL's own generation step on the completions of our rollouts, twice: `num_tokens` is a sum over the run."""
+    trainer, _, materials, config = trainer_of("dots", tiny, tmp_path, num_generations=4, beta=0.0)
+    model, tokenizer = load_policy(tiny, device="cpu")
+    model.generation_config.eos_token_id = ENDS
+    trainer.eos_token_ids = ENDS
+    trainer.model.train()
+    so_far = 0
+    for step in range(2):
+        experience = collect(model, tokenizer, materials.train_rows[:2], one_for_all, config, step=step)
+        rollout, so_far = experience.rollout, so_far + experience.metrics["num_tokens"]
+        ids = [row[:length].tolist() for row, length in zip(rollout.completion_ids, rollout.lengths)]
+        prompts = [
+            row[mask == 1].tolist() for row, mask in zip(rollout.prompt_ids, rollout.prompt_mask) for _ in range(4)
+        ]
+        monkeypatch.setattr(trainer, "_tokenize_prompts", lambda texts, prompts=prompts: (prompts, None, {}))
+        monkeypatch.setattr(trainer, "_generate_single_turn", lambda *args, ids=ids: (ids, None))
+        trainer._generate(rollout.repeated(rollout.prompts))
+        logged = trainer._metrics["train"]
+        assert so_far == logged["num_tokens"][-1]
+        assert rollout.truncated.any() and not rollout.truncated.all()
+        for name in ("mean_length", "mean_terminated_length", "clipped_ratio"):
+            assert experience.metrics[f"completions/{name}"] == pytest.approx(logged[f"completions/{name}"][-1])
 
 
 # --- the command

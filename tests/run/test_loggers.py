@@ -29,6 +29,19 @@ def test_tensorboard_reads_what_was_written(tmp_path):
     assert [e.step for e in events.Scalars("kl")] == [2] and "step" not in events.Tags()["scalars"]
 
 
+def test_tensorboard_shows_a_step_once_after_a_resume(tmp_path):
+    """Catches steps that stand there twice: those between the last checkpoint and the end of a killed run."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for steps in ((1, 2, 3), (2, 3, 4)):
+        with loggers.listening(f"tensorboard:{tmp_path}", {}) as listen:
+            for step in steps:
+                listen({"step": step, "reward": step + len(steps) / 10})
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert [event.step for event in events.Scalars("reward")] == [1, 2, 3, 4]
+
+
 def test_trackio_is_told_project_settings_and_steps(monkeypatch):
     """trackio itself begins a server and asks for its address; here it is replaced by what notes the calls."""
     trackio = pytest.importorskip("trackio")
