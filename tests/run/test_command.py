@@ -11,6 +11,7 @@ from shared.models import load_policy
 from shared.recipes import RECIPES
 from shared.run import session
 from shared.run.command import app
+from shared.run.plan import CHECKPOINT_EVERY
 
 SMALL = "--steps 2 --prompts-per-step 4 --num-generations 2 --eval-rows 4 --train-rows 8".split()
 
@@ -51,7 +52,8 @@ def test_the_same_command_goes_on(tmp_path):
     ran = call("dots", *SMALL, *steps, "--steps", "3")
     history = json.loads((tmp_path / "run.json").read_text())["history"]
     assert ran.exit_code == 0 and [record["step"] for record in history] == [1, 2, 3]
-    assert f"Going on from step 2 of {file}." in ran.output and f"The checkpoint is in {file}" in ran.output
+    said = " ".join(ran.output.split())
+    assert f"Going on from step 2 of {file}." in said and f"The checkpoint is in {file}" in said
 
 
 class Deaf:
