@@ -102,7 +102,8 @@ def evaluate(
     sampling = Sampling(max_new_tokens, temperature)
     # Prompts of like length share a batch, so that little is padding; the order of the rows is kept.
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]["prompt"]))
-    by_row: dict[int, tuple[list[str], list | None]] = {}  # completions and games
+    by_row: dict[int, list[str]] = {}
+    games_by_row: dict[int, list] = {}
     batches = [order[start : start + batch_size] for start in range(0, len(rows), batch_size)]
     for batch in tqdm(share_of(batches, processes), desc=f"evaluate {name}".strip(), disable=not progress):
         rollout = sample(
@@ -121,14 +122,17 @@ def evaluate(
         )
         for place, i in enumerate(batch):
             group = slice(place * num_generations, (place + 1) * num_generations)
-            games = None if rollout.environments is None else rollout.environments[group]
-            by_row[i] = rollout.completions[group], games
+            by_row[i] = rollout.completions[group]
+            if rollout.environments is not None:
+                games_by_row[i] = rollout.environments[group]
     for part in processes.gather(by_row):
         by_row |= part
-    completions = [c for i in range(len(rows)) for c in by_row[i][0]]
+    completions = [c for i in range(len(rows)) for c in by_row[i]]
     environments = None
     if environment_factory is not None:
-        environments = [game for i in range(len(rows)) for game in by_row[i][1]]
+        for part in processes.gather(games_by_row):
+            games_by_row |= part
+        environments = [game for i in range(len(rows)) for game in games_by_row[i]]
     prompts = [row["prompt"] for row in rows for _ in range(num_generations)]
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
     rewards_per_func = score(reward_funcs, prompts, completions, columns | environments_of(environments))

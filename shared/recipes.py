@@ -15,7 +15,7 @@ from shared.environment import EnvironmentFactory
 from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
-from shared.tasks import addition, analogies, countdown, dots, poker, sentences
+from shared.tasks import addition, analogies, countdown, dots, game, poker, sentences
 
 # Which weights are trained, by name.
 TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
@@ -23,6 +23,21 @@ TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
     "upper half": train_upper_half,
     "lora": add_lora,
 }
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """Supervised training before everything else, for a task that the base model cannot begin.
+
+    A chat model goes without: its system prompt tells it the rules.
+
+    documents: `documents(n, seed)`, n rows with `prompt` and `completion`.
+    count: how many documents.    settings: of `TrainingConfig`.
+    """
+
+    documents: Callable[[int, int], list[dict]]
+    count: int
+    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,7 @@ class Recipe:
     constrained: whether completions are restricted to the task's labels.
     samples: how many completions of a held-out prompt are drawn at temperature 1; 0 measures the greedy one.
     environment_factory: makes what answers the policy inside of a completion (`shared.environment`); None for nothing.
+    warm_up: what is learnt before the measurement and the training; None for nothing.
     """
 
     task: ModuleType
@@ -51,6 +67,7 @@ class Recipe:
     constrained: bool = False
     samples: int = 0
     environment_factory: EnvironmentFactory | None = None
+    warm_up: WarmUp | None = None
 
     @property
     def name(self) -> str:
@@ -124,6 +141,17 @@ RECIPES = {
         eval_rows=100,
         algorithm="ppo",
         samples=1,
+    ),
+    "game": Recipe(
+        task=game,
+        reward_funcs=(game.reward,),
+        measured=game.reward,
+        settings=GROUPS_OF_8 | {"steps": 150, "learning_rate": 5e-4},
+        train_rows=128,
+        eval_rows=54,
+        samples=8,
+        environment_factory=game.FindTheNumber,
+        warm_up=WarmUp(game.random_games, 1200, {"steps": 225, "learning_rate": 1e-3}),
     ),
 }
 

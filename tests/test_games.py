@@ -77,7 +77,7 @@ def rollout(model, tokenizer):
 
 
 def retold(rollout, row: int, tokenizer) -> tuple[list[int], list[str], bool]:
-    """What the mask should be, what the game should have heard, whether it should be over: by playing a new game."""
+    """The mask, what the game heard and whether it is over, as they should be: by playing a new game."""
     ids = rollout.completion_ids[row, : int(rollout.lengths[row])].tolist()
     game = Dice(ROWS[row // 6], game_seed(1, 0, row // 6))
     mask = []
@@ -407,7 +407,7 @@ def test_the_same_games_on_a_second_device():
 
 
 def trained(processes):
-    """What GRPO and an evaluation with games come to, in float64 so that every process draws what one would."""
+    """The outcome of GRPO and of an evaluation with games, in float64 so that every process draws what one would."""
     model, tokenizer = tiny_gpt2().eval().double(), letter_tokenizer()
     config = GRPOConfig(**SIZE | {"prompts_per_step": 5, "steps": 2})
     algorithm = GRPO(model, tokenizer, answers, config, environment_factory=Dice)

@@ -47,7 +47,10 @@ def test_rewards_take_the_rows_and_the_two_splits_are_apart(name, tokenizer):
     for functions in (recipe.reward_funcs, recipe.measured):
         for rows in (materials.train_rows, materials.eval_rows):
             completions = [recipe.task.LONGEST_ANSWERS[0]] * len(rows)
-            assert len(score(functions, [row["prompt"] for row in rows], completions, columns_of(rows))) == len(rows)
+            columns = columns_of(rows)
+            if recipe.environment_factory is not None:
+                columns["environments"] = [recipe.environment_factory(row, 0) for row in rows]
+            assert len(score(functions, [row["prompt"] for row in rows], completions, columns)) == len(rows)
     assert (materials.constraint is not None) == recipe.constrained
     options = measuring(recipe, materials)
     assert options.get("num_generations", 0) == recipe.samples and options["constraint"] is materials.constraint

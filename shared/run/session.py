@@ -5,14 +5,15 @@ from contextlib import ExitStack
 from dataclasses import asdict
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared import training
+from shared import supervised, training
+from shared.algorithm import TrainingConfig
 from shared.engine.processes import Processes
 from shared.evaluate import Evaluation, evaluate
 from shared.models import frozen_copy, load_policy, parameter_summary
 from shared.progress import silence
-from shared.recipes import TRAINED, measuring, prepare
+from shared.recipes import TRAINED, WarmUp, measuring, prepare
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
@@ -32,6 +33,8 @@ def run(plan: Plan) -> dict:
     say = print if processes.first else silence
     torch.manual_seed(plan.settings.get("seed", 0))  # of the adapters' and the critic's first weights
     model, tokenizer = load_policy(plan.model, lora=plan.trained == "lora", load_in_4bit=plan.load_in_4bit)
+    if plan.recipe.warm_up is not None and not tokenizer.chat_template:
+        warm_up(plan.recipe.warm_up, model, tokenizer, plan.settings.get("seed", 0))
     reference = None
     if plan.trained != "lora":  # adapters are switched off instead
         reference = frozen_copy(model)
@@ -84,3 +87,9 @@ def run(plan: Plan) -> dict:
     if processes.first:
         keep(plan, model, tokenizer, config, result)
     return result
+
+
+def warm_up(warm: WarmUp, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, seed: int) -> None:
+    """Train the model in place on the recipe's documents: what is measured and trained begins there."""
+    config = TrainingConfig(**warm.settings, seed=seed, log_every=0)
+    supervised.train(model, tokenizer, warm.documents(warm.count, seed), config, progress=False)

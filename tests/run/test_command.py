@@ -82,8 +82,24 @@ def test_a_recipes_environment_is_there_in_training_and_in_measuring(algorithm, 
     monkeypatch.setitem(RECIPES, "dots", recipe)
     ran = call("dots", "--algorithm", algorithm, *SMALL, "--steps", "1")
     assert ran.exit_code == 0, ran.output
-    refused = call("dots", "--algorithm", "grpo", "--engine", "trl", *SMALL)
+    refused = call("game", "--engine", "trl", *SMALL)
     assert refused.exit_code == 2 and "leave --engine trl" in " ".join(refused.output.replace("│", " ").split())
+
+
+def test_a_warm_up_comes_before_the_baseline_and_the_reference(monkeypatch, tmp_path):
+    """Catches a baseline and a reference that cannot play, and a warm-up of another seed or of a chat model."""
+    copied, warmed = [], []
+    train, copy = session.supervised.train, session.frozen_copy
+
+    def supervised_train(model, tokenizer, documents, config, **options):
+        warmed.append((len(documents), config.seed))
+        return train(model, tokenizer, documents, replace(config, steps=1), **options)
+
+    monkeypatch.setattr(session.supervised, "train", supervised_train)
+    monkeypatch.setattr(session, "frozen_copy", lambda model: copied.append(len(warmed)) or copy(model))
+    ran = call("game", *SMALL, "--steps", "1", "--seed", "3", "--result", str(tmp_path / "run.json"))
+    assert ran.exit_code == 0, ran.output
+    assert warmed == [(RECIPES["game"].warm_up.count, 3)] and copied == [1]
 
 
 def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
