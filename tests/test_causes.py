@@ -57,7 +57,10 @@ def test_what_is_no_cause_has_a_reason(path):
 
 
 def test_a_file_of_causes_belongs_to_a_notebook():
-    assert {path.stem for path in at.FOLDER.glob("*.yml")} == {path.stem for path in NOTEBOOKS}
+    described, names = ({path.stem for path in paths} for paths in (at.FOLDER.glob("*.yml"), NOTEBOOKS))
+    missing = [f"tests/claims/causes/{name}.yml" for name in sorted(names - described)]
+    assert not missing, f"make {', '.join(missing)}, with `causes: []` where the analysis names no cause"
+    assert described == names
 
 
 CAUSE = at.Cause(says="", run="", control="", threshold=0.5, higher="run")
