@@ -20,7 +20,7 @@ ORIGINS = """# Where the numbers of Cell 8 come from: the words around each, and
 - says: "after {} steps than"
   sets: ["STEPS = {}"]
 """
-CAUSES = """# Sentences of Cell 8 that name a cause, each with its run and the control that could have refuted it.
+CAUSES = """# Sentences of Cell 8 that name a cause, each with its run and the control that could have refuted it: two at least.
 causes: []
 """
 

@@ -33,11 +33,17 @@ def written(content: dict, source: str) -> dict:
     """
     cells = [_raw("otter-config", CONFIG)]
     for part in parts(content, source):
-        cells += _cells(part) if isinstance(part, Question) else [part]
+        if isinstance(part, Question):
+            # Otter's pages for grading by hand show a question from its first cell of text on.
+            above = part.written and cells[-1]["cell_type"] == "markdown"
+            cells += _cells(part, [cells.pop()] if above else [])
+        else:
+            cells.append(part)
     return content | {"cells": cells, "metadata": {"kernelspec": content["metadata"].get("kernelspec", {})}}
 
 
-def _cells(question: Question) -> list[dict]:
+def _cells(question: Question, asked: list[dict]) -> list[dict]:
+    """The cells of a question; `asked` are those of text that belong to it."""
     name = question.name.replace("-", "_")
     head = f"# BEGIN QUESTION\nname: {name}\npoints: {number(question.points)}\ncheck_cell: false"
     if not question.checks:
@@ -51,7 +57,7 @@ def _cells(question: Question) -> list[dict]:
         test = code_cell(f"{question.name}-check", test_of(name, question.checks))
         tests = _between(f"{question.name}-tests", "TESTS", test)
     begin, end = _raw(f"{question.name}-begin", head), _raw(f"{question.name}-end", "# END QUESTION")
-    return [begin, *_between(f"{question.name}-solution", "SOLUTION", solution), *tests, end]
+    return [begin, *asked, *_between(f"{question.name}-solution", "SOLUTION", solution), *tests, end]
 
 
 def test_of(name: str, checks: tuple[ast.Call, ...]) -> str:
