@@ -44,7 +44,10 @@ def test_every_chapter_names_its_causes_and_says_them(path):
     """An entry of a sentence that is gone, two that share a sentence's part, and a chapter that nobody looked through."""
     text = at.text_of(read(path))
     said = [entry.says for entry in (*at.causes_of(path.stem), *at.exempt_in(path.stem))]
-    assert len(at.causes_of(path.stem)) >= 2
+    found = len(at.causes_of(path.stem))
+    assert found >= 2, (
+        f"tests/claims/causes/{path.stem}.yml has {found} causes; name two of Cell 8, each with its control"
+    )
     assert [part for part in said if text.count(part) != 1] == []
     assert len(set(said)) == len(said)
 
@@ -57,7 +60,10 @@ def test_what_is_no_cause_has_a_reason(path):
 
 
 def test_a_file_of_causes_belongs_to_a_notebook():
-    assert {path.stem for path in at.FOLDER.glob("*.yml")} == {path.stem for path in NOTEBOOKS}
+    described, names = ({path.stem for path in paths} for paths in (at.FOLDER.glob("*.yml"), NOTEBOOKS))
+    missing = [f"tests/claims/causes/{name}.yml" for name in sorted(names - described)]
+    assert not missing, f"make {', '.join(missing)}, the causes that Cell 8 names, as in tests/claims/causes/dots.yml"
+    assert described == names
 
 
 CAUSE = at.Cause(says="", run="", control="", threshold=0.5, higher="run")

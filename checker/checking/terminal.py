@@ -112,6 +112,11 @@ def complain(sentence: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error[/red]  {escape(sentence)}")
 
 
+def warn(sentence: str) -> None:
+    """Say on stderr what may be wrong."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]warning[/yellow]  {escape(sentence)}")
+
+
 def remark(sentence: str) -> None:
     """Say on stderr what is worth knowing and no error."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note[/yellow]   {escape(sentence)}")

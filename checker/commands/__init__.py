@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from checker import __version__
-from checker.commands import assign, check, convert, explain, grade, grades, release, render, report, site
+from checker.commands import assign, check, convert, explain, grade, grades, new, release, render, report, site
 from checker.setup import bootstrap
 
 app = typer.Typer(
@@ -51,6 +51,7 @@ app.command("grade", help=grade.HELP)(grade.grade_command)
 app.command("autograder")(grade.autograder_command)
 app.command("forget")(grade.forget_command)
 app.command("grades")(grades.grades_command)
+app.command("new")(new.new_command)
 app.command("assign")(assign.assign_command)
 app.command("explain")(explain.explain_command)
 

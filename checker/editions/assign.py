@@ -6,15 +6,29 @@ look like, so that one that somebody has filled in is told from one that may be 
 
 import copy
 import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from keyword import kwlist
 from pathlib import Path
 
-from checker.editions.identity import filled, identity
+from checker.editions.identity import filled, identity, recorded
+from checker.editions.kept_answers import kept_answers
 from checker.reading.convert import plain
 from checker.reading.exercises import exercises, total
 from checker.reading.files import write_beside
 from checker.reading.layout import place_in
-from checker.reading.markers import BEGIN, END, MarkerError, blank_code, blank_markdown, walk
+from checker.reading.markers import (
+    ANSWER_BEGIN,
+    BEGIN,
+    BLANK_ANSWER,
+    END,
+    MarkerError,
+    begins,
+    blank_code,
+    blank_markdown,
+    number_of,
+    walk,
+)
 from checker.reading.notebook import CHECK_RECORD, Cell, Unreadable, dump, joined, notebook_of, parse, printed
 
 EXPECTED_LINES = 12
@@ -22,12 +36,33 @@ WORD = re.compile(r"\w+")
 QUOTED = re.compile(r"`([^`\n]+)`")
 # In the header of a notebook whose task is the student's to choose.
 OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
+# In the metadata of the course's own text. Jupyter and VS Code then do not change it by accident; nothing here reads it.
+LOCKED = {"editable": False, "deletable": False}
 SHOULD_PRINT = "What it should print, with numbers like these:"
 EXAMPLE_PRINTED = "What the worked example printed here; a task of yours prints something else:"
 
 
 class FilledError(Exception):
     """The blank edition's place is taken by one that somebody has filled in; the message says where."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """An edition that is not written yet: its path, its text, and how many exercises and answers were taken out of it.
+
+    warnings: sentences on what stayed in it and looks like an answer.
+    """
+
+    path: Path
+    text: str
+    exercises: int
+    answers: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def taken_out(self) -> str:
+        """ "2 exercises, 3 answers"."""
+        return f"{number_of(str(self.exercises), 'exercise')}, {number_of(str(self.answers), 'answer')}"
 
 
 def blank(content: dict, source: str) -> dict:
@@ -40,7 +75,8 @@ def blank(content: dict, source: str) -> dict:
     notebook = copy.deepcopy(content)
     named = notebook_of(content)
     header = joined(content["cells"][0]["source"]) if content["cells"] else ""
-    words = EXAMPLE_PRINTED if OWN_TASK.search(header) else SHOULD_PRINT
+    own_task = OWN_TASK.search(header) is not None
+    words = EXAMPLE_PRINTED if own_task else SHOULD_PRINT
     cells = []
     for number, cell in enumerate(notebook["cells"]):
         where = f"{source}, {place_in(named, number)}"
@@ -55,18 +91,20 @@ def blank(content: dict, source: str) -> dict:
             expected = None
             if cell["cell_type"] == "markdown":
                 cell["source"] = "\n".join(blank_markdown(lines, where))
-        cell["metadata"] = {}
+        to_edit = cell["cell_type"] != "markdown" or BLANK_ANSWER in cell["source"].split("\n")
+        titled_by_the_student = number == 0 and own_task
+        cell["metadata"] = {} if to_edit or titled_by_the_student else dict(LOCKED)
         cells.append(cell)
         # The outputs are gone, so a cell of text says what the exercise prints when it is right.
         if expected:
-            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-expected", "metadata": {}, "source": expected})
+            cells.append(_text(f"{cell['id']}-expected", expected))
         if number == 0:
             worth = total(exercises(content["cells"]))
             note = (
                 f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
                 f" overwrites this file. Its exercises are worth {worth:g} points in all.*"
             )
-            cells.append({"cell_type": "markdown", "id": f"{cell['id']}-generated", "metadata": {}, "source": note})
+            cells.append(_text(f"{cell['id']}-generated", note))
     notebook["cells"] = cells
     kernel = content.get("metadata", {}).get("kernelspec", {})
     notebook["metadata"] = {"kernelspec": kernel, "course": identity(cells)}
@@ -77,6 +115,11 @@ def blank(content: dict, source: str) -> dict:
             " another way outside."
         )
     return notebook
+
+
+def _text(name: str, source: str) -> dict:
+    """A cell of text that is not to be edited."""
+    return {"cell_type": "markdown", "id": name, "metadata": dict(LOCKED), "source": source}
 
 
 def _expected(cell: Cell, words: str) -> str | None:
@@ -117,8 +160,8 @@ def fill(blank_edition: dict, content: dict) -> dict:
     return blank_edition | {"cells": cells}
 
 
-def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
-    """The path of a worked notebook's blank edition, which has the same name, and the text to be written there.
+def edition(path: Path, folder: Path, force: bool = False) -> Edition:
+    """The blank edition of a worked notebook, which has the same name.
 
     Args:
         force: whether an edition that somebody has filled in is overwritten.
@@ -126,6 +169,32 @@ def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
     Raises:
         Unreadable: not a notebook.    MarkerError: see `blank`.    FilledError: the place is taken.
     """
+    content = _worked(path)
+    target = _target(path, folder)
+    fresh = blank(content, f"{path.parent.name}/{path.name}")
+    if target.exists() and not force:
+        _refuse_filled(target, fresh)
+    return _edition(target, fresh, content, kept_answers(notebook_of(content, path)))
+
+
+def edition_for(path: Path, folder: Path, written: Callable[[dict, str], dict]) -> Edition:
+    """The edition of a worked notebook for another grader, solutions in it, as `written` makes it of a notebook's JSON.
+
+    Raises:
+        Unreadable, MarkerError: see `edition`.    FilledError: a blank edition lies there.
+    """
+    content = _worked(path)
+    target = _target(path, folder)
+    if target.exists() and recorded(parse(target)):
+        raise FilledError(
+            f"{target} is a blank edition, and what is written here has the solutions in it. Give another folder with"
+            " -o. Nothing was written."
+        )
+    return _edition(target, written(content, f"{path.parent.name}/{path.name}"), content)
+
+
+def _worked(path: Path) -> dict:
+    """The JSON of a worked notebook each of whose cells is valid and has an id."""
     content = parse(path)
     notebook = notebook_of(content, path)
     for cell, entry in zip(notebook.cells, content["cells"], strict=True):
@@ -138,13 +207,28 @@ def edition(path: Path, folder: Path, force: bool = False) -> tuple[Path, str]:
             raise MarkerError(
                 f"{where}: the cell has no id. Save the notebook in a current Jupyter, so that every cell has one."
             )
+    return content
+
+
+def _target(path: Path, folder: Path) -> Path:
     target = folder / path.name
     if target.resolve() == path.resolve():
         raise MarkerError(f"{target} is the worked notebook itself. Give another folder.")
-    fresh = blank(content, f"{path.parent.name}/{path.name}")
-    if target.exists() and not force:
-        _refuse_filled(target, fresh)
-    return target, dump(fresh)
+    return target
+
+
+def _edition(target: Path, made: dict, content: dict, warnings: Iterable[str] = ()) -> Edition:
+    lines = {kind: _lines_of(content, kind) for kind in ("code", "markdown")}
+    asked = sum(line.strip() == BEGIN for line in lines["code"])
+    answers = sum(begins(line, ANSWER_BEGIN) for line in lines["markdown"])
+    return Edition(target, dump(made), asked, answers, tuple(warnings))
+
+
+def _lines_of(content: dict, kind: str) -> list[str]:
+    """The lines of all cells of a kind."""
+    return [
+        line for cell in content["cells"] if cell["cell_type"] == kind for line in joined(cell["source"]).split("\n")
+    ]
 
 
 def _refuse_filled(target: Path, fresh: dict) -> None:
@@ -162,6 +246,6 @@ def _refuse_filled(target: Path, fresh: dict) -> None:
 
 def assign(path: Path, folder: Path, force: bool = False) -> Path:
     """Write the blank edition of a worked notebook into a folder. Raises as `edition` does; nothing is written then."""
-    target, text = edition(path, folder, force)
-    write_beside(target, text)
-    return target
+    made = edition(path, folder, force)
+    write_beside(made.path, made.text)
+    return made.path

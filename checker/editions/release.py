@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.editions.assign import edition
+from checker.editions.chapter import TEMPLATE
 from checker.editions.course import NEEDED, worked_notebooks
 from checker.reading.files import write_beside
 from checker.reading.website import SETTINGS, website
@@ -21,7 +22,7 @@ from checker.reading.website import SETTINGS, website
 EXAMPLES = "notebooks/examples"  # of a task of one's own, of which the blank edition of own_task tells
 TAKEN = (*NEEDED, EXAMPLES, "pyproject.toml", "requirements.txt", "constraints.txt", "Makefile", ".gitignore")
 ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store", TEMPLATE.name)
 README = Path(__file__).with_name("release.md")
 EDITIONS = Path("notebooks", "student")
 MAKEFILE_ENDS = (
@@ -67,7 +68,8 @@ def release(root: Path, folder: Path) -> Released:
         write_beside(makefile, makefile.read_text(encoding="utf-8").partition(MAKEFILE_ENDS)[0].rstrip() + "\n")
     # The blank editions are made again, so that none is released that somebody filled in.
     for notebook in worked:
-        write_beside(*edition(notebook, folder / EDITIONS))
+        blank = edition(notebook, folder / EDITIONS)
+        write_beside(blank.path, blank.text)
     rows = "\n".join(f"- `{notebook.stem}`" for notebook in worked)
     write_beside(folder / "README.md", README.read_text(encoding="utf-8").replace("NOTEBOOKS", rows))
     names = tuple(notebook.name for notebook in worked)

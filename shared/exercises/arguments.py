@@ -150,7 +150,7 @@ class Size(Kind):
 
 @dataclass(frozen=True)
 class Texts(Kind):
-    """A list of texts. shown=False for what matters only where a function wrongly reads it, as a prompt."""
+    """A list of texts. always_shown=False for what matters only where a function wrongly reads it, as a prompt."""
 
     always_shown: bool = True
 
@@ -163,6 +163,19 @@ class Texts(Kind):
 
     def is_plain(self, value) -> bool:
         return not self.always_shown and not any(value)
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """One text."""
+
+    def simpler(self, value) -> Iterator[str]:
+        if value:
+            yield ""
+        yield from _shorter(value)
+
+    def is_plain(self, value) -> bool:
+        return False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from shared.exercises.arguments import Numbers
+from shared.exercises.arguments import Numbers, Text
 from shared.exercises.catalogue.dots import per_token_kl
 from shared.exercises.shrinking import shrink
 
@@ -33,3 +33,10 @@ def test_what_is_not_allowed_is_not_tried():
     """Catches a weight of 0 where weights are positive."""
     kind = Numbers("F", least=0.1)
     assert all(bool((smaller >= 0.1).all()) for smaller in kind.simpler(torch.tensor([0.7, 2.0])))
+
+
+def test_a_text_gets_shorter_and_is_never_cut_into_items():
+    """Catches a kind that hands a function a list of characters where it takes a text."""
+    smaller = list(Text().simpler("it is"))
+    assert smaller[0] == "" and " is" in smaller and all(type(text) is str and len(text) < 5 for text in smaller)
+    assert list(Text().simpler("")) == []

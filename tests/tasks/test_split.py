@@ -1,15 +1,26 @@
 """Pretraining, training and evaluation must never share an item."""
 
+import importlib
 import random
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
+from shared import tasks
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
 from shared.tasks.split import split_of
 
 TASKS = (dots, poker, analogies, addition, countdown, sentences)
 by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__.split(".")[-1])
+
+
+def test_every_task_is_listed_here():
+    """Catches a new task whose splits nobody compares: a file of `shared/tasks/` with a data set is one."""
+    files = [path.stem for path in Path(tasks.__file__).parent.glob("*.py")]
+    modules = {importlib.import_module(f"shared.tasks.{name}") for name in files if not name.startswith("_")}
+    missing = {module.__name__ for module in modules if hasattr(module, "dataset")} - {task.__name__ for task in TASKS}
+    assert not missing, f"add {', '.join(sorted(missing))} to TASKS above"
 
 
 def test_the_split_is_stable_across_processes_and_versions():

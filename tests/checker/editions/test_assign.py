@@ -1,10 +1,12 @@
 """Blank editions: nothing of a solution is left, and nothing else is lost."""
 
+import copy
 import json
 from pathlib import Path
 
 import pytest
 
+from checker.checking.check import check
 from checker.editions.assign import (
     EXAMPLE_PRINTED,
     SHOULD_PRINT,
@@ -17,7 +19,11 @@ from checker.editions.assign import (
     leaked,
     solution_lines,
 )
-from checker.reading.notebook import CHECK_RECORD, dump
+from checker.editions.identity import filled
+from checker.editions.kept_answers import kept_answers
+from checker.reading.convert import to_markdown
+from checker.reading.notebook import CHECK_RECORD, dump, read
+from tests.checker.command_line import checker
 from tests.checker.conftest import code
 
 WORKED = """def loss(x):
@@ -139,6 +145,33 @@ def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     assert "The answer." not in json.dumps(edition) and "squared" not in json.dumps(edition)
 
 
+def test_text_without_an_answer_is_locked_and_what_is_to_be_filled_in_is_not(worked):
+    """Catches a question that is deleted by accident, and an answer or a function that nobody can type."""
+    edition = blank(worked, "x")["cells"]
+    locked = [cell["id"] for cell in edition if cell["metadata"] == {"editable": False, "deletable": False}]
+    assert locked == ["cell-0", "cell-0-generated", "cell-1", "cell-5-expected"]
+    assert all(cell["metadata"] == {} for cell in edition if cell["id"] not in locked)
+
+
+def test_the_title_of_a_task_of_ones_own_can_be_written(worked):
+    worked["cells"][0]["source"] = worked["cells"][0]["source"].replace("---\n", "---\n  task: own\n", 1)
+    assert blank(worked, "x")["cells"][0]["metadata"] == {}
+
+
+def test_an_edition_that_has_lost_its_locks_is_the_same_to_all_that_reads_it(worked, save):
+    """Catches a reader that asks for the metadata, which Colab and other editors drop."""
+    edition = blank(worked, "x")
+    bare = copy.deepcopy(edition)
+    for cell in bare["cells"]:
+        cell["metadata"] = {}
+    paths = [save(edition, "whole.ipynb"), save(bare, "bare.ipynb")]
+    findings, texts = [check(path).findings for path in paths], [to_markdown(read(path)) for path in paths]
+    assert findings[0] == findings[1] and texts[0] == texts[1]
+    without = read(paths[1])
+    assert filled(without, bare, edition) == []
+    assert fill(bare, worked)["cells"][-1] == fill(edition, worked)["cells"][-1]
+
+
 def test_a_table_that_an_exercise_should_show_stands_below_it_and_its_verdict_does_not(worked):
     """Catches a blank edition that shows what is printed and no table."""
     table = {"text/plain": "beta  loss\n 0.0  0.25", "text/html": "<table></table>"}
@@ -223,3 +256,57 @@ def test_the_committed_editions_are_a_fresh_build(path):
     committed = path.parent / "student" / path.name
     assert committed.read_text(encoding="utf-8") == dump(fresh)
     assert leaked(content, fresh) == []
+
+
+def test_it_says_what_it_took_out(worked, save, tmp_path):
+    """Catches an answer without markers that its author takes for taken out."""
+    done = checker("assign", save(worked), "-o", tmp_path / "student")
+    assert done.stdout.strip().endswith("notebook.ipynb  taken out: 1 exercise, 1 answer") and not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("analysis", "kept"),
+    [
+        ("**Success (3 points).** Did it learn?\n\nIt did: 0.9.", "**Success (3 points).** Did it learn?"),
+        ("**Success.** Did it learn?\n\n*Worth 3 points.*\n\nIt did.", "**Success.** Did it learn?"),
+        ("**Why?**\n\n| points | for |\n|---|---|\n| 2 | a number |\n\nSo.", "**Why?**"),
+        ("**Why?**\n<!-- student answer: 1 point -->\nSo.\n<!-- end student answer -->\nAnd so.", "And so."),
+        ("**Why? (2 points)**\n<!-- student answer -->\nSo.\n<!-- end student answer -->\n**Then.** No.", None),
+        ("**Success.** It rose by 12 percentage points.", None),
+    ],
+)
+def test_text_that_stays_under_a_question_with_points_is_told(worked, save, tmp_path, analysis, kept):
+    """Catches a worked answer that goes to students in silence."""
+    worked["cells"][8]["source"] = f"# Cell 8: Analysis\n\n{analysis}"
+    done = checker("assign", save(worked), "-o", tmp_path / "student")
+    assert done.returncode == 0 and (tmp_path / "student" / "notebook.ipynb").exists()
+    assert done.stderr.startswith("warning") == (kept is not None)
+    assert kept is None or f"Cell 8: Analysis: {kept!r} stands under a question with points" in done.stderr
+
+
+def test_no_chapter_of_the_course_keeps_an_answer():
+    for path in NOTEBOOKS:
+        assert kept_answers(read(path)) == []
+
+
+def test_a_notebook_without_an_exercise_is_refused_unless_told(good, save, tmp_path):
+    """Catches a solution that was handed out whole, since nobody had marked it."""
+    for cell in good["cells"]:
+        cell["id"] = f"cell-{good['cells'].index(cell)}"
+    arguments = ("assign", save(good), "-o", tmp_path / "student")
+    done = checker(*arguments)
+    assert done.returncode == 2 and "has no exercise" in done.stderr and not (tmp_path / "student").exists()
+    assert checker(*arguments, "--without-exercises").returncode == 0
+
+
+@pytest.mark.parametrize("grader", ["nbgrader", "otter"])
+def test_what_has_solutions_in_it_never_takes_a_blank_editions_place(worked, save, tmp_path, grader):
+    """Catches `--for` into the folder from which students copy."""
+    path = save(worked)
+    blank_one = assign(path, tmp_path / "student")
+    before = blank_one.read_text(encoding="utf-8")
+    done = checker("assign", "--for", grader, path, "-o", tmp_path / "student")
+    assert done.returncode == 2 and "is a blank edition" in done.stderr
+    assert blank_one.read_text(encoding="utf-8") == before
+    done = checker("assign", "--for", grader, path, cwd=tmp_path)
+    assert done.returncode == 0 and "squared = x * x" in (tmp_path / "build" / grader / "notebook.ipynb").read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from checker import __version__
 from checker.checking.check import check
 from checker.editions.colab import for_colab
 from checker.reading.website import Website, website
@@ -49,11 +50,20 @@ def test_the_set_up_installs_no_second_torch(notebook, repository, tmp_path, mon
         return
     exec(source, {})
     clone, install = called
-    assert repository in clone
+    assert repository in clone and clone[clone.index("--branch") + 1] == f"v{__version__}"
     torches = [word for word in install if word.startswith("torch")]
     import torch
 
     assert torches == [f"torch=={torch.__version__}"] and any(word.startswith("transformers==") for word in install)
+
+
+def test_it_asks_for_a_gpu_and_gets_the_version_that_it_was_built_from(notebook):
+    """Catches a runtime without a GPU, and exercises of one version beside the checks of a later one."""
+    notebook["metadata"]["course"] = {"version": "0.1.7", "exercises": {}}
+    made = for_colab(notebook, PUBLIC)
+    assert made["metadata"]["accelerator"] == "GPU" and made["metadata"]["colab"] == {"gpuType": "T4"}
+    setup = next(cell["source"] for cell in made["cells"] if cell["cell_type"] == "code")
+    assert 'VERSION = "v0.1.7"' in setup and "accelerator" not in notebook["metadata"]
 
 
 def test_links_to_colab_and_to_the_source_wait_for_a_public_home():

@@ -3,7 +3,7 @@
 (1 + cosine) / 2 of the completion and the nearest accepted answer; 0 for an empty completion.
 """
 
-from shared.exercises.arguments import Kind, Texts, Things
+from shared.exercises.arguments import Kind, Text, Texts
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
     function="soft_score",
     contract="`f(completion, accepted, embed) -> number` from 0 to 1.",
     steps=STEPS,
-    arguments={"completion": Things(), "accepted": Texts("B"), "embed": Kind()},
+    arguments={"completion": Text(), "accepted": Texts("B"), "embed": Kind()},
     result=Number(),
     draw=draw,
     boundary=boundary,

@@ -1,0 +1,101 @@
+"""A new chapter: what `checker new` writes is in the course's form, and it touches nothing else."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from checker.checking.check import check
+from checker.editions.assign import edition
+from checker.editions.chapter import TEMPLATE, ChapterError, new_chapter, with_page
+from checker.reading.notebook import read
+from checker.reading.website import website
+from tests.checker.command_line import PROJECT, checker
+from tests.claims import origins
+from tests.test_notebook_form import faults_of_form
+
+SETTINGS = "render:\n  - a.qmd\n  - notebooks/a.ipynb\n  - b.qmd\ncontents:\n      - notebooks/a.ipynb\nend:"
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    """A course with one worked notebook and the site's settings."""
+    (tmp_path / "notebooks").mkdir()
+    shutil.copy(PROJECT / "notebooks" / "dots.ipynb", tmp_path / "notebooks")
+    shutil.copy(PROJECT / "_quarto.yml", tmp_path)
+    return tmp_path
+
+
+def test_a_chapter_is_nine_cells_in_form_with_its_places_in_the_course(course):
+    """Catches a chapter that the site does not show, and one whose form the tests of chapters would refuse."""
+    notebook, claims, causes, settings = new_chapter(course, "word_order")
+    assert len(read(notebook).cells) == 9 and faults_of_form(notebook) == []
+    errors = [finding.code for finding in check(notebook).findings if finding.level == "error"]
+    assert set(errors) <= {"X001"}  # it was not run
+    made = edition(notebook, course / "student")
+    assert made.taken_out == "1 exercise, 3 answers" and made.warnings == ()
+    assert "Word order" in notebook.read_text(encoding="utf-8") and claims.exists() and causes.exists()
+    page = Path("notebooks/word_order.ipynb")
+    assert page in website(course).pages
+    assert settings.read_text(encoding="utf-8").count(page.as_posix()) == 2
+
+
+def test_only_two_lines_of_the_settings_are_new(course):
+    """Catches settings that were read and written again, without their comments."""
+    before = (course / "_quarto.yml").read_text(encoding="utf-8")
+    new_chapter(course, "word_order")
+    after = (course / "_quarto.yml").read_text(encoding="utf-8")
+    assert "\n".join(line for line in after.split("\n") if "word_order" not in line) == before
+    assert len(after.split("\n")) == len(before.split("\n")) + 2
+
+
+def test_a_page_comes_last_in_both_lists():
+    found = with_page(SETTINGS, "notebooks/b.ipynb")
+    assert "  - notebooks/a.ipynb\n  - notebooks/b.ipynb\n  - b.qmd" in found
+    assert found.endswith("\n      - notebooks/a.ipynb\n      - notebooks/b.ipynb\nend:")
+
+
+@pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "dots"])
+def test_a_name_that_is_none_or_taken_changes_nothing(course, name):
+    """Catches a chapter that replaces another, and a path for a name."""
+    before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+    with pytest.raises(ChapterError, match="cannot name a chapter|is there already"):
+        new_chapter(course, name)
+    assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
+
+
+def test_settings_without_the_lists_are_told_and_nothing_is_written(course):
+    (course / "_quarto.yml").write_text("website: {}\n", encoding="utf-8")
+    with pytest.raises(ChapterError, match="in 0 places"):
+        new_chapter(course, "word_order")
+    assert not (course / "notebooks" / "word_order.ipynb").exists()
+
+
+def test_the_next_steps_are_told_and_a_wrong_name_in_a_sentence(course):
+    done = checker("new", "word_order", cwd=course)
+    assert done.returncode == 0 and "checker report --in-place notebooks/word_order.ipynb" in done.stdout
+    assert done.stdout.splitlines()[0] == "notebooks/word_order.ipynb"
+    done = checker("new", "word_order", cwd=course)
+    assert done.returncode == 2 and "is there already" in done.stderr
+
+
+def test_the_claims_file_is_about_the_numbers_of_the_analysis(course, monkeypatch):
+    """Catches a first file of claims that the tests of claims refuse."""
+    notebook, claims, *_ = new_chapter(course, "word_order")
+    monkeypatch.setattr(origins, "FOLDER", claims.parent)
+    found = read(notebook)
+    analysis = found.cells[-1].source
+    assert origins.faults(analysis, origins.sections_of(found), origins.origins_of("word_order")) == []
+
+
+@pytest.mark.slow
+def test_the_report_on_a_new_chapter_is_green(tmp_path):
+    """Catches a library that changed under the first notebook of an author: it runs, learns, and nothing is found."""
+    path = tmp_path / "word_order.ipynb"
+    shutil.copy(TEMPLATE, path)
+    done = checker("report", "--require-claim", path, "-o", tmp_path / "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    executed = check(tmp_path / "build" / path.name)
+    assert executed.findings == () or not list(executed.findings)
+    assert "✓" in json.dumps(json.loads((tmp_path / "build" / path.name).read_text()), ensure_ascii=False)
