@@ -100,6 +100,13 @@ class Algorithm:
         """True when the policy has moved so far that this update and the further ones of the step are left out."""
         return False
 
+    def completion_records(self, experience: TrainingBatch, rows: Sequence[dict]) -> list[list[dict]]:
+        """For each of the rows, which the experience was made of, a record of each sampled completion.
+
+        Raises ValueError where nothing is sampled.
+        """
+        raise ValueError(f"The algorithm {self.name} samples no completions: leave on_rollout out.")
+
     def advice(self, history: Sequence[Metrics]) -> str | None:
         """A sentence to print once when the run looks as if it could not learn."""
         return None

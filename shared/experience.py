@@ -141,6 +141,50 @@ class Experience:
         return rows if rows.ndim == 1 else rows[:, : rollout.completion_ids.size(1)]
 
 
+def completion_records(experience: Experience, rows: Sequence[dict], reward_names: Sequence[str]) -> list[list[dict]]:
+    """For each of N rows the records of its G completions, as plain values that a person or a file takes.
+
+    rewards: that of each function by its name, None where the function gave none; reward: their weighted sum.
+    advantage: the mean over the tokens that the policy drew, where they have one each.
+    length: tokens, EOS among them.    columns: those of the row other than `prompt`.
+    """
+    rollout = experience.rollout
+    columns = [{name: value for name, value in row.items() if name != "prompt"} for row in rows]
+    records = [
+        {
+            "prompt": prompt,
+            "completion": completion,
+            "rewards": {name: None if math.isnan(one) else one for name, one in zip(reward_names, rewards)},
+            "reward": reward,
+            "advantage": advantage,
+            "length": length,
+            "truncated": truncated,
+            "columns": of_row,
+        }
+        for prompt, completion, rewards, reward, advantage, length, truncated, of_row in zip(
+            rollout.repeated(rollout.prompts),
+            rollout.completions,
+            experience.rewards_per_func.tolist(),
+            experience.rewards.tolist(),
+            mean_advantages(experience).tolist(),
+            rollout.lengths.tolist(),
+            rollout.truncated.tolist(),
+            rollout.repeated(columns),
+            strict=True,
+        )
+    ]
+    G = rollout.num_generations
+    return [records[first : first + G] for first in range(0, len(records), G)]
+
+
+def mean_advantages(experience: Experience) -> Float[Tensor, "B"]:
+    """One advantage a completion: as it is, or the mean over the tokens that the policy drew."""
+    if experience.advantages.ndim == 1:
+        return experience.advantages
+    mask = experience.rollout.loss_mask  # (B, C)
+    return (experience.advantages * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+
+
 class RolloutAlgorithm(Algorithm):
     """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
 
@@ -201,6 +245,10 @@ class RolloutAlgorithm(Algorithm):
                     take_general_path(self.reference)
                 experience = self.collect(rows, step, share)
         return experience
+
+    def completion_records(self, experience: Experience, rows: Sequence[dict]) -> list[list[dict]]:
+        names = [name_of(function) for function in functions_of(self.reward_funcs)]
+        return completion_records(experience, rows, names)
 
     def without_signal(self, record: Metrics) -> bool:
         """True for a step in which all rewards that are compared were equal, so that they taught nothing."""

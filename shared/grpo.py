@@ -230,8 +230,8 @@ def train(
         constraint: restrict every completion to the answers of a trie.
         environment, environment_factory: what writes into the completions, `shared.environment`; its tokens are in no
             loss.
-        options: `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also
-            says what is raised.
+        options: `evaluate`, `checkpoint_path`, `on_step`, `on_rollout` and `progress`, see `shared.training.train`,
+            which also says what is raised.
     """
     algorithm = GRPO(
         model,

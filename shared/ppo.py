@@ -298,8 +298,8 @@ def train(
 ) -> list[Metrics]:
     """Train `policy` in place; a record of metrics for each step.
 
-    `options` are `evaluate`, `checkpoint_path`, `on_step` and `progress`, see `shared.training.train`, which also says
-    what is raised.
+    `options` are `evaluate`, `checkpoint_path`, `on_step`, `on_rollout` and `progress`, see `shared.training.train`,
+    which also says what is raised.
     """
     algorithm = PPO(
         policy,

@@ -27,6 +27,7 @@ Three are required: two methods and the model. The others have a default:
     idle_metrics                       {}         the metrics of an update in which no row has a gradient
     enough(metrics)                    False      True leaves out this update and the rest of the step's
     advice(history)                    None       a sentence to print once, when the run cannot learn
+    completion_records(batch, rows)    an error   the sampled completions of each row, for `on_rollout`
 
 `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and small. What is left out: learning-rate
 schedules other than a linear warm-up.
@@ -38,6 +39,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -76,6 +78,7 @@ def train(
     evaluate: Callable[[nn.Module], float] | None = None,
     checkpoint_path: str | Path | None = None,
     on_step: Callable[[Metrics], None] | Sequence[Callable[[Metrics], None]] = (),
+    on_rollout: Callable[[list[dict]], None] | Sequence[Callable[[list[dict]], None]] = (),
     progress: bool = True,
     stop: Callable[[], bool] = lambda: False,
     processes: Processes | None = None,
@@ -88,18 +91,20 @@ def train(
         checkpoint_path: save there every `config.checkpoint_every` steps; when the file exists, go on from it,
             along the very trajectory that an uninterrupted run takes.
         on_step: called with each step's record: one function or several (`shared.logs.csv_log`, for instance).
+        on_rollout: called with the records of each step's completions before the update on them, where the algorithm
+            samples: one function or several (`shared.rollouts.rollout_log`, or `extend` of a list).
         progress: show a bar.
         stop: asked after each step; when it says so in any process, training ends there as by an interrupt, with a
             checkpoint.
         processes: those that share each step's rows; by default all that were launched together. What they train is
-            what one process would. The first one prints, calls `on_step` and writes the checkpoint.
+            what one process would. The first one prints, calls `on_step` and `on_rollout`, and writes the checkpoint.
 
     An interrupt (Ctrl-C, or the stop button of a notebook) ends training and returns the history so far. A step
     whose loss or gradient is not finite is skipped and marked `skipped` in its record.
 
     Raises:
-        ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, or
-            a model that an interrupted run left half-trained.
+        ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, a
+            model that an interrupted run left half-trained, or `on_rollout` for an algorithm that does not sample.
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
@@ -125,8 +130,9 @@ def train(
         processes=processes,
     )
     say = above_the_bar if processes.first else silence
-    listeners = [on_step] if callable(on_step) else list(on_step)
-    listeners = listeners if processes.first else []
+    listeners = as_list(on_step) if processes.first else []
+    readers = as_list(on_rollout) if processes.first else []
+    has_readers = processes.any(bool(readers))  # all processes send their completions, or none does
 
     with run_file:
         history = run_file.resume()
@@ -141,7 +147,9 @@ def train(
                 # 2. The step: collect, update, measure
                 started = time.perf_counter()
                 warm_up(optimizer, full_rates, config.warmup_steps, step)
-                metrics = one_step(algorithm, rows, config, step, optimizer, processes)
+                metrics = one_step(
+                    algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
+                )
                 if "num_tokens" in metrics:  # so far, as TRL counts
                     metrics["num_tokens"] += history[-1]["num_tokens"] if history else 0
                 record = {"step": step + 1} | metrics | {"learning_rate": optimizer.param_groups[0]["lr"]}
@@ -161,6 +169,11 @@ def train(
                     break
         optimizer.zero_grad()
     return history
+
+
+def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:
+    """One function or several, as a list."""
+    return [functions] if callable(functions) else list(functions)
 
 
 def is_due(every: int, step: int) -> bool:
@@ -222,21 +235,43 @@ def one_step(
     step: int,
     optimizer: torch.optim.Optimizer,
     processes: Processes = ALONE,
+    readers: Sequence[Callable[[list[dict]], None]] | None = None,
 ) -> Metrics:
     """Collect experience from this process's share of the step's rows and update on it; the metrics of the whole step.
 
     Rows are dealt to the processes one by one, along the order of the first epoch. In the drawing above that is
     c b d a, so of two processes the first has c and d, and the second b and a. Each has one row of the minibatch c b,
     and one of d a, and neither waits for the other.
+
+    readers: called with the records of the step's completions, [] in a process that only sends its own; None in all
+        processes where nobody reads them.
     """
     batch = rows_of_step(rows, config.prompts_per_step, step, config.seed)
     first_epoch = step * config.num_iterations
     share = processes.share(order_of_rows(len(batch), config, first_epoch))
     with autocast(device_of(algorithm.model), config.bf16):
         experience = algorithm.experience(share.of(batch), step, share)
+    if readers is not None:
+        records = records_of_step(algorithm, experience, share.of(batch), step, share)
+        for reader in readers:
+            reader(records)
     updates = learn(algorithm, experience, config, step, optimizer, share)
     skipped = float(any(not math.isfinite(metrics["grad_norm"]) for metrics in updates))
     return mean_metrics(updates) | experience.metrics | {"skipped": skipped}
+
+
+def records_of_step(
+    algorithm: Algorithm, experience: TrainingBatch, rows: Sequence[dict], step: int, share: Share = ALL_ROWS
+) -> list[dict]:
+    """A record of each completion of the step in all processes, in the order of the step's rows, with step and place.
+
+    `place` tells groups apart that have one prompt; steps count from 1, as in the history.
+    """
+    groups = algorithm.completion_records(experience, rows)
+    own = range(len(rows)) if share.own is None else share.own  # a repeated row is another process's
+    gathered = chain.from_iterable(share.processes.gather(list(zip(own, groups))))
+    in_order = sorted(gathered, key=lambda group: group[0])
+    return [{"step": step + 1, "place": place} | record for place, group in in_order for record in group]
 
 
 def learn(

@@ -20,7 +20,7 @@ LAYERS = [
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},
     {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
-    {"tables"},
+    {"tables", "rollouts"},
     {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},
     {"exercises", "check", "blanks", "run", "pretrain"},

@@ -73,6 +73,10 @@ def refuse(plan: Plan) -> None:
             f"The hand-over to TRL is of GRPO, and {plan.recipe.name} is to be trained with {plan.algorithm}: add "
             "--algorithm grpo."
         )
+    if any(loggers.told_by(where) == "on_rollout" for where in plan.logs):
+        raise ValueError(
+            "TRL keeps completions in its own way: leave --log rollouts:... out, and add `--log_completions true` behind --."
+        )
     if plan.recipe.constrained:
         raise ValueError(
             f"Completions of {plan.recipe.name} are restricted to its labels, for which TRL has no counterpart: add --free."

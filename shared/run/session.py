@@ -68,7 +68,7 @@ def run(plan: Plan) -> dict:
     before = measure(model, "before")
     with ExitStack() as stack:
         places = plan.logs if processes.first else ()
-        listeners = [stack.enter_context(loggers.listening(where, asdict(config))) for where in places]
+        listeners = loggers.all_listening(stack, places, asdict(config))
         stop = stack.enter_context(stop_after_the_step(say))
         history = training.train(
             algorithm,
@@ -76,10 +76,10 @@ def run(plan: Plan) -> dict:
             config,
             evaluate=lambda trained: measure(algorithm.policy).mean,
             checkpoint_path=plan.checkpoint,
-            on_step=listeners,
             stop=stop,
             progress=sys.stderr.isatty(),  # a bar in a file is a line for each step, one behind the other
             processes=processes,
+            **listeners,
         )
     after = measure(model, "after") if len(history) == config.steps else None
     measured = measured_of(before, after, show=processes.first)

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from shared.models import load_policy
 from shared.recipes import RECIPES
+from shared.rollouts import read_rollouts
 from shared.run import session
 from shared.run.command import app
 from shared.run.plan import CHECKPOINT_EVERY
@@ -24,7 +25,9 @@ def call(*arguments: str):
 def test_a_run_is_measured_kept_and_told(algorithm, tmp_path):
     result = tmp_path / "results" / "run.json"
     folder = tmp_path / "tuned"
-    ran = call("dots", "--algorithm", algorithm, *SMALL, "--save", str(folder), "--result", str(result))
+    kept = tmp_path / "run.jsonl"
+    logs = ["--log", f"rollouts:{kept},every=2"]
+    ran = call("dots", "--algorithm", algorithm, *SMALL, *logs, "--save", str(folder), "--result", str(result))
     assert ran.exit_code == 0, ran.output
     assert "baseline reward" in ran.output and "95 % interval" in ran.output
     told = json.loads(result.read_text())
@@ -32,6 +35,10 @@ def test_a_run_is_measured_kept_and_told(algorithm, tmp_path):
     assert told["settings"]["steps"] == 2 and told["settings"]["learning_rate"] == 1e-4  # the task's own
     assert told["measured"]["held_out_prompts"] == 4
     assert told["measured"]["baseline_low"] <= told["measured"]["baseline"] <= told["measured"]["baseline_high"]
+    completions = read_rollouts(kept)
+    assert [one["step"] for one in completions] == [2] * 8
+    mean = sum(one["reward"] for one in completions) / 8
+    assert mean == pytest.approx(told["history"][1]["reward"])
     tuned, _ = load_policy(folder, device="cpu")
     base, _ = load_policy(device="cpu")
     assert any((p != q).any() for p, q in zip(tuned.parameters(), base.parameters()))
@@ -164,6 +171,7 @@ def test_a_redirected_log_has_no_bar(terminal, monkeypatch):
         (["dots", "--steps", "0"], "steps is 0; it must be at least 1"),
         (["dots", "--lam", "0.5"], "grpo has no setting lam; ppo has."),
         (["dots", "--log", "wandb:x"], "choose one of csv:FILE"),
+        (["dots", "--log", "rollouts:x,every=0"], "there may be every=N"),
         (["dots", "--save", "tests"], "holds something else than a saved policy"),
         (["dots", "--num-generations", "1"], "num_generations is 1; it must be at least 2"),
         (["nosuch"], "'nosuch' is not one of 'dots'"),

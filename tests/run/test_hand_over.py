@@ -256,6 +256,7 @@ def test_lengths_and_tokens_are_counted_as_trl_counts(tiny, tmp_path, monkeypatc
     [
         (["poker"], "add --free"),
         (["sentences"], "add --algorithm grpo"),
+        (["addition", "--log", "rollouts:run.jsonl"], "add `--log_completions true` behind --"),
         (["analogies"], "add --lora for adapters or --no-lora"),
         (["dots", "--beta", "0.1", "--kl-in", "reward"], "TRL penalises the KL in the loss alone"),
         (["dots", "--eval-every", "5"], "leave --eval-every out"),

@@ -1,8 +1,12 @@
 """Logs chosen by a text."""
 
+from contextlib import ExitStack
+
 import pytest
 
+from shared.rollouts import read_rollouts
 from shared.run import loggers
+from tests.test_rollouts import record
 
 RECORDS = [{"step": 1, "reward": 0.25}, {"step": 2, "reward": 0.5, "kl": 0.1}]
 
@@ -58,9 +62,30 @@ def test_trackio_is_told_project_settings_and_steps(monkeypatch):
     ]
 
 
+def test_rollouts_are_told_to_a_listener_of_their_own(tmp_path):
+    """Catches records of steps among the completions, and numbers behind the file that are not read."""
+    file = tmp_path / "run.jsonl"
+    places = [f"csv:{tmp_path / 'run.csv'}", f"rollouts:{file},every=2,most=1"]
+    with ExitStack() as stack:
+        told = loggers.all_listening(stack, places, {})
+        assert {name: len(listeners) for name, listeners in told.items()} == {"on_step": 1, "on_rollout": 1}
+        for step in (1, 2):
+            told["on_step"][0](RECORDS[step - 1])
+            told["on_rollout"][0]([record(step), record(step)])
+    assert read_rollouts(file) == [record(2)] and (tmp_path / "run.csv").exists()
+
+
+@pytest.mark.parametrize("behind", [",every=0", ",most=some", ",often", ",", ",every=2,seed=1"])
+def test_other_numbers_behind_the_file_are_refused(behind):
+    """Catches a mistyped number that becomes a part of the file's name."""
+    with pytest.raises(ValueError, match="every=N, to keep every Nth step, and most=M"):
+        loggers.check(f"rollouts:run.jsonl{behind}")
+    loggers.check("rollouts:run.jsonl,most=8")
+
+
 @pytest.mark.parametrize("where", ["run.csv", "csv:", "wandb:dots", ""])
 def test_another_log_is_refused_with_those_that_there_are(where):
-    with pytest.raises(ValueError, match="csv:FILE, tensorboard:FOLDER, trackio:PROJECT"):
+    with pytest.raises(ValueError, match="csv:FILE, tensorboard:FOLDER, trackio:PROJECT, rollouts:FILE"):
         loggers.check(where)
 
 
