@@ -49,8 +49,8 @@ class Outcome:
 def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool = True) -> Outcome:
     """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished."""
     own = {name: _copied(value) for name, value in case.items()}
-    source = own[exercise.gradient] if exercise.gradient and with_gradient else None
-    if isinstance(source, Tensor):
+    sources = [own[name] for name in exercise.gradient.split()] if exercise.gradient and with_gradient else []
+    for source in sources:
         source.requires_grad_(True)
     settings = settings_now()
     try:
@@ -59,7 +59,7 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
         restore(settings)  # before anything is made of the result: without recording it would lose its gradient
         value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
-        gradient = _gradient(exercise, value, source, case)
+        gradient = _gradient(exercise, value, sources, case)
     except Unfinished:
         raise
     except NotAResult as problem:
@@ -112,16 +112,19 @@ def _relevant(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
     return value.masked_fill(case[exercise.relevant] == 0, 0.0)
 
 
-def _gradient(exercise: Exercise, value, source, case: Case) -> Tensor | None:
-    """The gradient of a weighted sum of the value; all of a model's parameters in one row. None where there is none."""
-    if source is None or not isinstance(value, Tensor) or not value.requires_grad:
+def _gradient(exercise: Exercise, value, sources: list, case: Case) -> Tensor | None:
+    """The gradient of a weighted sum of the value; that by several tensors, a model's or arguments, in one row.
+
+    None where there is none.
+    """
+    if not sources or not isinstance(value, Tensor) or not value.requires_grad:
         return None
     weights = torch.linspace(0.5, 1.5, value.numel(), dtype=value.dtype).view(value.shape)
     total = (_relevant(exercise, value, case) * weights).sum()
-    wanted = [source] if isinstance(source, Tensor) else list(source.parameters())
+    wanted = [part for source in sources for part in ([source] if isinstance(source, Tensor) else source.parameters())]
     found = torch.autograd.grad(total, wanted, allow_unused=True)
     filled = [torch.zeros_like(w) if g is None else g for g, w in zip(found, wanted)]
-    if isinstance(source, Tensor):
+    if len(sources) == 1 and isinstance(sources[0], Tensor):
         return filled[0].double()
     return torch.cat([g.flatten() for g in filled]).double()
 

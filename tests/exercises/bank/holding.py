@@ -1,7 +1,7 @@
 """Hold functions of the bank against the checks.
 
-    python -m tests.exercises.bank.holding mend              what is said to each of this half
-    python -m tests.exercises.bank.holding mend CHECK ...    of these checks
+python -m tests.exercises.bank.holding mend              what is said to each of this half
+python -m tests.exercises.bank.holding mend CHECK ...    of these checks
 """
 
 import argparse

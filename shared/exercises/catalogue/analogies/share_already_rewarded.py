@@ -91,6 +91,15 @@ class Analogies(Things):
         return f"[{rows}]"
 
 
+@STEPS.slip(
+    "known",
+    "Relation and word are looked for apart: a row counts whose relation and whose word were trained, but never together.",
+)
+def looked_for_apart(rewarded, asked):
+    relations, words = ({pair[place] for pair in rewarded} for place in (0, 1))
+    return [relation in relations and word in words for relation, word in asked]
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 
@@ -108,6 +117,7 @@ def boundary() -> list[Case]:
         {"train_rows": [dog], "eval_rows": [dog]},
         {"train_rows": [dog], "eval_rows": [other_prompt]},
         {"train_rows": [dog], "eval_rows": [other_relation]},
+        {"train_rows": [dog, other_relation | {"word": "cow"}], "eval_rows": [other_relation]},
         {"train_rows": [dog, dog, other_relation], "eval_rows": [other_prompt, dog, dog | {"word": "cow"}]},
     ]
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from shared.exercises.drawing import Draw
 from shared.exercises.stand_ins.tokens import END
@@ -29,6 +29,23 @@ def tiny_model(seed: int = 0) -> GPT2LMHeadModel:
             pad_token_id=END,
         )
         return GPT2LMHeadModel(config).eval()
+
+
+@lru_cache
+def tiny_llama() -> LlamaForCausalLM:
+    """A random model of one block; nobody changes it, copies are handed out."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        config = LlamaConfig(
+            vocab_size=VOCABULARY,
+            hidden_size=16,
+            intermediate_size=24,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            num_key_value_heads=2,
+            max_position_embeddings=16,
+        )
+        return LlamaForCausalLM(config).eval()
 
 
 def tokens(draw: Draw, *shape: int) -> Tensor:

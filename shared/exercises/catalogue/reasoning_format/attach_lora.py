@@ -6,13 +6,12 @@ comes back: its adapters, what is trained, and whether it still says what it sai
 
 import copy
 import warnings
-from functools import lru_cache
 
 import torch
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from shared.exercises.arguments import Kind, Scalar
+from shared.exercises.catalogue.common.tiny import tiny_llama
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, Text, named
@@ -28,11 +27,17 @@ def target_modules():
 
 
 @STEPS.step
-def attached(model, rank, alpha, target_modules):
+def dropout():
+    """The share of an adapter's inputs that training leaves out: what is scored is then what sampled."""
+    return 0.0
+
+
+@STEPS.step
+def attached(model, rank, alpha, target_modules, dropout):
     from peft import LoraConfig, get_peft_model
 
-    settings = {"r": rank, "lora_alpha": alpha, "target_modules": target_modules, "task_type": "CAUSAL_LM"}
-    return get_peft_model(model, LoraConfig(**settings))
+    chosen = {"target_modules": target_modules, "lora_dropout": dropout}
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=alpha, task_type="CAUSAL_LM", **chosen))
 
 
 @STEPS.slip(
@@ -57,6 +62,19 @@ def rank_forgotten():
 @STEPS.slip("alpha", "alpha is not the argument's: pass it as `lora_alpha`. Without it peft takes 8.")
 def alpha_forgotten():
     return 8
+
+
+@STEPS.slip("alpha", "You divide alpha by the rank. peft does so itself: pass `alpha` as `lora_alpha`.")
+def alpha_divided(alpha, rank):
+    return alpha / rank
+
+
+@STEPS.slip(
+    "dropout",
+    "The adapters have dropout: in training mode the policy that is scored is not the one that sampled. Leave it at 0.",
+)
+def with_dropout():
+    return 0.05
 
 
 @STEPS.slip(
@@ -104,30 +122,14 @@ def call(function, case: Case) -> str:
     scales = sorted({round(scale, 3) for layer in layers for scale in layer.scaling.values()})
     trained = [name for name, parameter in result.named_parameters() if parameter.requires_grad]
     of_adapters = sum("lora_" in name for name in trained)
+    leaves_out = any(getattr(drop, "p", 0) > 0 for layer in layers for drop in layer.lora_dropout.values())
     switch = "can" if hasattr(result, "disable_adapter") else "cannot"
     same = "as before" if torch.allclose(said_by(result.eval()), before, atol=1e-5) else "something else than before"
     return (
         f"{len(layers)} layers with adapters of rank {ranks} and scale {scales}, {of_adapters} matrices of adapters "
         f"and {len(trained) - of_adapters} others are trained, the adapters {switch} be switched off, the model says "
-        f"{same}"
+        f"{same}{', the adapters have dropout' if leaves_out else ''}"
     )
-
-
-@lru_cache
-def tiny_llama() -> LlamaForCausalLM:
-    """A random model of one block; nobody changes it, copies are handed out."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        config = LlamaConfig(
-            vocab_size=16,
-            hidden_size=16,
-            intermediate_size=24,
-            num_hidden_layers=1,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            max_position_embeddings=16,
-        )
-        return LlamaForCausalLM(config).eval()
 
 
 def draw(draw: Draw) -> Case:

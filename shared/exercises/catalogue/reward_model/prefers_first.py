@@ -76,6 +76,13 @@ def one_number_for_all(probability, uniform):
     return uniform[:1] < probability
 
 
+@STEPS.slip(
+    "probability", "You divide the probability by the noise. Divide the difference of the rewards, before the sigmoid."
+)
+def probability_divided(difference, noise):
+    return torch.sigmoid(difference) / noise
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {
