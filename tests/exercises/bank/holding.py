@@ -7,7 +7,6 @@ python -m tests.exercises.bank.holding mend CHECK ...    of these checks
 import argparse
 import ast
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,7 +70,7 @@ def held(block: Block) -> Held:
 
 
 def corrections() -> dict[str, str]:
-    """By the block's name the reason why it is not what its author said, or why a check may accept it."""
+    """By the block's name the reason why it is not what its author said."""
     return yaml.safe_load((HERE / "corrections.yml").read_text(encoding="utf-8")) or {}
 
 
@@ -81,37 +80,36 @@ def told(one: Held) -> str:
     return f"[{block.name}] {block.said}: {block.words}\n    {one.outcome}: {one.verdict.line}"
 
 
-def summary(found: list[Held]) -> str:
-    """How many wrong ones ended how, how many right ones were refused, and the time."""
-    excused = corrections()
-    wrong = [one for one in found if one.block.said == "wrong" and one.block.name not in excused]
-    right = [one for one in found if one.block.said == "right" and one.block.name not in excused]
-    count = Counter(one.outcome for one in wrong)
-    shares = [f"{outcome} {count[outcome]} ({count[outcome] / max(1, len(wrong)):.0%})" for outcome in OUTCOMES]
-    refused = sum(not one.verdict.passed for one in right)
+def tally(found: list[Held]) -> dict:
+    """How the wrong ones ended, which right ones were refused and which wrong ones accepted, and the time."""
+    corrected = corrections()
+    as_said = [one for one in found if one.block.name not in corrected]
+    wrong = [one for one in as_said if one.block.said == "wrong"]
+    right = [one for one in as_said if one.block.said == "right"]
     seconds = sorted(one.seconds for one in found)
-    return (
-        f"wrong {len(wrong)}: {', '.join(shares)}\n"
-        f"right {len(right)}: refused {refused}\n"
-        f"corrected {len(found) - len(wrong) - len(right)}\n"
-        f"seconds: median {seconds[len(seconds) // 2]:.2f}, most {seconds[-1]:.2f}"
-    )
+    return {
+        "wrong": len(wrong),
+        **{outcome: sum(one.outcome == outcome for one in wrong) for outcome in OUTCOMES},
+        "right": len(right),
+        "refused": [one.block.name for one in right if not one.verdict.passed],
+        "passing": [one.block.name for one in wrong if one.verdict.passed],
+        "corrected": len(found) - len(as_said),
+        "median": round(seconds[len(seconds) // 2], 2),
+        "slowest": round(seconds[-1], 2),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("half", choices=HALVES)
     parser.add_argument("checks", nargs="*", help="these alone; all of them if none is named")
-    parser.add_argument("--quiet", action="store_true", help="the counts alone")
     options = parser.parse_args()
     found = []
-    for block in sorted(blocks(options.half), key=lambda block: (block.chapter, block.check, block.said)):
-        if options.checks and block.check not in options.checks:
-            continue
-        found.append(held(block))
-        if not options.quiet:
+    for block in blocks(options.half):
+        if not options.checks or block.check in options.checks:
+            found.append(held(block))
             print(told(found[-1]), flush=True)
-    print(summary(found))
+    print(tally(found))
 
 
 if __name__ == "__main__":
