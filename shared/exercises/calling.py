@@ -3,6 +3,7 @@
 import copy
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, clipped
 from shared.exercises.state import changed_settings, restore, settings_now
 
-HERE = str(Path(__file__).parent)
+SHARED = str(Path(__file__).parents[1])
 COPIES = {}  # of modules: the module and its copy by the module's id
 NO_MESSAGE = "no message"
 TORCH = str(Path(torch.__file__).parent)
@@ -53,13 +54,16 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     for source in sources:
         source.requires_grad_(True)
     settings = settings_now()
+    gradient = None
     try:
         result = exercise.call(function, own)
         changed = changed_settings(settings)
         restore(settings)  # before anything is made of the result: without recording it would lose its gradient
         value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
-        gradient = _gradient(exercise, value, sources, case)
+        # After a backward pass of the function's own, a second one through the same graph raises.
+        with suppress(RuntimeError) if harm else nullcontext():
+            gradient = _gradient(exercise, value, sources, case)
     except Unfinished:
         raise
     except NotAResult as problem:
@@ -188,7 +192,12 @@ def _where_it_raised(error: BaseException) -> str:
 
 
 def _own(filename: str) -> bool:
-    return not filename.startswith((HERE, TORCH)) and "site-packages" not in filename
+    return not filename.startswith((SHARED, TORCH)) and "site-packages" not in filename
+
+
+def _without_full_stop(text: str) -> str:
+    """The text without the full stop at its end; an ellipsis stays."""
+    return text if text.endswith("...") else text.rstrip(".")
 
 
 def _message(error: BaseException) -> str:
@@ -196,4 +205,4 @@ def _message(error: BaseException) -> str:
         lines = str(error)[:2000].strip().splitlines()
     except BaseException:
         return "a message that cannot be shown"
-    return clipped(lines[0], 160).rstrip(".") if lines else NO_MESSAGE
+    return _without_full_stop(clipped(lines[0], 160)) if lines else NO_MESSAGE

@@ -22,6 +22,7 @@ WIDTH = 160  # characters of one argument
 DIGITS = 4  # of a number
 DIGITS_TO_TELL_APART = (4, 6, 9)  # of two numbers: the first of these with which they look different, else the last
 MISSING_GRADIENT = "Look for `.detach()`, `.item()` or `torch.no_grad()`."
+NAN_GRADIENT = "Look for an infinity that is multiplied by 0, and for a logarithm or a root of 0 beside a `where`."
 OTHER_GRADIENT = "Look for a `.detach()` too many or too few."
 
 
@@ -40,7 +41,8 @@ def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...]
     actual = comparison.actual
     lines = [remark] if remark else _describe_slips(slips)
     if difference == Difference.RAISED:
-        sentence = f"{actual.raised}{actual.where}."
+        sentence = f"{actual.raised}{actual.where}"
+        sentence += "" if sentence.endswith("...") else "."
         lines.append(_capital(sentence) if slips else sentence)
         lines += _with_case(exercise, comparison.case, "")
     elif difference in (Difference.NO_RESULT, Difference.TYPE):
@@ -150,6 +152,8 @@ def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tens
     name = "` and `".join(names)
     if actual is None or not bool(actual.any()):
         return f"the value is right, and it has no gradient by `{name}`. {MISSING_GRADIENT}"
+    if bool(actual.isnan().any()):
+        return f"the value is right, and its gradient by `{name}` is nan. {NAN_GRADIENT}"
     axes = getattr(exercise.arguments[name], "axes", "") if len(names) == 1 else ""
     if not axes:
         return f"the value is right and its gradient is not. {OTHER_GRADIENT}"

@@ -106,13 +106,14 @@ def draw(draw: Draw) -> Case:
 
 def _row(draw: Draw) -> dict:
     relation, word = draw.choice(["young of", "capital of", "colour of"]), draw.choice(["dog", "cat", "sky"])
-    return {"prompt": f"{draw.choice(['a is to b', 'c is to d'])} as {word} is to", "relation": relation, "word": word}
+    prompt = f"{draw.choice(['a is to b', 'c is to d'])} as {word} is to"
+    return {"prompt": prompt, "word": word, "answers": [f"{relation} {word}"], "relation": relation}
 
 
 def boundary() -> list[Case]:
-    dog = {"prompt": "cat is to kitten as dog is to", "relation": "young of", "word": "dog"}
+    dog = {"prompt": "cat is to kitten as dog is to", "word": "dog", "answers": ["puppy"], "relation": "young of"}
     other_prompt = dog | {"prompt": "cow is to calf as dog is to"}
-    other_relation = dog | {"relation": "sound of"}
+    other_relation = dog | {"answers": ["bark"], "relation": "sound of"}
     return [
         {"train_rows": [dog], "eval_rows": [dog]},
         {"train_rows": [dog], "eval_rows": [other_prompt]},
