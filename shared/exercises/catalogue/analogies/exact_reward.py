@@ -202,6 +202,15 @@ def divided_by_the_answers(rewards, accepted):
     return [reward / len(of_row) for reward, of_row in zip(rewards, accepted)]
 
 
+@STEPS.slip(
+    "bare",
+    'Punctuation is taken off the whole text before it is split: the comma of "puppy, of course" stays. Take the first '
+    "word, then its punctuation.",
+)
+def whole_text_stripped(texts):
+    return [(text.strip().strip(PUNCTUATION).split() or [""])[0] for text in texts]
+
+
 FRAMES = (
     "{a}",
     " {a}",

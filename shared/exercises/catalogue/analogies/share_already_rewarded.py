@@ -100,6 +100,11 @@ def looked_for_apart(rewarded, asked):
     return [relation in relations and word in words for relation, word in asked]
 
 
+@STEPS.slip("known", "Common pairs are counted once and divided by the number of rows: count every evaluation row.")
+def common_pairs_once(rewarded, asked):
+    return [pair in rewarded for pair in dict.fromkeys(asked)]
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 

@@ -232,6 +232,16 @@ def sorted_as_characters(ranks):
     return "".join(sorted(ranks)) in "A" + RANKS
 
 
+@STEPS.slip(
+    "of_counts",
+    "Ranks that lie within a run are taken for a straight although some of them are equal. Ask for five different ranks "
+    "first.",
+)
+def within_a_run(of_counts, ranks, straights):
+    is_pair = of_counts in ("three of a kind", "two pair", "one pair")
+    return "straight" if is_pair and any(set(ranks) <= set(run) for run in straights) else of_counts
+
+
 def draw(draw: Draw) -> Case:
     kind = draw.choice([*LABELS, "straight flush", "nearly"])
     if kind == "straight flush":

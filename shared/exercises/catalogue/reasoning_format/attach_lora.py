@@ -98,6 +98,11 @@ def inner_model(attached):
     return attached.get_base_model()
 
 
+@STEPS.slip("alpha", "alpha is always twice the rank in yours. Pass the argument as `lora_alpha`.")
+def twice_the_rank(rank):
+    return 2 * rank
+
+
 def adapters_in(model: nn.Module) -> list[nn.Module]:
     """The layers that have adapters."""
     return [module for module in model.modules() if getattr(module, "lora_A", None)]

@@ -157,6 +157,13 @@ def opening_tags_counted(texts):
     return [text.count("<think>") == text.count("<answer>") == 1 for text in texts]
 
 
+@STEPS.slip(
+    "once", "Only the opening tag of the think block is counted: an answer tag may occur twice. Count all four."
+)
+def one_tag_counted(texts):
+    return [text.count("<think>") == 1 for text in texts]
+
+
 GOOD = tagged("7 + 5 = 12\n17 + 25 = 42", "42")
 SHORT = tagged("so", "42")
 SAID = (

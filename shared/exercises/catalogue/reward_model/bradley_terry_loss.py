@@ -85,6 +85,16 @@ def mean_margin(chosen, rejected):
     return chosen.mean() - rejected.mean()
 
 
+@STEPS.slip("log_probability", "You take the log-sigmoid of each reward. It is taken of their difference, the margin.")
+def each_by_itself(chosen, rejected):
+    return torch.nn.functional.logsigmoid(chosen) - torch.nn.functional.logsigmoid(rejected)
+
+
+@STEPS.slip("margin", "Every chosen completion is compared with every rejected one. A pair is compared within itself.")
+def every_pair(chosen, rejected):
+    return chosen[:, None] - rejected[None, :]
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(5)
     return {"chosen": draw.numbers(N), "rejected": draw.numbers(N)}

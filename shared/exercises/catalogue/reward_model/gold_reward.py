@@ -133,6 +133,13 @@ def pieces_with_words(texts):
     return [max(1, sum(bool(piece.strip()) for piece in text.split("."))) for text in texts]
 
 
+@STEPS.slip(
+    "words", "You split at each single blank, and empty texts count as words: `split()` without an argument drops them."
+)
+def empty_words_counted(texts):
+    return [len(text.replace(".", " ").split(" ")) for text in texts]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]

@@ -83,6 +83,11 @@ def probability_divided(difference, noise):
     return torch.sigmoid(difference) / noise
 
 
+@STEPS.slip("scaled", "Only the second reward is divided by the noise: put the difference in brackets.")
+def brackets_missing(first, second, noise):
+    return first - second / noise
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {

@@ -112,6 +112,14 @@ def longest_for_width(lengths):
     return max(lengths)
 
 
+@STEPS.slip("heard", "What the environment said to one completion is masked in all of them: name the row as well.")
+def masked_in_all(places, real):
+    found = torch.zeros_like(real)
+    for of_row in places:
+        found[:, of_row] = 1
+    return found
+
+
 def draw(draw: Draw) -> Case:
     lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
     spoken = []

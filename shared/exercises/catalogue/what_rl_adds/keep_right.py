@@ -3,6 +3,8 @@
 Documents are dicts of `prompt` and `completion`; in which order the prompts come is left to the student.
 """
 
+from itertools import groupby
+
 from shared.exercises.arguments import Scalar, Texts, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -159,6 +161,16 @@ def ends_when_one_is_full(right, most):
         if completion not in of_prompt:
             of_prompt.append(completion)
     return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt]
+
+
+@STEPS.slip(
+    "capped",
+    "Counting begins anew whenever the prompt changes: one that comes back in a later round is kept again. Keep a count "
+    "for each prompt.",
+)
+def begins_anew(right, most):
+    runs = [dict.fromkeys(run) for _, run in groupby(right, key=lambda pair: pair[0])]
+    return [pair for run in runs for pair in list(run)[:most]]
 
 
 PROMPTS = ("2 3 to 5", "4 2 to 8", "7 1 to 6")

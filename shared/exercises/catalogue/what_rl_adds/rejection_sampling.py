@@ -148,6 +148,16 @@ def prompts_tiled(drawn, batches, G):
     ]
 
 
+@STEPS.slip(
+    "documents",
+    "Each round's right ones are kept by themselves and added up: doubles, and more than `MOST` of a prompt, come in over "
+    "the rounds. Keep of all that was drawn so far.",
+)
+def kept_by_round(drawn, most):
+    of_rounds = [KEEP(*map(list, zip(*of_round)), most) for of_round in drawn]
+    return [sum(of_rounds[: number + 1], []) for number in range(len(of_rounds))]
+
+
 def call(function, case: Case) -> str:
     """Run the rounds; a text of what was learnt in each, and of the history."""
     if is_reference(function):
