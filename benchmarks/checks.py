@@ -19,6 +19,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from types import ModuleType
 
@@ -132,6 +133,14 @@ def of_hostile() -> dict[str, float]:
     return seconds
 
 
+def of_bank() -> dict[str, dict]:
+    """What is said to the functions of readers who saw only the blank editions, by the half in which they lie."""
+    from tests.exercises.bank.holding import held, tally
+    from tests.exercises.bank.reading import HALVES, blocks
+
+    return {half: tally([held(block) for block in blocks(half)]) for half in HALVES}
+
+
 def save(measured: dict) -> None:
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     REPORT.write_text(report(measured), encoding="utf-8")
@@ -146,11 +155,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="seeds of the drawn cases that mutants are tried on")
     parser.add_argument("--pairs", type=int, default=30, help="pairs of slips, of each exercise, that get a verdict")
     parser.add_argument("--hostile", action="store_true", help="measure the hostile functions, and nothing else")
+    parser.add_argument("--bank", action="store_true", help="measure the bank of readers' functions, and nothing else")
     options = parser.parse_args()
     torch.set_num_threads(1)
     measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"exercises": {}}
     if options.hostile:
         measured["hostile"] = of_hostile()
+        save(measured)
+        return
+    if options.bank:
+        measured["bank"] = {"date": str(date.today()), "halves": of_bank()}
         save(measured)
         return
     for name in options.names or EXERCISES:

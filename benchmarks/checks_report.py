@@ -10,6 +10,12 @@ case is counted in the numbers and texts that a verdict shows of it; a column ha
 pairs of slips some are drawn that have to be named; `python -m pytest -m exhaustive -k every_pair` asks it of every pair,
 for half an hour.
 """
+BANK = """Functions of ten readers who saw only the blank editions, held against the checks by `python -m benchmarks.checks
+--bank` on {date}. One half was read while the checks were mended; the other was opened once, when that was done. A fact
+is an error, a shape, a type, a changed argument, a gradient, or that a function gives the same whatever it gets. Names
+that a notebook computes, such as N, are missing here: a function that takes them in the place of its argument raises.
+After that date most mistakes that had no name in the other half were given one; its shares are those before.
+"""
 COLUMNS = (
     "exercise",
     "slips",
@@ -44,6 +50,7 @@ def report(measured: dict) -> str:
     parts = [
         HEAD,
         table(["what", "asked for", "measured", "enough"], whole),
+        *bank_section(measured.get("bank")),
         "## Each exercise\n",
         table(COLUMNS, [row(name, measures) for name, measures in exercises.items()]),
         *excuses("Smallest cases that are larger than asked for", large_excuses(exercises)),
@@ -172,6 +179,20 @@ def hostile_totals(seconds: dict) -> list[list[str]]:
     name, slowest = max(seconds.items(), key=lambda item: item[1])
     what = f"slowest verdict of {len(seconds)} hostile functions (`{name}`)"
     return [total(what, f"{SECONDS_HOSTILE} s", f"{slowest:.1f} s", slowest <= SECONDS_HOSTILE)]
+
+
+def bank_section(bank: dict | None) -> list[str]:
+    """The shares of the functions that readers of the blank editions wrote; no section where they were not measured."""
+    if bank is None:
+        return []
+    columns = ("half", "wrong", "named by a slip", "named by a fact", "unnamed", "accepted", "right", "refused")
+    rows = []
+    for half, tally in bank["halves"].items():
+        shares = [f"{tally[outcome]} ({tally[outcome] / tally['wrong']:.0%})" for outcome in columns[2:6]]
+        rows.append(
+            [half.replace("_", " "), str(tally["wrong"]), *shares, str(tally["right"]), str(len(tally["refused"]))]
+        )
+    return ["## The bank\n", BANK.format(date=bank["date"]), table(columns, rows)]
 
 
 def row(name: str, measures: dict) -> list[str]:

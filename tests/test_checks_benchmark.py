@@ -58,6 +58,13 @@ def test_what_is_excused_stands_there_with_its_reason():
     assert "seeds accept" not in page
 
 
+def test_the_bank_has_its_shares():
+    """Catches a share that is taken of the right functions as well."""
+    half = {"wrong": 20, "named by a slip": 12, "named by a fact": 3, "unnamed": 4, "accepted": 1, "right": 30}
+    page = report(measured({}) | {"bank": {"date": "2026-11-23", "halves": {"held_out": half | {"refused": ["x"]}}}})
+    assert lines_with(page, "held out") == ["| held out | 20 | 12 (60%) | 3 (15%) | 4 (20%) | 1 (5%) | 30 | 1 |"]
+
+
 def test_what_is_to_be_read_is_what_a_verdict_shows():
     """Catches a count of masks that nobody sees, of characters as numbers, of zeros in a world that is told in words."""
     case = grpo_loss.EXERCISE.boundary()[0]

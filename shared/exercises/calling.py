@@ -3,6 +3,7 @@
 import copy
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, clipped
 from shared.exercises.state import changed_settings, restore, settings_now
 
-HERE = str(Path(__file__).parent)
+SHARED = str(Path(__file__).parents[1])
 COPIES = {}  # of modules: the module and its copy by the module's id
 NO_MESSAGE = "no message"
 TORCH = str(Path(torch.__file__).parent)
@@ -49,17 +50,20 @@ class Outcome:
 def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool = True) -> Outcome:
     """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished."""
     own = {name: _copied(value) for name, value in case.items()}
-    source = own[exercise.gradient] if exercise.gradient and with_gradient else None
-    if isinstance(source, Tensor):
+    sources = [own[name] for name in exercise.gradient.split()] if exercise.gradient and with_gradient else []
+    for source in sources:
         source.requires_grad_(True)
     settings = settings_now()
+    gradient = None
     try:
         result = exercise.call(function, own)
         changed = changed_settings(settings)
         restore(settings)  # before anything is made of the result: without recording it would lose its gradient
         value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
-        gradient = _gradient(exercise, value, source, case)
+        # After a backward pass of the function's own, a second one through the same graph raises.
+        with suppress(RuntimeError) if harm else nullcontext():
+            gradient = _gradient(exercise, value, sources, case)
     except Unfinished:
         raise
     except NotAResult as problem:
@@ -112,16 +116,19 @@ def _relevant(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
     return value.masked_fill(case[exercise.relevant] == 0, 0.0)
 
 
-def _gradient(exercise: Exercise, value, source, case: Case) -> Tensor | None:
-    """The gradient of a weighted sum of the value; all of a model's parameters in one row. None where there is none."""
-    if source is None or not isinstance(value, Tensor) or not value.requires_grad:
+def _gradient(exercise: Exercise, value, sources: list, case: Case) -> Tensor | None:
+    """The gradient of a weighted sum of the value; that by several tensors, a model's or arguments, in one row.
+
+    None where there is none.
+    """
+    if not sources or not isinstance(value, Tensor) or not value.requires_grad:
         return None
     weights = torch.linspace(0.5, 1.5, value.numel(), dtype=value.dtype).view(value.shape)
     total = (_relevant(exercise, value, case) * weights).sum()
-    wanted = [source] if isinstance(source, Tensor) else list(source.parameters())
+    wanted = [part for source in sources for part in ([source] if isinstance(source, Tensor) else source.parameters())]
     found = torch.autograd.grad(total, wanted, allow_unused=True)
     filled = [torch.zeros_like(w) if g is None else g for g, w in zip(found, wanted)]
-    if isinstance(source, Tensor):
+    if len(sources) == 1 and isinstance(sources[0], Tensor):
         return filled[0].double()
     return torch.cat([g.flatten() for g in filled]).double()
 
@@ -185,7 +192,12 @@ def _where_it_raised(error: BaseException) -> str:
 
 
 def _own(filename: str) -> bool:
-    return not filename.startswith((HERE, TORCH)) and "site-packages" not in filename
+    return not filename.startswith((SHARED, TORCH)) and "site-packages" not in filename
+
+
+def _without_full_stop(text: str) -> str:
+    """The text without the full stop at its end; an ellipsis stays."""
+    return text if text.endswith("...") else text.rstrip(".")
 
 
 def _message(error: BaseException) -> str:
@@ -193,4 +205,4 @@ def _message(error: BaseException) -> str:
         lines = str(error)[:2000].strip().splitlines()
     except BaseException:
         return "a message that cannot be shown"
-    return clipped(lines[0], 160).rstrip(".") if lines else NO_MESSAGE
+    return _without_full_stop(clipped(lines[0], 160)) if lines else NO_MESSAGE

@@ -90,6 +90,8 @@ def first_difference(actual: Outcome, expected: Outcome, tolerance: float) -> Di
     elif not near(actual.value, expected.value, tolerance):
         return Difference.VALUE
     elif not near(_zeros_for_none(actual.gradient, expected.gradient), expected.gradient, tolerance):
+        if actual.harm and actual.gradient is None:
+            return Difference.SIDE_EFFECT  # a backward pass of its own leaves no graph for another
         is_a_list = actual.complaint and actual.gradient is None  # a list has no gradient: its type is the mistake
         return Difference.TYPE if is_a_list else Difference.GRADIENT
     if actual.harm:

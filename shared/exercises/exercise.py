@@ -30,7 +30,8 @@ class Exercise:
     arguments: the kind of each argument, in the order in which the function takes them.
     result: what comes back.
     draw: a case from chance, drawn again until it is valid.        boundary: cases that chance would miss.
-    gradient: the argument by which the gradient of the result is compared as well; None for none.
+    gradient: the argument by which the gradient of the result is compared as well, "chosen rejected" for two of them;
+        None for none.
     relevant: the argument (a mask) that is 1 where the result matters; None when all of it does.
     tolerance: the largest error of a number, relative to the largest number of the result, or to 1 if that is larger.
     valid: true of a case, drawn or shrunk, that a right function must handle.

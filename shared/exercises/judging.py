@@ -16,20 +16,24 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from shared.exercises.calling import Outcome
-from shared.exercises.comparing import Comparison, Difference, compare
+from torch import Tensor
+
+from shared.exercises.calling import Outcome, call
+from shared.exercises.comparing import Comparison, Difference, compare, same_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.helpers import helpers_of, with_references
 from shared.exercises.recognition import find_slips
 from shared.exercises.shrinking import shrink
 from shared.exercises.steps import Slip
-from shared.exercises.wording import describe
+from shared.exercises.wording import describe, shown
 
 RECORD_VERSION = 1
 # Limits in seconds. Each leaves something for the next step: the slips, then the smallest case, then the text. All
 # three end before the 8 seconds after which `process.py` kills a judge.
 TIME_FOR_SLIPS = 1.9
 TIME_FOR_EXPLANATION = 2.4  # the slips and the smallest case together
+FEWEST_THE_SAME = 3  # cases in which a function gives the same, before it is told so
+CALLS = 6  # with the same arguments, to see chance at work
 TIME_FOR_VERDICT = 6.0  # by the processor and by the clock; only a single call may take longer
 
 TimeLeft = Callable[[], bool]  # returns True until time is up
@@ -116,11 +120,13 @@ class Explanation:
     difference: the most important way in which it fails.
     slips: the known mistakes that explain everything that it does; empty when none do.
     smallest: a case, as small as could be found, in which it fails in this way.
+    remark: a sentence on all of its outcomes, where it has no slips; "" for none.
     """
 
     difference: Difference
     slips: tuple[Slip, ...]
     smallest: Case
+    remark: str = ""
 
 
 def judge(exercise: Exercise, function: Callable, listener: Listener = NOBODY) -> Verdict:
@@ -217,7 +223,7 @@ def _verdict_on(exercise: Exercise, function: Callable, trial: Trial, time_left:
     return Verdict(
         exercise.name,
         passed=False,
-        text=describe(exercise, comparison, explanation.slips),
+        text=describe(exercise, comparison, explanation.slips, explanation.remark),
         cases=count,
         slips=tuple(slip.name for slip in explanation.slips),
     )
@@ -228,7 +234,10 @@ def _explain_trial(exercise: Exercise, function: Callable, trial: Trial, time_le
     time_left_to_explain = _start_timer(TIME_FOR_EXPLANATION, within=time_left)
     slips = slips_in(exercise, trial, time_left)
     smallest = _smallest_failure(exercise, function, trial, time_left_to_explain)
-    return Explanation(trial.main_difference, slips, smallest)
+    remark = (
+        "" if slips else always_the_same(exercise, trial) or _from_call_to_call(exercise, function, trial, smallest)
+    )
+    return Explanation(trial.main_difference, slips, smallest, remark)
 
 
 def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> tuple[Slip, ...]:
@@ -236,15 +245,49 @@ def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> tuple[Sli
 
     Returns:
         One slip or two. An empty tuple when none explain every outcome, when no time is left, and for a function whose
-        numbers are all right.
+        numbers are all right or all the same.
     """
-    if trial.main_difference.has_right_numbers:
+    if trial.main_difference.has_right_numbers or always_the_same(exercise, trial):
         return ()
     # Cases with wrong numbers come first: a wrong guess is refuted there soonest.
     wrong_first = sorted(trial.comparisons, key=lambda comparison: comparison.difference in (None, Difference.TYPE))
     cases = [comparison.case for comparison in wrong_first]
     outcomes = [comparison.actual for comparison in wrong_first]
     return find_slips(exercise, cases, outcomes, _start_timer(TIME_FOR_SLIPS, within=time_left))
+
+
+def always_the_same(exercise: Exercise, trial: Trial) -> str:
+    """A sentence on a function that gives one number, or one text, in every case, "" on any other.
+
+    A slip would be named by chance: what gives 0 whatever it gets has read nothing and made no mistake in reading.
+    """
+    if trial.main_difference != Difference.VALUE or len(trial.comparisons) < FEWEST_THE_SAME:
+        return ""
+    given = set().union(*(_values(exercise, one.case, one.actual.value) for one in trial.comparisons))
+    expected = set().union(*(_values(exercise, one.case, one.expected.value) for one in trial.comparisons))
+    if len(given) != 1 or len(expected) < 2:
+        return ""
+    (only,) = given
+    return "" if only is None else f"it gives {shown(only)} whatever it gets."
+
+
+def _values(exercise: Exercise, case: Case, value: Tensor | str | None) -> set:
+    """The different numbers of a result where it matters, or its text; None for no result."""
+    if not isinstance(value, Tensor):
+        return {value}
+    if exercise.relevant and value.shape == case[exercise.relevant].shape:
+        value = value[case[exercise.relevant] != 0]
+    return set(value.flatten().tolist())
+
+
+def _from_call_to_call(exercise: Exercise, function: Callable, trial: Trial, case: Case) -> str:
+    """A sentence on a function that does not give the same twice for the same arguments, "" on any other."""
+    if trial.main_difference != Difference.VALUE:
+        return ""
+    first, *others = (call(exercise, function, case, with_gradient=False) for _ in range(CALLS))
+    if all(same_outcome(first, other, exercise.tolerance) for other in others):
+        return ""
+    return "it gives something else when it is called again: it draws chance of its own, or keeps what it had before."
 
 
 def _smallest_failure(exercise: Exercise, function: Callable, trial: Trial, time_left: TimeLeft) -> Case:

@@ -31,7 +31,10 @@ class Result:
 
 @dataclass(frozen=True)
 class TensorOf(Result):
-    """A torch tensor. holds: "floats", "doubles" (float64, where sums of many small numbers follow) or "booleans"."""
+    """A torch tensor.
+
+    holds: "floats", "doubles" (float64, where sums of many small numbers follow), "booleans" or "numbers" of any kind.
+    """
 
     holds: str = "floats"
 

@@ -22,24 +22,27 @@ WIDTH = 160  # characters of one argument
 DIGITS = 4  # of a number
 DIGITS_TO_TELL_APART = (4, 6, 9)  # of two numbers: the first of these with which they look different, else the last
 MISSING_GRADIENT = "Look for `.detach()`, `.item()` or `torch.no_grad()`."
+NAN_GRADIENT = "Look for an infinity that is multiplied by 0, and for a logarithm or a root of 0 beside a `where`."
 OTHER_GRADIENT = "Look for a `.detach()` too many or too few."
 
 
-def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...] = ()) -> str:
+def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...] = (), remark: str = "") -> str:
     """Describe how a wrong function fails in a case.
 
     Args:
         comparison: the function beside the reference in the case; its difference is not None.
         slips: the one or two mistakes that the function makes; empty when they are not known.
+        remark: a sentence on all of its outcomes, where that says more than one case; "" for none.
 
     Returns:
         The sentences that stand behind the name of the exercise.
     """
     difference = comparison.difference
     actual = comparison.actual
-    lines = _describe_slips(slips)
+    lines = [remark] if remark else _describe_slips(slips)
     if difference == Difference.RAISED:
-        sentence = f"{actual.raised}{actual.where}."
+        sentence = f"{actual.raised}{actual.where}"
+        sentence += "" if sentence.endswith("...") else "."
         lines.append(_capital(sentence) if slips else sentence)
         lines += _with_case(exercise, comparison.case, "")
     elif difference in (Difference.NO_RESULT, Difference.TYPE):
@@ -47,7 +50,7 @@ def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...]
     elif difference == Difference.SIDE_EFFECT:
         lines.append(actual.harm)
     else:
-        if difference == Difference.VALUE and not slips and _has_nan(actual):
+        if difference == Difference.VALUE and not lines and _has_nan(actual):
             lines.append("it gives nan.")
         lines += _with_case(exercise, comparison.case, _describe_numbers(exercise, comparison))
     if actual.complaint and difference not in (Difference.NO_RESULT, Difference.TYPE):
@@ -145,10 +148,13 @@ def _describe_shape(exercise: Exercise, actual: Tensor, expected: Tensor) -> str
 
 def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tensor) -> str:
     """The gradient of a function whose value is right."""
-    name = exercise.gradient
+    names = exercise.gradient.split()
+    name = "` and `".join(names)
     if actual is None or not bool(actual.any()):
         return f"the value is right, and it has no gradient by `{name}`. {MISSING_GRADIENT}"
-    axes = getattr(exercise.arguments[name], "axes", "")
+    if bool(actual.isnan().any()):
+        return f"the value is right, and its gradient by `{name}` is nan. {NAN_GRADIENT}"
+    axes = getattr(exercise.arguments[name], "axes", "") if len(names) == 1 else ""
     if not axes:
         return f"the value is right and its gradient is not. {OTHER_GRADIENT}"
     places = _places(actual, expected, axes, exercise.tolerance)

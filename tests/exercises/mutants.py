@@ -67,7 +67,7 @@ def accepted(exercise: Exercise, mutants: list[Mutant], seed: int) -> list[Mutan
 def _of_arguments(exercise: Exercise) -> Iterator[Mutant]:
     """Arguments that are not used, and those of one kind exchanged."""
     for name, kind in exercise.arguments.items():
-        for value, function in _usual(kind, name == exercise.gradient):
+        for value, function in _usual(kind, name in (exercise.gradient or "").split()):
             slip = Slip(name, "", Part(function, (name,)))
             yield Mutant(f"{name} is {value}", exercise.reference((slip,)))
     for one, other in combinations(exercise.arguments, 2):

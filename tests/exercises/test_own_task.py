@@ -323,6 +323,18 @@ def test_rows_as_they_should_be_pass(make):
     assert verdict.passed, verdict.text
 
 
+def test_a_prompt_that_comes_twice_by_chance_is_warned_of():
+    """Catches a check that refuses one double in a hundred rows, which nobody asked to avoid."""
+
+    def with_a_double(split, n, seed):
+        rows = sums(split, n, seed)
+        return [*rows[:-1], rows[0]]
+
+    verdict = verdict_on_rows(with_a_double, TWO)
+    assert verdict.passed and verdict.slips == ("doubles",)
+    assert verdict.text.endswith("6 prompts come twice, which is no more evidence.")
+
+
 def test_a_split_that_is_not_there_is_told(capsys):
     check.rows(sums)
     assert 'for split "new", n 30, seed 0' in capsys.readouterr().out

@@ -8,6 +8,7 @@ from shared.exercises.judging import Verdict
 from shared.exercises.own_task.flaws import Flaw, quoted, raised, verdict
 
 NAME = "rows"
+LEAST_DIFFERENT = 0.9  # share of the prompts of a split: nobody asks for none twice, and chance draws a few
 LEAST_EVALUATION = 30  # rows: with fewer the 95 % interval of a rate of one half is wider than 0.36
 ASKED = {"train": 100}  # rows of a split that are asked for; of every other one LEAST_EVALUATION
 SEEDS = (0, 1, 2)
@@ -45,7 +46,10 @@ def judge_rows(function: Callable, splits: Sequence[str], begun: Callable[[int],
     for call, rows in made.items():
         if call[0] != TRAIN:
             require_disjoint(trained_on, rows)
-    return f"{len(made)} data sets of {len(splits)} splits, as they should be; none is trained on and held out.", []
+    doubles = sum(len(rows) - len({row["prompt"] for row in rows}) for rows in made.values())
+    also = f" {doubles} prompts come twice, which is no more evidence." if doubles else ""
+    as_they_are = f"{len(made)} data sets of {len(splits)} splits, as they should be; none is trained on and held out."
+    return as_they_are + also, ["doubles"] if doubles else []
 
 
 def require_disjoint(trained_on: set[str], held_out: Sequence[dict]) -> None:
@@ -110,7 +114,7 @@ def _made(function: Callable, split: str, n: int, seed: int) -> list[dict]:
     if len(rows) != n:
         raise Flaw(f"it gives {len(rows)} rows for {where}.")
     different = len({row["prompt"] for row in rows})
-    if different < n:
+    if different < LEAST_DIFFERENT * n:
         raise Flaw(
             f"only {different} of {n} prompts are different for {where}. The same prompt twice is no more evidence: draw "
             "until they differ, or make more of them."

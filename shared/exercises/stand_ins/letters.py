@@ -5,9 +5,9 @@ from torch import Tensor
 
 
 def letters(texts: list[str]) -> Tensor:
-    """Unit vectors (n, 3) that stand for embeddings: the sum of a direction for each letter; white space says nothing."""
+    """Unit vectors (n, 3) that stand for embeddings: the sum of a direction for each character."""
     vectors = []
     for text in texts:
-        codes = torch.tensor([1.0, *(float(ord(letter) % 97) for letter in text if not letter.isspace())])
+        codes = torch.tensor([1.0, *(float(ord(letter) % 97) for letter in text)])
         vectors.append(torch.stack([torch.cos(codes), torch.sin(codes), torch.cos(2 * codes)], dim=1).sum(dim=0))
     return torch.nn.functional.normalize(torch.stack(vectors), dim=1)

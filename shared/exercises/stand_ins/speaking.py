@@ -4,6 +4,7 @@ Such a function finds `sample`, and what else a notebook's earlier cells made, u
 judged, others stand in for them.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,27 +66,31 @@ def rollout_of(
     )
 
 
+SAMPLERS = ("shared.rollout", "shared.evaluate")  # the library's modules in which a function may find `sample`
 SETTINGS = {"sample": speak, "tokenizer": TOKENIZER, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
 
 
 @contextmanager
 def standing_in(function: Callable, **others) -> Iterator[None]:
-    """A block in which a notebook's function finds SETTINGS, and these others, under the names of its notebook."""
+    """A block in which a notebook's function finds SETTINGS, and these others, under the names of its notebook.
+
+    The library's own functions, which it may call, find `speak` as well. A box has none of their modules.
+    """
     if is_reference(function) or not isinstance(function, FunctionType):
         yield
         return
-    variables = function.__globals__
-    before = dict(variables)
-    names = SETTINGS | others
-    variables.update(names)
+    places = [(function.__globals__, SETTINGS | others)]
+    places += [(vars(sys.modules[name]), {"sample": speak}) for name in SAMPLERS if name in sys.modules]
+    before = [{name: variables[name] for name in names if name in variables} for variables, names in places]
+    for variables, names in places:
+        variables.update(names)
     try:
         yield
     finally:
-        for name in names:
-            if name in before:
-                variables[name] = before[name]
-            else:
+        for (variables, names), known in zip(places, before):
+            for name in names:
                 del variables[name]
+            variables.update(known)
 
 
 def drawn_speaker(draw: Draw, prompts: list[str], texts: list[str]) -> Speaker:

@@ -107,6 +107,17 @@ def divided_by_root(squares, pairs):
     return math.sqrt(squares / len(pairs))
 
 
+@STEPS.slip(
+    "error",
+    "You take the spread of the pairs' means. That is the error only where all pairs have equally many rows: sum the "
+    "deviations from the mean of all rows.",
+)
+def spread_of_means(rewards, pairs):
+    means = [rewards[[other == pair for other in pairs]].double().mean().item() for pair in sorted(set(pairs))]
+    centre = sum(means) / len(means)
+    return math.sqrt(sum((mean - centre) ** 2 for mean in means)) / len(means)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
     names = ["dog", "fox", "cat", "owl", "hen"][: draw.randrange(1, 6)]

@@ -70,20 +70,11 @@ def last_word(texts):
 
 @STEPS.slip(
     "words",
-    'The whole completion has to be the word: a right answer that goes on ("puppy, of course") gets nothing. The task '
+    'The whole completion, or its whole first line, has to be the word: a right answer that goes on ("puppy, of course") gets nothing. The task '
     "asks for the first word.",
 )
 def whole_completion(texts):
     return [text.strip() for text in texts]
-
-
-@STEPS.slip(
-    "words",
-    'The whole first line has to be the word: a right answer that goes on ("puppy, of course") gets nothing. The task '
-    "asks for the first word.",
-)
-def whole_line(texts):
-    return [(text.strip().splitlines() or [""])[0] for text in texts]
 
 
 @STEPS.slip(
@@ -93,15 +84,6 @@ def whole_line(texts):
 )
 def split_at_single_spaces(texts):
     return [text.split(" ")[0] for text in texts]
-
-
-@STEPS.slip(
-    "words",
-    'You split at single spaces: "puppy\\nand so on" is then one word. `split()` without an argument splits at line '
-    "breaks too.",
-)
-def line_breaks_stay(texts):
-    return [text.strip().split(" ")[0] for text in texts]
 
 
 @STEPS.slip(
@@ -220,6 +202,15 @@ def divided_by_the_answers(rewards, accepted):
     return [reward / len(of_row) for reward, of_row in zip(rewards, accepted)]
 
 
+@STEPS.slip(
+    "bare",
+    'Punctuation is taken off the whole text before it is split: the comma of "puppy, of course" stays. Take the first '
+    "word, then its punctuation.",
+)
+def whole_text_stripped(texts):
+    return [(text.strip().strip(PUNCTUATION).split() or [""])[0] for text in texts]
+
+
 FRAMES = (
     "{a}",
     " {a}",
@@ -227,7 +218,6 @@ FRAMES = (
     " {a}, of course",
     " {a} and so on",
     "\n {a}",
-    " {a}\nand so on",
     "({a})",
     "'{a}'",
     '"{a}!"',
@@ -254,6 +244,8 @@ WORDS = (("puppy",), ("sad", "unhappy"), ("big", "large", "huge"), ("walked",), 
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size(4))]
     prompts, completions, answers = map(list, zip(*rows))
+    if draw.random() < 0.3:
+        completions[0] = f" {answers[-1][0]}"  # right for another row, as a rule
     return {"prompts": prompts, "completions": completions, "answers": answers}
 
 
@@ -276,7 +268,14 @@ def boundary() -> list[Case]:
     for accepted in (["puppy"], ["sad", "unhappy"]):
         for text in [*(filled(frame, accepted[-1]) for frame in FRAMES), *HOSTILE]:
             cases.append({"prompts": ["dog is to"], "completions": [text], "answers": [accepted]})
-    return cases
+    prompts, answers = ["dog is to", "glad is to"], [["puppy"], ["sad"]]
+    exchanged = {"prompts": prompts, "completions": [" sad", " puppy"], "answers": answers}
+    return [*cases, exchanged]
+
+
+def has_one_first_word(text: str) -> bool:
+    """True where a space, of which the page speaks, ends the first word, and not another blank."""
+    return text.split()[:1] == text.strip().split(" ")[:1] or not text.strip()
 
 
 EXERCISE = Exercise(
@@ -289,4 +288,5 @@ EXERCISE = Exercise(
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    valid=lambda case: all(map(has_one_first_word, case["completions"])),
 )

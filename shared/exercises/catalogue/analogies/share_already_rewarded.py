@@ -91,23 +91,39 @@ class Analogies(Things):
         return f"[{rows}]"
 
 
+@STEPS.slip(
+    "known",
+    "Relation and word are looked for apart: a row counts whose relation and whose word were trained, but never together.",
+)
+def looked_for_apart(rewarded, asked):
+    relations, words = ({pair[place] for pair in rewarded} for place in (0, 1))
+    return [relation in relations and word in words for relation, word in asked]
+
+
+@STEPS.slip("known", "Common pairs are counted once and divided by the number of rows: count every evaluation row.")
+def common_pairs_once(rewarded, asked):
+    return [pair in rewarded for pair in dict.fromkeys(asked)]
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 
 
 def _row(draw: Draw) -> dict:
     relation, word = draw.choice(["young of", "capital of", "colour of"]), draw.choice(["dog", "cat", "sky"])
-    return {"prompt": f"{draw.choice(['a is to b', 'c is to d'])} as {word} is to", "relation": relation, "word": word}
+    prompt = f"{draw.choice(['a is to b', 'c is to d'])} as {word} is to"
+    return {"prompt": prompt, "word": word, "answers": [f"{relation} {word}"], "relation": relation}
 
 
 def boundary() -> list[Case]:
-    dog = {"prompt": "cat is to kitten as dog is to", "relation": "young of", "word": "dog"}
+    dog = {"prompt": "cat is to kitten as dog is to", "word": "dog", "answers": ["puppy"], "relation": "young of"}
     other_prompt = dog | {"prompt": "cow is to calf as dog is to"}
-    other_relation = dog | {"relation": "sound of"}
+    other_relation = dog | {"answers": ["bark"], "relation": "sound of"}
     return [
         {"train_rows": [dog], "eval_rows": [dog]},
         {"train_rows": [dog], "eval_rows": [other_prompt]},
         {"train_rows": [dog], "eval_rows": [other_relation]},
+        {"train_rows": [dog, other_relation | {"word": "cow"}], "eval_rows": [other_relation]},
         {"train_rows": [dog, dog, other_relation], "eval_rows": [other_prompt, dog, dog | {"word": "cow"}]},
     ]
 

@@ -14,8 +14,19 @@ STEPS = Steps()
 
 
 @STEPS.step
-def cosines(completion, accepted, embed):
-    text, *others = embed([" " + completion.strip(), *(" " + answer for answer in accepted)])
+def said(completion):
+    """The completion as it is embedded: behind one space."""
+    return " " + completion.strip()
+
+
+@STEPS.step
+def wanted(accepted):
+    return [f" {answer}" for answer in accepted]
+
+
+@STEPS.step
+def cosines(said, wanted, embed):
+    text, *others = embed([said, *wanted])
     return [float(text @ other) for other in others]
 
 
@@ -32,6 +43,21 @@ def scaled(nearest):
 @STEPS.step
 def score(scaled, completion):
     return scaled if completion.strip() else 0.0
+
+
+@STEPS.slip("said", "The completion is embedded as it is. Strip it and put one space before it, as before every text.")
+def completion_as_it_is(completion):
+    return completion
+
+
+@STEPS.slip("said", "The space before the completion is missing: each text is embedded behind one space.")
+def no_space_before_it(completion):
+    return completion.strip()
+
+
+@STEPS.slip("wanted", "The space before the accepted words is missing: each text is embedded behind one space.")
+def no_space_before_words(accepted):
+    return accepted
 
 
 @STEPS.slip("nearest", "Only the first accepted answer counts in yours. Take the nearest of them.")
@@ -86,21 +112,31 @@ def rounded(score):
     return float(round(score))
 
 
+@STEPS.slip("nearest", "The completion is compared with itself too, and that cosine is 1. Leave it out of the largest.")
+def compared_with_itself(cosines):
+    return max(1.0, *cosines)
+
+
 WORDS = ("puppy", "dog", "kitten", "wall", "sad", "unhappy", "large")
 
 
 def draw(draw: Draw) -> Case:
-    said = draw.choice([" {w}", "{w}", " {w}, of course", "", "  ", "\n"]).format(w=draw.choice(WORDS))
+    said = draw.choice([" {w}", "{w}", " {w}, of course", " not {w}", " {w}\n", ""]).format(w=draw.choice(WORDS))
     return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": letters}
 
 
 def boundary() -> list[Case]:
-    said = (" puppy", "puppy", " wall", " unhappy", "", " ", "well, let me think.")
+    said = (" puppy", "puppy", " wall", " unhappy", "", " a wall or a puppy", " puppy ", "well, let me think.")
     return [
         {"completion": text, "accepted": list(words), "embed": letters}
         for text in said
         for words in (["puppy"], WORDS[3:5])
     ]
+
+
+def says_something_or_nothing(completion: str) -> bool:
+    """True but for blanks alone: nobody is told whether they count as "", which earns 0."""
+    return not completion or bool(completion.strip())
 
 
 EXERCISE = Exercise(
@@ -112,6 +148,6 @@ EXERCISE = Exercise(
     result=Number(),
     draw=draw,
     boundary=boundary,
-    valid=lambda case: all(case["accepted"]),
+    valid=lambda case: all(case["accepted"]) and says_something_or_nothing(case["completion"]),
     shows=("shared.exercises.stand_ins.letters",),
 )

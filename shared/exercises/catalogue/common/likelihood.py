@@ -27,6 +27,22 @@ def logarithm_missing(margin):
     return torch.sigmoid(margin)
 
 
+def logarithm_overflows(margin):
+    return torch.log(torch.sigmoid(margin))
+
+
+def small_number_added(margin):
+    return torch.log(torch.sigmoid(margin) + 1e-8)
+
+
+def smaller_number_added(margin):
+    return torch.log(torch.sigmoid(margin) + 1e-10)
+
+
+def smallest_number_added(margin):
+    return torch.log(torch.sigmoid(margin) + 1e-12)
+
+
 def margin_itself(margin):
     return margin
 
@@ -44,6 +60,20 @@ LOGARITHM_MISSING = Slip.of(
     "The logarithm is missing: you average the probabilities of the choices themselves.",
     logarithm_missing,
 )
+LOGARITHM_OVERFLOWS = Slip.of(
+    "log_probability",
+    "The logarithm overflows: far on the wrong side the sigmoid is rounded to 0, or the exponential is infinite, and the "
+    "loss and its gradient are lost. `logsigmoid` does both in one.",
+    logarithm_overflows,
+)
+STOPS = (
+    "A small number inside of the logarithm hides its overflow: far on the wrong side the loss stops, and no gradient "
+    "leads back. Take `logsigmoid`."
+)
+NUMBERS_ADDED = [
+    Slip.of("log_probability", STOPS, function)
+    for function in (small_number_added, smaller_number_added, smallest_number_added)
+]
 MARGIN_ITSELF = Slip.of(
     "log_probability",
     "The sigmoid is missing: the margin itself can be made as large as one likes.",

@@ -72,22 +72,25 @@ def is_certain(probabilities: np.ndarray) -> bool:
 
 
 def drawn_world(draw: Draw) -> dict:
-    """`P` (S, S, A) and `terminal`, the last state: it can be reached from every state and, as in the notebook's corner,
-    may be left by luck.
+    """`P` (S, S, A) and `terminal`, one state or several, anywhere: one can be reached from every state and, as in the
+    notebook's corner, may be left by luck.
 
     With one action in two a single state follows for certain, so that a small case can be worked out by hand.
     """
     S = draw.size(most=4)
     A = draw.size(most=3)
+    ends = min(draw.choice([1, 1, 2]), S)
+    number = draw.sample(range(S), S)  # of each state along the way, the terminal ones last
     P = np.zeros((S, S, A))
-    for state in range(S):
-        onward = min(state + 1, S - 1)
+    for place, state in enumerate(number):
+        is_end = place >= S - ends
+        onward = state if is_end else number[place + 1]
         for action in range(A):
             luck = draw.choice([0.0, 0.2, 0.5, draw.number(0.1, 0.9)])
-            at_home = action == 0 or state == S - 1
+            at_home = action == 0 or is_end
             P[state, onward, action] += 1 - luck if at_home else luck
             P[state, draw.randrange(S), action] += luck if at_home else 1 - luck
-    return {"P": P, "terminal": [S - 1]}
+    return {"P": P, "terminal": sorted(number[S - ends :])}
 
 
 def drawn_numbers(draw: Draw, *shape: int, least: float = -1.0, most: float = 1.0) -> np.ndarray:
@@ -133,7 +136,7 @@ def smaller_worlds(case: Case) -> Iterator[Case]:
     """The case without a state, an action, luck in a state or luck at the start; probabilities are made to sum to 1."""
     P = case["P"]
     S, _, A = P.shape
-    for state in range(S - 1):
+    for state in range(S if S > 1 else 0):
         yield without_state(case, state)
     for action in range(A if A > 1 else 0):
         yield case | {"P": np.delete(P, action, axis=2)}
@@ -164,8 +167,15 @@ def without_state(case: Case, state: int) -> Case:
     return smaller
 
 
+def rows_of_choice(found, case: Case):
+    """A policy (S, A) with 0 in the terminal states, where nothing is chosen; anything else as it is."""
+    if not isinstance(found, np.ndarray) or found.shape != case["P"].shape[1:]:
+        return found
+    return np.where(np.isin(np.arange(len(found)), case["terminal"])[:, None], 0.0, found)
+
+
 def ends_somewhere(case: Case) -> bool:
-    """True if the terminal state can be reached from every state, and every action there may stay."""
+    """True if a terminal state can be reached from every state, and every action there may stay."""
     P = case["P"]
     ends = case["terminal"]
     if not (P[ends, ends] > 0).all():

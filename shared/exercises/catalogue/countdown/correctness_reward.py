@@ -164,7 +164,20 @@ PROBLEMS = (
     ([4, 6], 24, "6 * 4"),
     ([22], 22, "22"),
     ([1, 21], 22, "21 + 1 + 0"),
+    ([3, 8, 2], 19, "8 + 8 + 3"),
 )
+
+
+@STEPS.slip(
+    "fair",
+    "A number may be used twice in the place of another: you compare how many there are and whether each is among those "
+    "given. Compare the sorted lists.",
+)
+def among_the_given(expressions, given):
+    return [
+        found is not None and len(found[1]) == len(of_row) and set(found[1]) <= set(of_row)
+        for found, of_row in zip(expressions, given)
+    ]
 
 
 def draw(draw: Draw) -> Case:

@@ -3,6 +3,8 @@
 1.0 for both blocks with an expression alone in the answer, 0.5 when it holds anything else, else 0.0.
 """
 
+import re
+
 from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.common.countdown_answers import drawn, expression_of, said
 from shared.exercises.catalogue.common.every_reward import (
@@ -119,9 +121,29 @@ STEPS.add(RETURNED_TOO_EARLY)
 STEPS.add(SAME_FOR_ALL)
 
 
+@STEPS.slip(
+    "blocks",
+    "The blocks are found anywhere, by a pattern of your own: text around them, and tags within a line, break the format. "
+    "`parse` looks at the whole.",
+)
+def blocks_found_anywhere(texts):
+    found = [re.search(r"<think>(.*?)</think>\s*<answer>(.*?)</answer>", text, re.DOTALL) for text in texts]
+    return [match and (match[1].strip(), match[2].strip()) for match in found]
+
+
+@STEPS.slip(
+    "blocks",
+    "Only the answer block is looked for: an answer without thinking is paid, and so is text around it. `parse` looks at "
+    "the whole.",
+)
+def answer_found_anywhere(texts):
+    found = [re.search(r"<answer>(.*?)</answer>", text, re.DOTALL) for text in texts]
+    return [match and ("", match[1].strip()) for match in found]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
-    prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8"], B)
+    prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)
     return {"prompts": prompts, "completions": [drawn(draw) for _ in range(B)]}
 
 

@@ -217,6 +217,17 @@ def gradient_missing(logits):
     return logits.detach()
 
 
+@STEPS.slip(
+    "positions",
+    "The completion's positions go on from P, the padded width. They go on from the number of real tokens of the prompt: "
+    "padding must leave no gap.",
+)
+def positions_from_the_width(prompt_mask, completion_mask):
+    B, P = prompt_mask.shape
+    of_prompt = (prompt_mask.cumsum(dim=1) - 1).clamp(min=0)
+    return torch.cat([of_prompt, torch.arange(P, P + completion_mask.size(1)).expand(B, -1)], dim=1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompt_ids, prompt_mask = tiny.prompts(draw, B, draw.size(4))

@@ -106,6 +106,15 @@ def best_of_each(rewards, num_generations):
     return best.expand(-1, num_generations).flatten()
 
 
+@STEPS.slip(
+    "answers",
+    "The answers are not repeated: there is one for each row, and there are `num_generations` completions. `zip` stops "
+    "at the shorter list. Use `rollout.repeated`.",
+)
+def answers_not_repeated(rows):
+    return [row["answer"] for row in rows]
+
+
 def call(function, case: Case):
     """Call with a `sample` that asks the case's model."""
     with standing_in(function):

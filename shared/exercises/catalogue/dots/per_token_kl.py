@@ -85,11 +85,6 @@ def log_ratio_added(log_ratio):
     return -log_ratio
 
 
-@STEPS.slip("ratio", "The exponential is missing: the first term of k3 is exp(log_r), not log_r.")
-def exponential_forgotten(log_ratio):
-    return log_ratio
-
-
 @STEPS.slip("kl", "The sign of the whole is flipped: a KL penalty is never negative, and yours pays for drifting away.")
 def negative(kl):
     return -kl
@@ -127,6 +122,15 @@ def already_averaged(kl):
 @STEPS.slip("kl", "You return one number for each completion. Keep one for each token, (B, C).")
 def averaged_over_tokens(kl):
     return kl.mean(dim=1)
+
+
+@STEPS.slip(
+    "kl",
+    "This is what `kl_div` gives: a term of the sum over a whole vocabulary, weighted with a probability. Here is one "
+    "sampled token: k3 = exp(log_r) - log_r - 1.",
+)
+def kl_div_instead(log_ratio, ref_logps):
+    return torch.exp(ref_logps) * log_ratio
 
 
 def draw(draw: Draw) -> Case:

@@ -98,6 +98,11 @@ def one_for_all(above, below):
     return (above.sum() / below.sum()).expand_as(above)
 
 
+@STEPS.slip("below", "The sum below the line runs over all prompts. Each prompt has its own: dim=1.")
+def below_of_all_prompts(shares, above):
+    return shares.sum().expand_as(above)
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(), draw.size()
     return {

@@ -71,6 +71,14 @@ def in_one_row(table):
     return table.flatten()
 
 
+@STEPS.slip(
+    "table",
+    "Rows and columns are mixed up: scored completion by completion, the flat list is (K, N). Read it so, and transpose.",
+)
+def read_in_the_other_order(table):
+    return table.T.reshape(table.shape)
+
+
 @dataclass(frozen=True)
 class Hands(Things):
     """Rows of poker, told by the one column that a reward reads."""

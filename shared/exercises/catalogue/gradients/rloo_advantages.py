@@ -108,6 +108,21 @@ def call(function, case: Case):
     return function(rewards)
 
 
+@STEPS.slip("count", "G is the length of the first axis in yours. A group lies along the last: `rewards.size(-1)`.")
+def first_axis_counted(rewards):
+    return rewards.size(0) - 1
+
+
+@STEPS.slip(
+    "advantages",
+    "You multiply the reward minus the group's mean by (G - 1) / G. The other way round: the mean without the own reward "
+    "is further away, so it is times G / (G - 1).",
+)
+def scaled_the_other_way(advantages, rewards):
+    G = rewards.size(-1)
+    return advantages * ((G - 1) / G) ** 2
+
+
 def draw(draw: Draw) -> Case:
     return {"rewards": draw.numbers(draw.choice([1, 1, 2, 3]), draw.choice([1, 1, 2, 3]), draw.size(5, least=2))}
 

@@ -11,6 +11,7 @@ from shared.exercises.catalogue.common.worlds import (
     drawn_world,
     ends_somewhere,
     fork,
+    rows_of_choice,
     smaller_worlds,
 )
 from shared.exercises.drawing import Draw
@@ -130,16 +131,16 @@ def reward_negative(now):
 @STEPS.slip(
     "at_the_end", "The terminal states' value is 0 in your sweeps; it is their reward, V = r, for arriving is paid."
 )
-def nothing_for_arriving(terminal, reward):
-    return terminal, 0 * reward[terminal]
+def nothing_for_arriving(terminal, at_the_end):
+    return terminal, 0 * at_the_end[1]
 
 
 @STEPS.slip(
     "at_the_end",
     "The terminal states are swept like all others, as if the walk went on from them. Set V = r there before each sweep.",
 )
-def walk_never_ends(terminal, reward):
-    return [], reward[[]]
+def walk_never_ends(at_the_end):
+    return [], at_the_end[1][:0]
 
 
 @STEPS.slip("policy", "You return Q. The policy is exp(Q - V).")
@@ -167,10 +168,51 @@ def unstable(action_values):
         return weights / weights.sum(axis=1, keepdims=True)
 
 
+@STEPS.slip(
+    "best",
+    "The largest Q is taken out before the exponential and not put back behind the logarithm: V = top + log of sum "
+    "exp(Q - top).",
+)
+def largest_not_put_back(P):
+    return lambda q: log_sum_exp(q) - q.max(axis=1)
+
+
+@STEPS.slip(
+    "best",
+    "You take the mean of the exponentials where their sum is asked for: V then lacks the logarithm of the number of "
+    "actions, in every sweep.",
+)
+def mean_of_exponentials(P):
+    return lambda q: log_sum_exp(q) - np.log(q.shape[1])
+
+
+@STEPS.slip(
+    "policy",
+    "The largest Q of all states is taken out. A state far below it then has the logarithm of 0: take out each state's "
+    "own largest, `q.max(axis=1)`.",
+)
+def one_largest_for_all(now, later, future, at_the_end, sweeps):
+    value = np.zeros(len(now))
+    ends, worth = at_the_end
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for _ in range(sweeps):
+            value[ends] = worth
+            q = now + later * future(value)
+            value = q.max() + np.log(np.exp(q - q.max()).sum(axis=1))
+        return np.exp(q - value[:, None])
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     reward = drawn_numbers(draw, len(world["P"]))
     return world | {"reward": reward, "discount": draw.choice([0.9, 0.5, 0.7, 0.0]), "sweeps": SWEEPS}
+
+
+def two_forks() -> dict:
+    """Two worlds in one, states 0 and 1 and states 2 and 3, with no way from one to the other."""
+    P = np.zeros((4, 4, 2))
+    P[:2, :2] = P[2:, 2:] = fork(2)["P"]
+    return {"P": P, "terminal": [1, 3]}
 
 
 def boundary() -> list[Case]:
@@ -182,7 +224,13 @@ def boundary() -> list[Case]:
         fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])} | rest,
         fork(3) | {"reward": np.array([0.0, 0.0, 1.0])} | rest | {"discount": 0.9},
         fork(3) | {"reward": np.array([1000.0, 2000.0, 1000.0])} | rest,
+        two_forks() | {"reward": np.array([0.0, 0.0, 2000.0, 0.0])} | rest,
     ]
+
+
+def call(function, case: Case):
+    """The rows of states in which something is decided: exp(Q - V) with V = r is as right in a terminal one."""
+    return rows_of_choice(function(*case.values()), case)
 
 
 EXERCISE = Exercise(
@@ -201,6 +249,7 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     valid=ends_somewhere,
+    call=call,
     smaller=lambda case: list(smaller_worlds(case)),
     draws=60,
 )

@@ -70,6 +70,15 @@ def too_short(firsts):
     return np.bincount(firsts).astype(float)
 
 
+@STEPS.slip(
+    "counts",
+    "The bins of the histogram span the starts that occur, not the states: give their range, or use "
+    "`bincount(..., minlength=n_states)`.",
+)
+def bins_without_range(firsts, n_states):
+    return np.histogram(firsts, bins=n_states)[0].astype(float)
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size()
     return {"n_states": S, "trajectories": [drawn_walk(draw, S) for _ in range(draw.size())]}

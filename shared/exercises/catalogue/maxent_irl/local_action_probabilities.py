@@ -156,6 +156,21 @@ def greedy(partition):
     return (partition == partition.max(axis=1, keepdims=True)).astype(float)
 
 
+@STEPS.slip(
+    "partition",
+    "Z(s) is overwritten within the sweep: later states already see the new values of earlier ones. A sweep reads the old "
+    "values alone.",
+)
+def overwritten_in_the_sweep(start, sweeps, paid, forward):
+    z = start.copy()
+    z_action = np.zeros((len(z), forward.shape[2]))
+    for _ in range(sweeps):
+        for state in range(len(z)):
+            z_action[state] = paid[state] * (z @ forward[state])
+            z[state] = z_action[state].sum()
+    return z_action
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     return world | {"reward": drawn_numbers(draw, len(world["P"]))}

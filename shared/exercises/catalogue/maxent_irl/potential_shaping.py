@@ -97,6 +97,15 @@ def transposed(payments):
     return payments.T
 
 
+@STEPS.slip(
+    "payments",
+    "Nothing is paid for a step into a terminal state. Only the potential there is 0: what the state before had is taken "
+    "back.",
+)
+def nothing_into_the_end(payments, terminal):
+    return np.where(np.isin(np.arange(len(payments)), terminal), 0.0, payments)
+
+
 def with_rows_that_are_read(function, case: Case):
     """The payments for steps out of states that have any: a walk ends in the terminal ones."""
     found = function(*case.values())

@@ -95,6 +95,16 @@ def kept_the_axis(ratio):
     return ratio[:, None]
 
 
+@STEPS.slip("counted", "Only `logps` is masked: the padding of `old_logps` stays in the sum. Mask their difference.")
+def old_ones_not_masked(logps, old_logps, completion_mask):
+    return logps * completion_mask - old_logps
+
+
+@STEPS.slip("counted", "Only `old_logps` is masked: the padding of `logps` stays in the sum. Mask their difference.")
+def new_ones_not_masked(logps, old_logps, completion_mask):
+    return logps - old_logps * completion_mask
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()
@@ -131,4 +141,5 @@ EXERCISE = Exercise(
     gradient="logps",
     draw=draw,
     boundary=boundary,
+    valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

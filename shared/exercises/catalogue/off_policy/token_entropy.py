@@ -101,6 +101,14 @@ def averaged(entropy):
     return entropy.mean()
 
 
+@STEPS.slip(
+    "summed",
+    "You average the log-probabilities over the vocabulary, each token alike. Weight each with its own probability.",
+)
+def plain_mean(logps):
+    return logps.mean(dim=-1)
+
+
 def draw(draw: Draw) -> Case:
     far = draw.choice([0.5, 2.0, 6.0])
     return {"logits": draw.numbers(draw.size(3), draw.size(3), draw.size(5), least=-far, most=far)}

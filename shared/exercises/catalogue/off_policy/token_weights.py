@@ -105,6 +105,18 @@ def padding_weighs(completion_mask, max_length):
     }
 
 
+@STEPS.slip("of_dapo", "In dapo the padding has a weight: the constant stands where the mask is 1, and 0 elsewhere.")
+def dapo_weighs_padding(completion_mask):
+    return torch.ones_like(completion_mask) / completion_mask.sum()
+
+
+@STEPS.slip(
+    "of_dr_grpo", "In dr_grpo the padding has a weight: the constant stands where the mask is 1, and 0 elsewhere."
+)
+def dr_grpo_weighs_padding(completion_mask, max_length):
+    return torch.ones_like(completion_mask) / (len(completion_mask) * max_length)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

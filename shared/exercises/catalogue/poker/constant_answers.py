@@ -30,6 +30,14 @@ def anywhere(prompts, completions, answer, **columns):
     return [float(label in prompt + said) for prompt, said, label in zip(prompts, completions, answer, strict=True)]
 
 
+def behind_a_space(prompts, completions, answer, **columns):
+    """1 for a space and the right label, as a tokenizer of words begins them."""
+    return [float(said == f" {label}") for said, label in zip(completions, answer, strict=True)]
+
+
+REWARDS = (right, weighted, anywhere, behind_a_space)
+
+
 @STEPS.step
 def prompts(rows):
     return [row["prompt"] for row in rows]
@@ -187,6 +195,11 @@ LABELS = ("high card", "one pair", "flush", "straight")
 PROMPTS = ("Hand: A♠\nType:", "Types: high card, flush\nHand: 7♦\nType:", "one pair or a straight?")
 
 
+@STEPS.slip("completions", "The space before the label is missing: the completion is a space and the label.")
+def space_missing(rows, labels):
+    return {label: [label] * len(rows) for label in labels}
+
+
 def draw(draw: Draw) -> Case:
     known = draw.sample(LABELS, draw.size(3, least=2))
     rows = [
@@ -194,7 +207,7 @@ def draw(draw: Draw) -> Case:
         for _ in range(draw.size(5))
     ]
     labels = draw.sample(LABELS, draw.size(4))
-    return {"reward": draw.choice([right, weighted, anywhere]), "rows": rows, "labels": labels}
+    return {"reward": draw.choice(REWARDS), "rows": rows, "labels": labels}
 
 
 def boundary() -> list[Case]:
@@ -204,9 +217,7 @@ def boundary() -> list[Case]:
     told = plain | {"prompt": "Types: flush, one pair\nType:"}
     both = ["flush", "one pair"]
     sets = [[plain], [plain, other], [plain, plain, other], [told, plain], [plain, told, other, other]]
-    cases = [
-        {"reward": reward, "rows": rows, "labels": both} for reward in (right, weighted, anywhere) for rows in sets
-    ]
+    cases = [{"reward": reward, "rows": rows, "labels": both} for reward in REWARDS for rows in sets]
     return [*cases, {"reward": right, "rows": [plain, other, other], "labels": ["straight"]}]
 
 

@@ -204,6 +204,44 @@ def plural(label):
     return "two pairs" if label == "two pair" else label
 
 
+@STEPS.slip(
+    "of_five_different", 'There is no "royal flush" among the labels: T-J-Q-K-A of one suit is a straight flush.'
+)
+def royal_flush(of_five_different, ranks):
+    royal = of_five_different == "straight flush" and set(ranks) == set("TJQKA")
+    return "royal flush" if royal else of_five_different
+
+
+@STEPS.slip(
+    "of_counts",
+    "A pair within five ranks in a row is taken for a straight: highest and lowest are four apart, and two are equal. "
+    "Ask for five different ranks first.",
+)
+def span_of_four(of_counts, ranks):
+    places = [RANKS.index(rank) for rank in ranks]
+    is_pair = of_counts in ("three of a kind", "two pair", "one pair")
+    return "straight" if is_pair and max(places) - min(places) == 4 else of_counts
+
+
+@STEPS.slip(
+    "straight",
+    "The ranks are sorted as characters, and J, K, Q and T do not stand there in their order: sort by the place in "
+    "23456789TJQKA.",
+)
+def sorted_as_characters(ranks):
+    return "".join(sorted(ranks)) in "A" + RANKS
+
+
+@STEPS.slip(
+    "of_counts",
+    "Ranks that lie within a run are taken for a straight although some of them are equal. Ask for five different ranks "
+    "first.",
+)
+def within_a_run(of_counts, ranks, straights):
+    is_pair = of_counts in ("three of a kind", "two pair", "one pair")
+    return "straight" if is_pair and any(set(ranks) <= set(run) for run in straights) else of_counts
+
+
 def draw(draw: Draw) -> Case:
     kind = draw.choice([*LABELS, "straight flush", "nearly"])
     if kind == "straight flush":

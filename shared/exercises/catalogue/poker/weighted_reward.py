@@ -82,6 +82,14 @@ def not_stripped(texts):
     return [(text.splitlines() or [""])[0] for text in texts]
 
 
+@STEPS.slip(
+    "lines",
+    "The line itself is not stripped: a space behind the label, before the line ends, makes a right answer wrong.",
+)
+def line_not_stripped(texts):
+    return [(text.strip().splitlines() or [""])[0] for text in texts]
+
+
 @STEPS.slip("lines", "The whole completion has to be the label. What follows the first line does not count.")
 def whole_completion(texts):
     return [text.strip() for text in texts]
@@ -167,7 +175,7 @@ FRAMES = (
     " {A}",
     "{a}\nHand:",
     " {a} \nHand:",
-    "\n {a} \n",
+    " {a} \n",
     " {a}.",
     " {b} or {a}",
     " {a} or {b}",
@@ -203,6 +211,11 @@ def boundary() -> list[Case]:
     return cases
 
 
+def has_one_first_line(text: str) -> bool:
+    """True but for an empty line before the first words: nobody is told whether it is the first line."""
+    return (text.strip().splitlines() or [""])[0].strip() == (text.splitlines() or [""])[0].strip()
+
+
 EXERCISE = Exercise(
     name="weighted reward",
     function="weighted_reward",
@@ -219,5 +232,5 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     call=as_score_calls,
-    valid=lambda case: all(case["answer"]),
+    valid=lambda case: all(case["answer"]) and all(map(has_one_first_line, case["completions"])),
 )

@@ -111,6 +111,14 @@ SAID = (
 )
 
 
+@STEPS.slip(
+    "counts",
+    "You count sentences with words in them: an unfinished end counts, and a bare full stop does not. Count the full stops.",
+)
+def sentences_counted(texts):
+    return [sum(bool(piece.strip()) for piece in text.split(".")) for text in texts]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]

@@ -189,6 +189,11 @@ def gradient_missing(logps):
     return logps.detach()
 
 
+@STEPS.slip("averaged", "Entropy and KL are averaged over all places, padding included. Mask them like the surrogate.")
+def terms_not_masked(surrogate, bonus, penalty, completion_mask):
+    return (penalty - bonus).mean() - (surrogate * completion_mask).sum() / completion_mask.sum()
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

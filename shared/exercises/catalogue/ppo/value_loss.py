@@ -221,6 +221,12 @@ def free_error_detached(free_error):
     return free_error.detach()
 
 
+@STEPS.slip("averaged", "The larger of two means is taken. Take the larger error of each token, then the mean.")
+def larger_mean(free_error, clipped_error, completion_mask):
+    free, clipped = ((error * completion_mask).sum() / completion_mask.sum() for error in (free_error, clipped_error))
+    return torch.maximum(free, clipped)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

@@ -1,7 +1,7 @@
 """A gradient in parts: `accumulate(rollout, advantages, parts) -> (loss, penalty)`, and the gradient added to `.grad`.
 
 What is looked at is the loss, and then its gradient by the log-probability of each completion. The function finds
-`sequence_logps`, `gspo_loss`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
+`sequence_logps`, `gspo_loss`, `policy`, `G`, `BETA` and `EPSILON` in its notebook; others stand in for them.
 """
 
 import torch
@@ -15,7 +15,11 @@ from shared.exercises.steps import Steps
 
 STEPS = Steps()
 BETA, EPSILON = 0.1, 0.2
-STAND_INS = ("sequence_logps", "gspo_loss", "G", "BETA", "EPSILON")
+STAND_INS = ("sequence_logps", "gspo_loss", "policy", "G", "BETA", "EPSILON")
+GRAPH_KEPT = (
+    "the loss that it returns carries a gradient: the graph of every part stays in memory until the last one is done, and "
+    "to save memory is what parts are for. Add up numbers, `.item()` of each part's loss."
+)
 
 
 def some_loss(logps, old_logps, advantages, ref_logps, beta, epsilon):
@@ -99,7 +103,11 @@ def no_backward():
     return None
 
 
-@STEPS.slip("backward", "Only the last part makes a backward pass. Take it into the loop.")
+@STEPS.slip(
+    "backward",
+    "Only the last part's gradient is left: the backward pass stands behind the loop, or the gradient is cleared "
+    "(`zero_grad`) in every part. Each part adds its own to what is there.",
+)
 def last_part_only(weighted):
     weighted[-1].backward()
 
@@ -124,10 +132,29 @@ def sign_flipped(own_advantages):
     return [-of_part for of_part in own_advantages]
 
 
+@STEPS.slip(
+    "shares",
+    "Each part is divided by the number of parts. They are unequal, and there may be fewer: weight each by its share of "
+    "the batch.",
+)
+def divided_by_parts(chunks, parts):
+    return [1 / parts] * len(chunks)
+
+
+@STEPS.slip(
+    "backward",
+    "The number that you return has the weights and the gradient has not: weight the loss before its backward pass.",
+)
+def gradient_not_weighted(means):
+    for part in means:
+        part.backward()
+
+
 def call(function, case: Case):
     """(1 + B,): the loss, and the gradient by each completion's log-probability."""
     advantages, values, G, parts = case.values()
-    logps = values.clone().requires_grad_()
+    policy = torch.nn.Module()
+    policy.logps = logps = torch.nn.Parameter(values.clone())
     if is_reference(function):
         result = (function(advantages, logps, G, parts), 0.0)
     else:
@@ -137,11 +164,13 @@ def call(function, case: Case):
             own = logps[part.completion_ids[:, 0]]
             return own, own.detach(), own.detach() - 0.5
 
-        stand_ins = (sequence_logps, some_loss, G, BETA, EPSILON)
+        stand_ins = (sequence_logps, some_loss, policy, G, BETA, EPSILON)
         with standing_in(function, **dict(zip(STAND_INS, stand_ins, strict=True))):
             result = function(rollout, advantages, parts)
     if not isinstance(result, tuple) or len(result) != 2:
         raise NotAResult(f"it returns {named(result)}; return the loss and the penalty.")
+    if isinstance(result[0], torch.Tensor) and result[0].requires_grad:
+        raise NotAResult(GRAPH_KEPT)
     gradient = torch.zeros_like(values) if logps.grad is None else logps.grad
     return torch.cat([torch.as_tensor(result[0]).detach().float().view(1), gradient])
 

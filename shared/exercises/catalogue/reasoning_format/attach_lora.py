@@ -28,11 +28,17 @@ def target_modules():
 
 
 @STEPS.step
-def attached(model, rank, alpha, target_modules):
+def dropout():
+    """The share of an adapter's inputs that training leaves out: what is scored is then what sampled."""
+    return 0.0
+
+
+@STEPS.step
+def attached(model, rank, alpha, target_modules, dropout):
     from peft import LoraConfig, get_peft_model
 
-    settings = {"r": rank, "lora_alpha": alpha, "target_modules": target_modules, "task_type": "CAUSAL_LM"}
-    return get_peft_model(model, LoraConfig(**settings))
+    chosen = {"target_modules": target_modules, "lora_dropout": dropout}
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=alpha, task_type="CAUSAL_LM", **chosen))
 
 
 @STEPS.slip(
@@ -59,6 +65,19 @@ def alpha_forgotten():
     return 8
 
 
+@STEPS.slip("alpha", "You divide alpha by the rank. peft does so itself: pass `alpha` as `lora_alpha`.")
+def alpha_divided(alpha, rank):
+    return alpha / rank
+
+
+@STEPS.slip(
+    "dropout",
+    "The adapters have dropout: in training mode the policy that is scored is not the one that sampled. Leave it at 0.",
+)
+def with_dropout():
+    return 0.05
+
+
 @STEPS.slip(
     "attached", "The base model's weights are trained too. Only the adapters should be: do not unfreeze the rest."
 )
@@ -78,6 +97,11 @@ def none_trained(attached):
 )
 def inner_model(attached):
     return attached.get_base_model()
+
+
+@STEPS.slip("alpha", "alpha is always twice the rank in yours. Pass the argument as `lora_alpha`.")
+def twice_the_rank(rank):
+    return 2 * rank
 
 
 def adapters_in(model: nn.Module) -> list[nn.Module]:
@@ -104,12 +128,13 @@ def call(function, case: Case) -> str:
     scales = sorted({round(scale, 3) for layer in layers for scale in layer.scaling.values()})
     trained = [name for name, parameter in result.named_parameters() if parameter.requires_grad]
     of_adapters = sum("lora_" in name for name in trained)
+    leaves_out = any(getattr(drop, "p", 0) > 0 for layer in layers for drop in layer.lora_dropout.values())
     switch = "can" if hasattr(result, "disable_adapter") else "cannot"
     same = "as before" if torch.allclose(said_by(result.eval()), before, atol=1e-5) else "something else than before"
     return (
         f"{len(layers)} layers with adapters of rank {ranks} and scale {scales}, {of_adapters} matrices of adapters "
         f"and {len(trained) - of_adapters} others are trained, the adapters {switch} be switched off, the model says "
-        f"{same}"
+        f"{same}{', the adapters have dropout' if leaves_out else ''}"
     )
 
 

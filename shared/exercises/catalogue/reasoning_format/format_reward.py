@@ -152,6 +152,18 @@ STEPS.add(RETURNED_TOO_EARLY)
 STEPS.add(SAME_FOR_ALL)
 
 
+@STEPS.slip("once", "Only the opening tags are counted: a closing tag may occur twice. Count all four.")
+def opening_tags_counted(texts):
+    return [text.count("<think>") == text.count("<answer>") == 1 for text in texts]
+
+
+@STEPS.slip(
+    "once", "Only the opening tag of the think block is counted: an answer tag may occur twice. Count all four."
+)
+def one_tag_counted(texts):
+    return [text.count("<think>") == 1 for text in texts]
+
+
 GOOD = tagged("7 + 5 = 12\n17 + 25 = 42", "42")
 SHORT = tagged("so", "42")
 SAID = (
@@ -178,11 +190,13 @@ SAID = (
     "<think>\nso\n</think>\n\n<answer>\n42\n</answer>",
     "<answer>\n42\n</answer>\n<think>\nso\n</think>",
     tagged("so <answer>", "42"),
+    tagged("so\n</think>\nmore", "42"),
+    tagged("so", "42\n</answer>\n43"),
     tagged("so", "42\n</answer>\n<answer>\n43"),
     "</answer>\n42\n<answer>\n</think>\nso\n<think>",
     f"Sure!\n{SHORT}\nBye.",
 )
-PROMPTS = ("If you add 17 and 25, what is the result?", f"Write like this:\n{SHORT}\nNow 17 + 25?")
+PROMPTS = ("If you add 17 and 25, what is the result?", f"Write like this:\n{SHORT}\nNow 17 + 25?", "")
 
 
 def draw(draw: Draw) -> Case:

@@ -3,12 +3,15 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.dots.grpo_loss import clipping
+from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+OF_TOKENS = "ratio_of_sequences"  # a slip of a ratio for each token, which sums them up
 
 
 @STEPS.step
@@ -27,12 +30,17 @@ def free(ratio, advantages):
 
 
 @STEPS.step
-def clipped(ratio, advantages, epsilon):
-    return ratio.clamp(1 - epsilon, 1 + epsilon) * advantages
+def clipped_ratio(ratio, epsilon):
+    return ratio.clamp(1 - epsilon, 1 + epsilon)
 
 
 @STEPS.step
-def objective(free, clipped):
+def clipped(clipped_ratio, advantages):
+    return clipped_ratio * advantages
+
+
+@STEPS.step
+def surrogate(free, clipped):
     return torch.minimum(free, clipped)
 
 
@@ -47,8 +55,8 @@ def penalty(distance):
 
 
 @STEPS.step
-def per_completion(objective, penalty, beta):
-    return beta * penalty - objective
+def per_completion(surrogate, penalty, beta):
+    return beta * penalty - surrogate
 
 
 @STEPS.step
@@ -56,52 +64,12 @@ def loss(per_completion):
     return per_completion.mean()
 
 
-@STEPS.slip("log_ratio", "The ratio is upside down: it is exp(logps - old_logps), new over old.")
-def upside_down(logps, old_logps):
-    return old_logps - logps
+STEPS.add(*(slip for slip in ratios.SLIPS if slip.name != OF_TOKENS), *clipping.SLIPS)
 
 
-@STEPS.slip(
-    "log_ratio",
-    "The ratio is taken against the reference. It repairs that the samples are those of `old_logps`; the reference "
-    "belongs into the penalty alone.",
-)
-def against_the_reference(logps, ref_logps):
-    return logps - ref_logps
-
-
-@STEPS.slip("ratio", "`torch.exp` is missing: the log-ratio is 0 where the ratio is 1.")
-def exponential_forgotten(log_ratio):
-    return log_ratio
-
-
-@STEPS.slip("objective", "Nothing is clipped: the free term alone has no end to its pull. Take the smaller of the two.")
-def not_clipped(free):
-    return free
-
-
-@STEPS.slip(
-    "objective",
-    "You use the clipped term alone. A completion that moved too far in the wrong direction then has no gradient that "
-    "brings it back: take the smaller of the free and the clipped term.",
-)
-def clipped_alone(clipped):
-    return clipped
-
-
-@STEPS.slip("objective", "You take the larger of the two terms, which limits nothing. The objective is the smaller.")
-def larger_of_the_two(free, clipped):
-    return torch.maximum(free, clipped)
-
-
-@STEPS.slip("clipped", "You clip the ratio times the advantage. Clip the ratio, then multiply.")
-def product_clipped(free, epsilon):
-    return free.clamp(1 - epsilon, 1 + epsilon)
-
-
-@STEPS.slip("objective", "The sign of the objective is flipped: what is to be made large has a minus in a loss.")
-def objective_minimised(objective):
-    return -objective
+@STEPS.slip("surrogate", "The sign of the objective is flipped: what is to be made large has a minus in a loss.")
+def objective_minimised(surrogate):
+    return -surrogate
 
 
 @STEPS.slip("distance", "The penalty's difference is upside down: d is ref_logps - logps.")
@@ -142,11 +110,6 @@ def penalty_forgotten():
 @STEPS.slip("beta", "The penalty is not multiplied by beta.")
 def beta_forgotten():
     return 1.0
-
-
-@STEPS.slip("epsilon", "The range is written down as 0.2: use the argument `epsilon`.")
-def epsilon_hard_coded():
-    return 0.2
 
 
 @STEPS.slip("loss", "You add up the completions. The loss is their mean.")

@@ -5,8 +5,10 @@ import torch
 from shared.exercises.arguments import Numbers
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
+    LOGARITHM_OVERFLOWS,
     MARGIN_ITSELF,
     NOT_AVERAGED,
+    NUMBERS_ADDED,
     SIGN_MISSING,
     add_likelihood,
 )
@@ -43,7 +45,7 @@ def chosen_alone(chosen):
     return chosen
 
 
-STEPS.add(LOGARITHM_MISSING)
+STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
 STEPS.add(MARGIN_ITSELF)
 
 
@@ -73,6 +75,26 @@ def chosen_detached(chosen):
     return chosen.detach()
 
 
+@STEPS.slip("rejected", "The rejected rewards are detached: half of the gradient is missing.")
+def rejected_detached(rejected):
+    return rejected.detach()
+
+
+@STEPS.slip("margin", "This is the loss of the mean margin. Asked for is the mean of the losses, one for each pair.")
+def mean_margin(chosen, rejected):
+    return chosen.mean() - rejected.mean()
+
+
+@STEPS.slip("log_probability", "You take the log-sigmoid of each reward. It is taken of their difference, the margin.")
+def each_by_itself(chosen, rejected):
+    return torch.nn.functional.logsigmoid(chosen) - torch.nn.functional.logsigmoid(rejected)
+
+
+@STEPS.slip("margin", "Every chosen completion is compared with every rejected one. A pair is compared within itself.")
+def every_pair(chosen, rejected):
+    return chosen[:, None] - rejected[None, :]
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(5)
     return {"chosen": draw.numbers(N), "rejected": draw.numbers(N)}
@@ -97,5 +119,5 @@ EXERCISE = Exercise(
     result=TensorOf(""),
     draw=draw,
     boundary=boundary,
-    gradient="chosen",
+    gradient="chosen rejected",
 )

@@ -107,6 +107,22 @@ def not_summed(kept):
     return kept
 
 
+@STEPS.slip(
+    "difference",
+    "In the difference the policy's logits stand for log-probabilities. They are none yet: take their log-softmax.",
+)
+def logits_in_the_difference(logits, ref_logps):
+    return logits - ref_logps
+
+
+@STEPS.slip(
+    "difference",
+    "The difference is one of logits. They are no log-probabilities yet: take the log-softmax of both.",
+)
+def difference_of_logits(logits, ref_logits):
+    return logits - ref_logits
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     C = draw.size(3)

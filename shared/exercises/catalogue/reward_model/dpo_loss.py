@@ -5,8 +5,10 @@ import torch
 from shared.exercises.arguments import Numbers, Scalar
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
+    LOGARITHM_OVERFLOWS,
     MARGIN_ITSELF,
     NOT_AVERAGED,
+    NUMBERS_ADDED,
     SIGN_MISSING,
     add_likelihood,
 )
@@ -78,7 +80,7 @@ def beta_hard_coded():
     return 0.1
 
 
-STEPS.add(LOGARITHM_MISSING)
+STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
 STEPS.add(MARGIN_ITSELF)
 
 
@@ -94,6 +96,21 @@ STEPS.add(SIGN_MISSING)
 @STEPS.slip("chosen", "The chosen log-probabilities are detached: nothing raises them.")
 def chosen_detached(chosen):
     return chosen.detach()
+
+
+@STEPS.slip("rejected", "The rejected log-probabilities are detached: nothing pushes them down.")
+def rejected_detached(rejected):
+    return rejected.detach()
+
+
+@STEPS.slip("margin", "beta multiplies the policy alone. It multiplies the log-ratio, the reference included.")
+def beta_of_the_policy_alone(chosen, rejected, ref_chosen, ref_rejected, beta):
+    return beta * (chosen - rejected) - (ref_chosen - ref_rejected)
+
+
+@STEPS.slip("loss", "beta multiplies the loss. It multiplies the log-ratios, inside of the sigmoid.")
+def beta_outside(of_chosen, of_rejected, beta):
+    return -beta * torch.nn.functional.logsigmoid(of_chosen - of_rejected).mean()
 
 
 def draw(draw: Draw) -> Case:
@@ -140,5 +157,5 @@ EXERCISE = Exercise(
     result=TensorOf(""),
     draw=draw,
     boundary=boundary,
-    gradient="chosen",
+    gradient="chosen rejected",
 )

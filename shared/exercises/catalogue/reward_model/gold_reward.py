@@ -113,8 +113,31 @@ SAID = (
     "." * 20,
     " went to the church, but it",
     " slept.he sang",
+    " slept.he sang.",
+    " slept. . he sang",
     " opened a box because the wind was strong and the night was long.",
 )
+
+
+@STEPS.slip("words", 'Full stops are deleted: "slept.she" is then one word. Make them blanks before `split`.')
+def full_stops_deleted(texts):
+    return [len(text.replace(".", "").split()) for text in texts]
+
+
+@STEPS.slip(
+    "sentences",
+    "You count the pieces with words in them: an unfinished end is a sentence then, and a bare full stop is none. Count "
+    "the full stops.",
+)
+def pieces_with_words(texts):
+    return [max(1, sum(bool(piece.strip()) for piece in text.split("."))) for text in texts]
+
+
+@STEPS.slip(
+    "words", "You split at each single blank, and empty texts count as words: `split()` without an argument drops them."
+)
+def empty_words_counted(texts):
+    return [len(text.replace(".", " ").split(" ")) for text in texts]
 
 
 def draw(draw: Draw) -> Case:

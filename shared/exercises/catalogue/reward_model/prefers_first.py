@@ -76,6 +76,18 @@ def one_number_for_all(probability, uniform):
     return uniform[:1] < probability
 
 
+@STEPS.slip(
+    "probability", "You divide the probability by the noise. Divide the difference of the rewards, before the sigmoid."
+)
+def probability_divided(difference, noise):
+    return torch.sigmoid(difference) / noise
+
+
+@STEPS.slip("scaled", "Only the second reward is divided by the noise: put the difference in brackets.")
+def brackets_missing(first, second, noise):
+    return first - second / noise
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {

@@ -1,6 +1,7 @@
 """Accuracy by length: `accuracy_by_length(lengths, rewards, z) -> {length: (share, low, high)}`, Wilson's intervals."""
 
 import math
+from itertools import groupby
 
 import torch
 
@@ -130,6 +131,16 @@ def call(function, case: Case):
             raise NotAResult(f"for length {length} it has {named(triple)}; give the three numbers (share, low, high).")
         rows.append([float(length), *(float(number) for number in triple)])
     return torch.tensor(rows)
+
+
+@STEPS.slip(
+    "groups",
+    "Only neighbours are put together, and of a length that comes back its last stretch alone is left: `groupby` wants "
+    "sorted rows.",
+)
+def last_stretch_only(lengths, rewards):
+    pairs = zip(lengths, rewards.tolist())
+    return {length: [reward for _, reward in run] for length, run in groupby(pairs, key=lambda pair: pair[0])}
 
 
 def draw(draw: Draw) -> Case:

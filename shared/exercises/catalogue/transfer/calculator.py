@@ -84,6 +84,22 @@ def never_silent(result):
     return f" {result}\n"
 
 
+@STEPS.slip(
+    "asked",
+    "`$` stands for the end of any line under re.MULTILINE: an earlier line is answered. Only the end of the text is a "
+    "question.",
+)
+def end_of_any_line(completion):
+    found = re.search(r"([0-9]+) \+ ([0-9]+) =$", completion, re.MULTILINE)
+    return [int(number) for number in found.groups()] if found else []
+
+
+@STEPS.slip("asked", "A `.*` in front takes the digits of the first number but the last: 17 + 25 is read as 7 + 25.")
+def first_number_swallowed(completion):
+    found = re.search(r"([0-9]) \+ ([0-9]+) =$", completion)
+    return [int(number) for number in found.groups()] if found else []
+
+
 def draw(draw: Draw) -> Case:
     a, b = draw.randrange(1000), draw.randrange(100)
     line = draw.choice(["", f"{a % 10} + {b % 10} = {a % 10 + b % 10}\n"])
@@ -100,6 +116,7 @@ def boundary() -> list[Case]:
         "<think>\n7 + 5 = 12\n",
         "<think>\n7 + 5 = 12\n17 + 25",
         "7 + 5 = 1",
+        "7 + 5 =\nwell",
         "0 + 0 =",
         "=",
         "+ 5 =",

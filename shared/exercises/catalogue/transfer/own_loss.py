@@ -92,6 +92,15 @@ def summed(of_completions):
     return of_completions.sum()
 
 
+@STEPS.slip(
+    "token_losses",
+    "This is the ratio of the policy with itself, which is 1: its gradient is that of the log-probability, its value is "
+    "not. Asked for is A times log pi.",
+)
+def ratio_with_itself(logps, advantages):
+    return -advantages[:, None] * torch.exp(logps - logps.detach())
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()

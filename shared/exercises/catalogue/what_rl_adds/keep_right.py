@@ -3,6 +3,8 @@
 Documents are dicts of `prompt` and `completion`; in which order the prompts come is left to the student.
 """
 
+from itertools import groupby
+
 from shared.exercises.arguments import Scalar, Texts, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -116,6 +118,59 @@ def limited_before(prompts, completions, rewards, most):
 @STEPS.slip("documents", "Every document has the first prompt. Each completion belongs to its own.")
 def first_prompt_for_all(capped):
     return [{"prompt": capped[0][0], "completion": completion} for _, completion in capped]
+
+
+@STEPS.slip(
+    "different",
+    "A double takes a place: the limit is applied before doubles are gone. Count what is kept, not what is right.",
+)
+def doubles_take_places(right, most):
+    seen = {}
+    first = []
+    for prompt, completion in right:
+        seen[prompt] = seen.get(prompt, 0) + 1
+        if seen[prompt] <= most:
+            first.append((prompt, completion))
+    return list(dict.fromkeys(first))
+
+
+@STEPS.slip(
+    "capped",
+    "A completion is dropped because it was kept for another prompt. Only of one prompt is it a double.",
+)
+def kept_for_another(right, most):
+    found = {}
+    seen = set()
+    for prompt, completion in right:
+        of_prompt = found.setdefault(prompt, [])
+        if completion not in seen and len(of_prompt) < most:
+            seen.add(completion)
+            of_prompt.append(completion)
+    return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt]
+
+
+@STEPS.slip(
+    "capped", "The whole loop ends when one prompt has enough: `continue` goes on with the next, `break` does not."
+)
+def ends_when_one_is_full(right, most):
+    found = {}
+    for prompt, completion in right:
+        of_prompt = found.setdefault(prompt, [])
+        if len(of_prompt) >= most:
+            break
+        if completion not in of_prompt:
+            of_prompt.append(completion)
+    return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt]
+
+
+@STEPS.slip(
+    "capped",
+    "Counting begins anew whenever the prompt changes: one that comes back in a later round is kept again. Keep a count "
+    "for each prompt.",
+)
+def begins_anew(right, most):
+    runs = [dict.fromkeys(run) for _, run in groupby(right, key=lambda pair: pair[0])]
+    return [pair for run in runs for pair in list(run)[:most]]
 
 
 PROMPTS = ("2 3 to 5", "4 2 to 8", "7 1 to 6")

@@ -1,6 +1,6 @@
 """The unbiased estimate of pass@k: `pass_at_k(count, right, k) -> number`, from `count` completions, `right` of them right."""
 
-from math import comb
+from math import comb, prod
 
 from shared.exercises.arguments import Scalar
 from shared.exercises.drawing import Draw
@@ -61,11 +61,6 @@ def exchanged(right):
     return right
 
 
-@STEPS.slip("wrong", "The wrong ones are not counted: n - c of the n are.")
-def all_of_them(count):
-    return count
-
-
 @STEPS.slip("choices", "Divide by the number of all choices of k of the n, C(n, k).")
 def not_divided():
     return 1
@@ -79,6 +74,28 @@ def complement(all_wrong):
 @STEPS.slip("estimate", "You return a percentage. A chance lies between 0 and 1.")
 def in_per_cent(estimate):
     return 100 * estimate
+
+
+@STEPS.slip(
+    "all_wrong",
+    "Where exactly k are wrong you say that no choice is all wrong. There is one, those k: only *fewer* than k wrong ones "
+    "make it certain.",
+)
+def one_choice_forgotten(all_wrong, wrong, k):
+    return 0 if wrong <= k else all_wrong
+
+
+@STEPS.slip(
+    "all_wrong",
+    "The product of 1 - k / i begins and ends one too early: i goes from n - c + 1 to n, both included.",
+)
+def product_too_early(count, right, k):
+    return prod(1 - k / i for i in range(count - right, count)) if count - right >= k else 0
+
+
+@STEPS.slip("all_wrong", "This is the chance of exactly one right one among the k. At least one is asked for.")
+def exactly_one(count, right, k):
+    return 1 - right * comb(count - right, k - 1) / comb(count, k)
 
 
 def draw(draw: Draw) -> Case:

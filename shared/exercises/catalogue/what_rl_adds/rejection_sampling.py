@@ -135,6 +135,29 @@ def completions_counted(pools):
     return [len(pool) for pool in pools]
 
 
+@STEPS.slip(
+    "drawn",
+    "Completions are kept under other prompts: `prompts * G` gives p0 p1 p0 p1, and the completions of a prompt lie next "
+    "to each other. Use `rollout.repeated`.",
+)
+def prompts_tiled(drawn, batches, G):
+    tiled = [[row["prompt"] for row in batch] * G for batch in batches]
+    return [
+        [(prompt, text, reward) for prompt, (_, text, reward) in zip(prompts, triples)]
+        for prompts, triples in zip(tiled, drawn)
+    ]
+
+
+@STEPS.slip(
+    "documents",
+    "Each round's right ones are kept by themselves and added up: doubles, and more than `MOST` of a prompt, come in over "
+    "the rounds. Keep of all that was drawn so far.",
+)
+def kept_by_round(drawn, most):
+    of_rounds = [KEEP(*map(list, zip(*of_round)), most) for of_round in drawn]
+    return [sum(of_rounds[: number + 1], []) for number in range(len(of_rounds))]
+
+
 def call(function, case: Case) -> str:
     """Run the rounds; a text of what was learnt in each, and of the history."""
     if is_reference(function):

@@ -140,6 +140,15 @@ def test_a_reward_of_the_task_may_not_be_imported():
     assert not modules.refused(["shared.tasks.arithmetic.is_expression"], allowed)
 
 
+@pytest.mark.parametrize(("notebook", "name"), [("dots", "evaluate"), ("reasoning_format", "greedy_evaluation")])
+def test_the_librarys_evaluation_may_not_be_imported(notebook, name):
+    """Catches points for `shared.evaluate.evaluate`, which the check lets a student call and grading does not."""
+    known = read_sheet(ROOT / "notebooks" / f"{notebook}.ipynb").definitions
+    allowed = slice_of(name, known, known).imports
+    assert modules.refused(["shared.evaluate.evaluate"], allowed)
+    assert "shared/evaluate.py" not in modules.files(allowed)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_slice_of_a_worked_function_loads_or_trains_a_model(name):
     """Catches a rule for slices that drags a notebook's training into the function of an exercise."""

@@ -25,7 +25,5 @@ def by_cosine_similarity(completion, accepted, embed):
 
 RIGHT = [as_a_product, by_cosine_similarity]
 EQUIVALENT = {
-    "cosines: text, *others = embed([completion.strip(), *(' ' + answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
-    "cosines: text, *others = embed([' ' + completion, *(' ' + answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
-    "cosines: text, *others = embed([' ' + completion.strip(), *(answer for answer in accepted)])": "white space says nothing to the embedding that is used here",
+    "score: return scaled if completion else 0.0": "of blanks alone nobody is told whether they count as empty",
 }

@@ -21,14 +21,14 @@ def row_by_row(reward, rows, labels):
     for row in rows:
         for label in labels:
             others = {name: [value] for name, value in row.items() if name != "prompt"}
-            totals[label] += reward([row["prompt"]], [label], **others)[0]
+            totals[label] += reward([row["prompt"]], [f" {label}"], **others)[0]
     return {label: totals[label] / len(rows) for label in labels}
 
 
 def in_one_batch(reward, rows, labels):
     """All labels for all rows in one call; the prompt is handed over among the columns."""
     columns = {name + "s" * (name == "prompt"): [row[name] for _ in labels for row in rows] for name in rows[0]}
-    completions = [f" {label}\n" for label in labels for _ in rows]
+    completions = [f" {label}" for label in labels for _ in rows]
     table = torch.tensor(reward(completions=completions, **columns)).view(len(labels), len(rows))
     return dict(zip(labels, table.mean(dim=1)))
 
@@ -36,7 +36,9 @@ def in_one_batch(reward, rows, labels):
 def with_a_tensor(reward, rows, labels):
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     prompts = columns.pop("prompt")
-    return {label: torch.tensor(reward(prompts, [label] * len(rows), **columns)).mean().item() for label in labels}
+    return {
+        label: torch.tensor(reward(prompts, [f" {label}"] * len(rows), **columns)).mean().item() for label in labels
+    }
 
 
 RIGHT = [row_by_row, in_one_batch, with_a_tensor]

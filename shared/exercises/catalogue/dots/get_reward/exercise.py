@@ -79,7 +79,7 @@ def draw(draw: Draw) -> Case:
 
 
 def _row(draw: Draw) -> tuple[str, str, str]:
-    answer = str(draw.choice([1, 2, 3, 5, 7, 9, 10, 12, 21]))
+    answer = str(draw.choice([0, 0, 1, 2, 3, 5, 7, 9, 10, 12, 21]))
     other = str(draw.choice([1, 2, 4, 8, 10, 11]))
     completion = draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(FRAMES).format(a=answer, b=other)
     prompt = draw.choice(["Count the dots: . * .\nDots:", f"{answer}", f"Count the dots: . * . {answer}\nDots:"])
@@ -92,7 +92,8 @@ def boundary() -> list[Case]:
     single = [{"prompts": [prompt], "completions": [completion], "answer": ["3"]} for completion in completions]
     whole = {"prompts": [prompt] * len(completions), "completions": completions, "answer": ["3"] * len(completions)}
     long = {"prompts": [prompt] * 3, "completions": ["10", "1", "0"], "answer": ["10"] * 3}
-    return [*single, whole, long]
+    none = {"prompts": [prompt], "completions": ["0"], "answer": ["0"]}
+    return [*single, whole, long, none]
 
 
 EXERCISE = Exercise(

@@ -23,8 +23,8 @@ def not_clipped(free):
 
 @SLIPS.slip(
     "surrogate",
-    "You use the clipped term alone, without the minimum. A token that has moved too far in the wrong direction then "
-    "gets no gradient to bring it back.",
+    "You use the clipped term alone, without the minimum. What has moved too far in the wrong direction then gets no "
+    "gradient to bring it back.",
 )
 def clipped_without_minimum(clipped):
     return clipped
@@ -38,7 +38,7 @@ def product_clipped(free, epsilon):
 @SLIPS.slip(
     "clipped_ratio",
     "The ratio is clipped above only: `clamp(max=1 + epsilon)`. Without 1 - epsilon below, a negative advantage pushes "
-    "a token down without bound.",
+    "down without bound.",
 )
 def clipped_above_only(ratio, epsilon):
     return ratio.clamp(max=1 + epsilon)
@@ -47,7 +47,7 @@ def clipped_above_only(ratio, epsilon):
 @SLIPS.slip(
     "clipped_ratio",
     "The ratio is clipped below only: `clamp(min=1 - epsilon)`. Without 1 + epsilon above, a positive advantage pushes "
-    "a token up without bound.",
+    "up without bound.",
 )
 def clipped_below_only(ratio, epsilon):
     return ratio.clamp(min=1 - epsilon)

@@ -69,8 +69,8 @@ def quotient_of_logarithms(logps, old_logps):
 
 @SLIPS.slip(
     "free",
-    "The ratio of the free term is detached, so that only the clipped one has a gradient: tokens that should be "
-    "brought back are not.",
+    "The ratio of the free term is detached, so that only the clipped one has a gradient: what should be "
+    "brought back is not.",
 )
 def free_term_detached(free):
     return free.detach()

@@ -111,3 +111,12 @@ def sign_flipped(step_loss):
 )
 def gradient_missing(new_logps):
     return new_logps.detach()
+
+
+@SLIPS.slip(
+    "step_loss",
+    "The log-probabilities of the policy that sampled and of the reference are exchanged in the call of the loss: the "
+    "ratio is against `rollout.old_logps`, the KL against the reference.",
+)
+def old_and_reference_exchanged(new_logps, old_logps, advantages, mask, ref_logps, beta, epsilon):
+    return LOSS(new_logps, ref_logps, advantages, mask, old_logps, beta, epsilon)

@@ -54,3 +54,21 @@ def prompts_not_repeated(rollout):
 @SLIPS.slip("prompt_mask", "The mask of the prompts is all ones: the padding before short prompts is read as text.")
 def prompt_mask_of_ones(prompt_ids):
     return torch.ones_like(prompt_ids)
+
+
+@SLIPS.slip(
+    "prompt_mask",
+    "The masks of the prompts are repeated in the wrong order, p0 p1 p0 p1, and the prompts are not: most prompts get "
+    "somebody else's padding. Use `repeat_interleave(G, dim=0)` for both.",
+)
+def masks_tiled(rollout, group_size):
+    return rollout.prompt_mask.repeat(group_size, 1)
+
+
+@SLIPS.slip(
+    "prompt_ids",
+    "The prompts are repeated in the wrong order, p0 p1 p0 p1, and their masks are not. Use `repeat_interleave(G, dim=0)` "
+    "for both.",
+)
+def ids_tiled(rollout, group_size):
+    return rollout.prompt_ids.repeat(group_size, 1)
