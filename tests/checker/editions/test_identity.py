@@ -106,8 +106,7 @@ def test_an_edition_from_before_editions_said_what_they_are_is_compared_with_the
 
 def test_what_cannot_be_read_may_be_work_and_is_kept(dots):
     """A `git pull` that conflicted leaves markers, and a student's answers between them."""
-    dots.write_text("<<<<<<< HEAD\n")
-    with pytest.raises(FilledError, match="merge-conflict marker"):
+    dots.write_text("    with pytest.raises(FilledError, match="merge-conflict marker"):
         assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
 
 
@@ -180,6 +179,7 @@ def test_a_blank_edition_filled_by_somebody_with_more_words_stays_below_the_limi
     assert len(converted) < LIMIT
 
 
+<<<<<<< HEAD
 # The handout asks for these to be printed: how many parameters, loss and reward along the way.
 TO_BE_PRINTED = (re.compile(r"[\d,]+ parameters"), re.compile(r"average (?:reward|loss)|\bloss [+-]?\d"))
 REWARDS = (re.compile(r"^baseline reward +\d"), re.compile(r"^fine-tuned reward +\d"))
@@ -200,3 +200,15 @@ def test_what_the_handout_asks_to_print_is_whole_in_what_is_handed_in(path, tmp_
         assert lines, f"no line has {asked.pattern}"
         assert not lines - handed_in, f"{asked.pattern} is cut"
     assert [section.cell.source.split("\n")[0] for section in sections(notebook) if section.cut] == []
+
+
+def test_an_edition_behind_a_link_is_somebodys_work_too(dots, tmp_path):
+    """Catches work that is overwritten because a link to it lies where the edition goes."""
+    edit(dots, RAISES, "return [0.0] * len(completions)")
+    work = tmp_path / "work.ipynb"
+    dots.rename(work)
+    dots.symlink_to(work)
+    before = work.read_text(encoding="utf-8")
+    with pytest.raises(FilledError, match="is filled in"):
+        assign(ROOT / "notebooks" / "dots.ipynb", tmp_path)
+    assert dots.is_symlink() and work.read_text(encoding="utf-8") == before

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ import pytest
 from benchmarks.attacks import ATTACKS, LIMITS, held, job
 from checker.grading.box import containers, seccomp, selection, usage, walls
 from checker.grading.box.inside import probe
+from checker.grading.box.inside.children import Bounds, in_a_child
 from checker.grading.box.isolation import LAST_WORDS, _followed, run
 from checker.grading.box.limits import Limits
 from checker.grading.box.selection import NoIsolation, choose
@@ -436,3 +438,39 @@ def test_own_view_of_the_project_holds_only_what_is_shown():
     shown = walls.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))
     assert ("/x/shared/kl.py", "/course/shared/kl.py") in shown
     assert not any(inside.startswith("/course") and "kl" not in inside for _, inside in shown)
+
+
+BUSY = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+WAITS = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BUSY!r}])\nprint(flush=True)\ninput()"
+
+
+def test_the_cpu_of_children_that_have_ended_counts():
+    """Catches a limit on computing that many short children together go around."""
+    with subprocess.Popen([sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        parent.stdout.readline()
+        _, taken = usage.exceeded(parent.pid, LIMITS)
+        parent.stdin.close()
+    assert taken.cpu >= 0.25
+
+
+def test_what_a_function_started_ends_with_it():
+    """Catches a process that computes on, and writes, after its function was judged; here without the walls of a box."""
+
+    def work(send):
+        if os.fork() == 0:
+            os.close(1)
+            while True:
+                signal.pause()
+        send({"child": os.getpgrp()})
+
+    sent = []
+    assert in_a_child(work, sent.append, Bounds(20.0, 10_000)) == ""
+    for _ in range(500):
+        try:
+            os.killpg(sent[0]["child"], 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.01)
+    else:
+        pytest.fail("a process that the function started is still there")
+    assert sent[0]["child"] != os.getpgrp()

@@ -103,3 +103,11 @@ def test_a_constant_earns_nothing_in_any_exercise(key, check):
     expected = [key.expected_outcome(check, 7, number, 0).value for number in range(len(key.hidden(check, 7)))]
     right = max(sum(plain(value) == constant for value in expected) for constant in (0.0, 1.0, "high card", "pair"))
     assert share(right, len(expected), key.free_cases(check, 7)) == 0
+
+
+def test_a_right_value_with_a_wrong_gradient_is_wrong(judged, key):
+    """Catches points for a `.detach()` too many, with which nothing is learned."""
+    right = key.exercise("per_token_kl").reference()
+    found = judged("per_token_kl", lambda logps, ref_logps: right(logps, ref_logps).detach())
+    assert not found["passed"] and found["share"] < 0.5
+    assert "another gradient in" in found["text"]
