@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.checking.check import check
-from checker.points.forms import Form, merged, read_forms, table
+from checker.points.forms import Form, read_forms, table
 from checker.points.rubric import for_a_cell, load, with_evidence
 from checker.reading.notebook import read
 

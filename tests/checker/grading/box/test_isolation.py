@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 from dataclasses import replace
@@ -19,7 +20,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held, job
-from checker.grading.box import containers, seccomp, selection, usage, walls
+from checker.grading.box import containers, launch, seccomp, selection, usage, walls
 from checker.grading.box.inside import probe
 from checker.grading.box.inside.children import Bounds, in_a_child
 from checker.grading.box.isolation import LAST_WORDS, _followed, run
@@ -422,6 +423,18 @@ def test_a_tree_holds_the_children_of_children():
     os.waitpid(child, 0)
     os.close(writing)
     os.close(reading)
+
+
+def test_nothing_of_the_graders_environment_is_in_a_box(isolation):
+    """Catches a wall that is left out while another hides it: each of the two is tried without the other."""
+    if isolation.kind != "bwrap":
+        pytest.skip("no isolation works here: bwrap is not installed")
+    one = box(isolation, selection.PROJECT, LIMITS)
+    command = walls.bubblewrap(one, [sys.executable, "-c", "import os; print(*os.environ)"], None)
+    told = subprocess.run(command, env={"OF_THE_GRADER": "1"}, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "OF_THE_GRADER" not in told and set(walls.environment("", "")) <= set(told.split())
+    with tempfile.TemporaryFile() as given, launch.started(one, given) as running:
+        assert Path(f"/proc/{running.process.pid}/environ").read_bytes() == b""
 
 
 def test_what_is_left_of_one_box_does_not_count_against_the_next(isolation):
