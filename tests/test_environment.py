@@ -117,9 +117,11 @@ def test_the_loss_is_trls_with_its_tool_mask(loss_type, tmp_path):
 def test_grpo_takes_the_mask_of_the_policy(model, tokenizer):
     """Catches `policy_loss` with the padding's mask, whose denominators count what was only heard."""
     batch = grpo.collect(model, tokenizer, ROWS, long_is_good, CONFIG, environment=echo)
-    rollout = batch.rollout
+    own = batch.rollout.policy_mask
+    moved = 0.1 * own * (torch.arange(len(own)) % 2)[:, None]  # with a ratio of 1 everywhere both masks give one mean
+    rollout = replace(batch.rollout, old_logps=batch.rollout.old_logps - moved)
+    batch = replace(batch, rollout=rollout)
     loss, _ = policy_loss(model, batch, CONFIG)
-    own = rollout.policy_mask
     ratio = torch.exp(completion_logps(model, rollout)[0] - rollout.old_logps)
     expected = -((ratio * batch.advantages[:, None] * own).sum(1) / own.sum(1)).mean()
     torch.testing.assert_close(loss, expected)

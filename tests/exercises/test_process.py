@@ -15,15 +15,18 @@ import pytest
 import torch
 
 from shared.exercises import process
+from shared.exercises.arguments import Scalar
 from shared.exercises.calling import call
 from shared.exercises.catalogue.dots import per_token_kl
 from shared.exercises.catalogue.poker import hand_type
 from shared.exercises.comparing import near
 from shared.exercises.exercise import plain_call
-from shared.exercises.judging import Verdict, try_cases
+from shared.exercises.judging import Listener, Verdict, _smallest_failure, try_cases
 from shared.exercises.process import Judgement, in_a_child, in_the_kernel, judgement_on, verdict_on
+from shared.exercises.recognition import find_slips
 from shared.exercises.results import Number
-from shared.exercises.state import settings_now
+from shared.exercises.state import everything_restored, settings_now
+from shared.exercises.steps import Steps
 from shared.exercises.wording import _places
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
@@ -389,3 +392,66 @@ def test_a_list_inside_of_a_list_is_the_functions_own():
 
     assert "it changes its argument `rows` in place" in call(exercise, changes, case).harm
     assert case == {"rows": [["a"], ["b"]]}
+
+
+def test_a_failure_is_told_before_it_is_explained():
+    """Catches a verdict of which nothing is known when its explanation takes too long."""
+    told = []
+    try_cases(FEW, lambda *arguments: RIGHT(*arguments) * 2, lambda: True, Listener(on_verdict=told.append))
+    assert len(told) == 1 and not told[0].passed and "it gives" in told[0].text
+
+
+def test_without_time_the_smallest_case_that_was_tried_is_shown():
+    """Catches the largest failing case in its place."""
+    wrong = lambda *arguments: RIGHT(*arguments) * 2  # noqa: E731
+    trial = try_cases(FEW, wrong, lambda: True)
+    failing = [FEW.size(comparison.case) for comparison in trial.failures[trial.main_difference]]
+    shown = _smallest_failure(FEW, wrong, trial, lambda: False)
+    assert FEW.size(shown) == min(failing) < max(failing)
+
+
+def test_what_is_not_a_number_is_right_where_that_is_asked_for():
+    """Catches a reference that its own check refuses."""
+    nan = torch.tensor([1.0, torch.nan])
+    assert near(nan, nan.clone(), 1e-4) and not near(torch.ones(2), nan, 1e-4)
+
+
+def test_chance_is_everybodys_again_after_a_check(as_before):
+    """Catches cells below a check that draw other numbers because of it."""
+    with everything_restored():
+        seeds_everything(torch.zeros(1, 1), torch.zeros(1, 1))
+
+
+@FORKS
+def test_the_last_verdict_of_a_judge_counts():
+    """Catches an explanation that nobody hears since the first word ended the waiting."""
+
+    def explains(listener):
+        listener.on_verdict(Verdict("KL", False, "a mistake.", 3))
+        return Verdict("KL", False, "the mistake.", 3)
+
+    assert in_a_child(Judgement("KL", explains, str)).text == "the mistake."
+
+
+def test_an_error_of_its_own_does_not_hide_a_slip_where_a_function_raises_in_some_cases():
+    """Catches a slip that is told only to those who raise with the very words of the reference."""
+    steps = Steps()
+
+    @steps.step
+    def result(x):
+        return x + 1.0
+
+    @steps.slip("result", "It is divided by x.")
+    def divided(x):
+        return 1.0 / x
+
+    def students(x):
+        if x == 0:
+            raise ValueError("x is 0")
+        return 1.0 / x
+
+    exercise = replace(FEW, steps=steps, arguments={"x": Scalar()}, result=Number(), gradient=None)
+    cases = [{"x": 0}, {"x": 2.0}, {"x": 3.0}]
+    outcomes = [call(exercise, students, case) for case in cases]
+    (slip,) = find_slips(exercise, cases, outcomes, lambda: True)
+    assert slip.name == "divided"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.checking.check import check
-from checker.points.forms import Form, read_forms, table
+from checker.points.forms import Form, merged, read_forms, table
 from checker.points.rubric import for_a_cell, load, with_evidence
 from checker.reading.notebook import read
 
@@ -45,3 +45,12 @@ def test_pictures_are_counted_as_evidence(good, save):
     path = save(good)
     found = with_evidence(load(), read(path), check(path))
     assert any("2 pictures" in one.text for _, evidence in found for one in evidence)
+
+
+def test_a_form_of_a_page_and_one_of_a_question_both_count(tmp_path):
+    """Catches the points of a whole page lost to the form of one question, saved later."""
+    saved(tmp_path, "page", "2026-03-01T09:00:00+00:00", 1)
+    saved(tmp_path, "question", "2026-03-01T10:00:00+00:00", 2, scores={"B": 2}, question="B")
+    forms, chosen, _ = read_forms(tmp_path)
+    assert [form.question for form in forms] == ["", "B"] and not chosen
+    assert merged(forms)[0].scores == {"A": 1.0, "B": 2.0}

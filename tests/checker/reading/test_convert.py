@@ -27,6 +27,12 @@ def test_outputs_are_cut_and_the_cut_is_said(save):
     assert "(1,501 more characters)" in text
 
 
+def test_the_length_that_was_asked_for_is_the_length(save):
+    """Catches --max-output that is taken for the text and not for the count of what is left out."""
+    text = converted(save, [code("print()", "a" * 500)], max_output=20)
+    assert "a" * 20 in text and "a" * 21 not in text and "(481 more characters)" in text
+
+
 def test_a_picture_is_one_short_line(save):
     cell = code("plot()")
     cell["outputs"] = [
