@@ -1,5 +1,7 @@
 """The search for the smallest case gets somewhere, and ends."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -33,3 +35,12 @@ def test_what_is_not_allowed_is_not_tried():
     """Catches a weight of 0 where weights are positive."""
     kind = Numbers("F", least=0.1)
     assert all(bool((smaller >= 0.1).all()) for smaller in kind.simpler(torch.tensor([0.7, 2.0])))
+
+
+def test_a_case_that_no_right_function_has_to_bear_is_not_shown():
+    """Catches a smallest case that is none: the reference itself would fail in it."""
+    valid = lambda case: case["logps"].size(1) > 1  # noqa: E731
+    exercise = replace(per_token_kl.EXERCISE, valid=valid)
+    case = {"logps": -torch.ones(2, 3), "ref_logps": -torch.ones(2, 3)}
+    found = shrink(exercise, case, fails=lambda smaller: True, time_left=lambda: True)
+    assert found["logps"].shape == (1, 2)

@@ -603,3 +603,15 @@ def test_other_settings_give_another_result(changed, this_class, submissions, tm
         scratch.mkdir()
         digests |= plan([submissions("ann")], scratch, replace(this_class, settings=settings)).jobs.keys()
     assert len(digests) == 2
+
+
+def test_an_edition_is_known_by_what_it_asks_not_by_how_many_exercises_it_has(sheet, tmp_path):
+    """Catches an older edition graded by today's key because its exercises have the same places."""
+    path = tmp_path / "older.ipynb"
+    path.write_text(json.dumps(notebook(EXERCISE.replace("x times x", "the square of x").format("return x * x"))))
+    older = read_sheet(path)
+    assert older.edition.keys() == sheet.edition.keys()
+    handed_in = {"metadata": {"course": {"version": "0.1", "exercises": older.edition}}, "cells": []}
+    assert sheet_for(handed_in, "maths.ipynb", [sheet, older]) is older
+    with pytest.raises(Unreadable, match="handed out by version 0.1"):
+        sheet_for(handed_in, "maths.ipynb", [sheet])
