@@ -106,7 +106,8 @@ def test_an_edition_from_before_editions_said_what_they_are_is_compared_with_the
 
 def test_what_cannot_be_read_may_be_work_and_is_kept(dots):
     """A `git pull` that conflicted leaves markers, and a student's answers between them."""
-    dots.write_text("    with pytest.raises(FilledError, match="merge-conflict marker"):
+    dots.write_text("<<<<<<< HEAD\n")
+    with pytest.raises(FilledError, match="merge-conflict marker"):
         assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
 
 
@@ -179,7 +180,6 @@ def test_a_blank_edition_filled_by_somebody_with_more_words_stays_below_the_limi
     assert len(converted) < LIMIT
 
 
-<<<<<<< HEAD
 # The handout asks for these to be printed: how many parameters, loss and reward along the way.
 TO_BE_PRINTED = (re.compile(r"[\d,]+ parameters"), re.compile(r"average (?:reward|loss)|\bloss [+-]?\d"))
 REWARDS = (re.compile(r"^baseline reward +\d"), re.compile(r"^fine-tuned reward +\d"))

@@ -7,8 +7,8 @@ import shutil
 import textwrap
 import threading
 import time
-from pathlib import Path
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 

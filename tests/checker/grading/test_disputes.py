@@ -1,8 +1,8 @@
 """A mark that is disputed, and one exercise judged anew for everybody."""
 
 import json
-from types import SimpleNamespace
 import os
+from types import SimpleNamespace
 
 import pytest
 
