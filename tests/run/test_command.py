@@ -11,6 +11,7 @@ from shared.models import load_policy
 from shared.recipes import RECIPES
 from shared.run import session
 from shared.run.command import app
+from shared.run.plan import CHECKPOINT_EVERY
 
 SMALL = "--steps 2 --prompts-per-step 4 --num-generations 2 --eval-rows 4 --train-rows 8".split()
 

@@ -209,6 +209,6 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
     folder = Folder(tmp_path / "graded")
     folder.prepare()
     for moment, (digest, earned) in enumerate([("b", 1.0), ("a", 2.0)]):
-        folder.keep(digest, {"upload": "one", "earned": earned})
+        folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0
