@@ -11,6 +11,7 @@ base model does, and reinforcement learning has something to bring out.
 """
 
 import argparse
+import hashlib
 import math
 import random
 import re
@@ -129,13 +130,27 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
 Part = list[list[int]]
 
 
+def documents_digest() -> str:
+    """A hash of the documents of pool 0, 16 hexadecimal digits, which the model's card has.
+
+    A document is drawn by the split of its items. So a hash that has changed says that splits, items or documents are no
+    longer those that the model was trained on, and that held-out items may be among what it knows: train it again.
+    """
+    texts = islice(documents(_chance_of_pool(0)), DOCUMENTS_IN_A_POOL)
+    return hashlib.sha256("\n\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _chance_of_pool(pool: int) -> random.Random:
+    return random.Random(f"{SEED} {pool}")
+
+
 def batches_of_pool(pool: int, tokenizer: PreTrainedTokenizerFast) -> list[list[Part]]:
     """The token ids of one pool of documents, each ending in EOS, in batches of parts of similar length.
 
     Without the parts, sorting by length would give every batch to one task. The pool's number seeds its documents,
     so that a resumed run sees what an uninterrupted one sees.
     """
-    rng = random.Random(f"{SEED} {pool}")
+    rng = _chance_of_pool(pool)
     texts = list(islice(documents(rng), DOCUMENTS_IN_A_POOL))
     encoded = sorted((ids + [tokenizer.eos_token_id] for ids in tokenizer(texts)["input_ids"]), key=len)
     parts = [[]]

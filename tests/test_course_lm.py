@@ -1,10 +1,13 @@
 """Promises about the embedded model, measured on the files that the repository carries."""
 
+import re
+
 import pytest
 
+from shared import pretrain
 from shared.evaluate import evaluate
 from shared.models import COURSE_MODEL, load_policy
-from shared.pretrain import TASKS, probe
+from shared.pretrain import TASKS, documents_digest, probe
 from shared.tasks import dots
 from shared.tasks.documents import ANSWER_KEY
 
@@ -17,6 +20,33 @@ def course_lm():
 @pytest.fixture(scope="module")
 def measured(course_lm):
     return {record["task"]: record for record in probe(*course_lm, n=40)}
+
+
+def test_its_card_says_what_it_was_trained_on():
+    """Catches a split, a task's items or documents that change under a model which knows the old ones.
+
+    What is held out today may then be among what it was pretrained on. Train it again, and write the hash into its card.
+    """
+    (said,) = re.findall(r"hash of those of pool 0: ([0-9a-f]{16})", (COURSE_MODEL / "README.md").read_text("utf-8"))
+    assert documents_digest() == said
+
+
+def test_the_hash_in_the_card_is_of_the_documents_that_training_reads(course_lm, monkeypatch):
+    """Catches a hash of other documents than those of the first batches."""
+    read = []
+    real = pretrain.documents
+
+    def listening(rng):
+        for text in real(rng):
+            read.append(text)
+            yield text
+
+    monkeypatch.setattr(pretrain, "documents", listening)
+    monkeypatch.setattr(pretrain, "DOCUMENTS_IN_A_POOL", 50)
+    pretrain.batches_of_pool(0, course_lm[1])
+    of_training, read[:] = list(read), []
+    documents_digest()
+    assert read == of_training
 
 
 def test_it_is_small(course_lm):

@@ -126,3 +126,12 @@ def test_gradient_checkpointing_acts_and_changes_no_gradient(make, tokenizer):
     (whole, gradients), (less, again) = results
     assert less < 0.5 * whole
     torch.testing.assert_close(again, gradients, rtol=1e-5, atol=1e-5)
+
+
+def test_what_the_critic_learns_reaches_the_model_below_its_head(model, rollout):
+    """Catches a hidden state cut off from its graph: the head would be all that the value loss trains."""
+    policy = ActorCritic(model)
+    torch.nn.init.ones_(policy.value_head[-1].weight)
+    _, values = policy(rollout)
+    found = torch.autograd.grad(values.sum(), list(model.parameters()), allow_unused=True)
+    assert any(gradient is not None and gradient.any() for gradient in found)

@@ -117,9 +117,11 @@ def test_the_loss_is_trls_with_its_tool_mask(loss_type, tmp_path):
 def test_grpo_takes_the_mask_of_the_policy(model, tokenizer):
     """Catches `policy_loss` with the padding's mask, whose denominators count what was only heard."""
     batch = grpo.collect(model, tokenizer, ROWS, long_is_good, CONFIG, environment=echo)
-    rollout = batch.rollout
+    own = batch.rollout.policy_mask
+    moved = 0.1 * own * (torch.arange(len(own)) % 2)[:, None]  # with a ratio of 1 everywhere both masks give one mean
+    rollout = replace(batch.rollout, old_logps=batch.rollout.old_logps - moved)
+    batch = replace(batch, rollout=rollout)
     loss, _ = policy_loss(model, batch, CONFIG)
-    own = rollout.policy_mask
     ratio = torch.exp(completion_logps(model, rollout)[0] - rollout.old_logps)
     expected = -((ratio * batch.advantages[:, None] * own).sum(1) / own.sum(1)).mean()
     torch.testing.assert_close(loss, expected)
@@ -208,3 +210,22 @@ def test_the_calculator_answers_sums_at_the_end_alone():
     assert right("7 + 5 = 12\n17 + 25 =") == " 42\n" and off("17 + 25 =") == " 43\n"
     for text in ("", "=", "17 + 25", "17 + 25 = 42", "17 - 25 =", "1234567 + 1 ="):
         assert right(text) == "", text
+
+
+def test_it_is_asked_behind_the_policys_words_alone(model, tokenizer):
+    """Catches an environment that answers itself, and a policy that never has its turn again."""
+    spoken = sample(model, tokenizer, PROMPTS, 4, Sampling(max_new_tokens=6), environment=lambda text: "a", seed=4)
+    for mask, length in zip(spoken.policy_mask.tolist(), spoken.lengths.tolist()):
+        assert mask[:length] == [1, 0, 1, 0, 1, 0][:length]
+
+
+def test_the_log_is_about_the_policys_own_tokens(model, tokenizer):
+    """Catches an entropy, or a KL, that looks small because it is a mean over tokens that nobody drew as well."""
+    config = replace(CONFIG, beta=0.1, kl_in="reward")
+    frozen = type(model)(model.config).eval()
+    batch = grpo.collect(model, tokenizer, ROWS, long_is_good, config, reference=frozen, environment=echo)
+    rollout, own = batch.rollout, batch.rollout.policy_mask
+    assert 0 < own.sum() < rollout.lengths.sum()
+    assert batch.metrics["entropy"] == pytest.approx((rollout.entropy * own).sum().item() / own.sum().item())
+    kl = ((rollout.old_logps - batch.ref_logps) * own).sum().item() / own.sum().item()
+    assert batch.metrics["kl"] == pytest.approx(kl, rel=1e-4)

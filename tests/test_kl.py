@@ -177,3 +177,12 @@ def test_k2_summed_over_tokens_has_the_gradient_of_the_summed_kl():
     loss = sum((probabilities * per_token_kl(ours, ref, "k2")).sum() for ours, ref in zip(logps, ref_logps))
     gradient = torch.autograd.grad(loss, (first, second))
     torch.testing.assert_close(torch.cat([part.flatten() for part in gradient]), expected)
+
+
+def test_exact_kl_is_infinite_where_the_reference_alone_forbids():
+    """Catches a policy that says what the reference never would, at no price; what the policy forbids has none."""
+    free, forbidding = torch.tensor([0.0, 1.0, 0.5]), torch.tensor([0.0, 1.0, -torch.inf])
+    assert exact_kl(free, forbidding).item() == torch.inf
+    torch.testing.assert_close(
+        exact_kl(forbidding, free), (forbidding.softmax(-1)[:2] * (free.logsumexp(-1) - free[:2].logsumexp(-1))).sum()
+    )

@@ -76,6 +76,16 @@ def test_batches_hold_every_document_once_with_its_end(tokenizer, monkeypatch):
     assert all(len(part) * max(map(len, part)) <= pretrain.TOKENS_IN_A_PART for part in parts)
 
 
+def test_each_pool_has_documents_of_its_own(tokenizer, monkeypatch):
+    """Catches an endless mixture that is the same one pool again and again."""
+    monkeypatch.setattr(pretrain, "DOCUMENTS_IN_A_POOL", 50)
+    one, other = (
+        {tuple(ids) for batch in pretrain.batches_of_pool(pool, tokenizer) for part in batch for ids in part}
+        for pool in (0, 1)
+    )
+    assert len(one & other) < 25
+
+
 def test_padding_is_not_learned_and_the_end_is():
     """Labels masked by `ids == pad` lose the end of the document where pad and EOS are one id."""
     ids, labels = pretrain.padded([[5, 6, 1], [7, 1]], pad=1)

@@ -194,3 +194,19 @@ def test_the_order_is_that_of_the_generator_and_is_kept_for_its_epoch(monkeypatc
         seen = [row for step in range(4) for row in rows_of_step(range(count), 3, step, seed)]
         assert seen == expected[:12]
     assert drawn == [(7, 0, 0, 1), (7, 0, 1, 1), (7, 1, 0, 1), (7, 1, 1, 1), (5, 1, 0, 1), (5, 1, 1, 1), (5, 1, 2, 1)]
+
+
+def test_the_order_of_rows_and_that_of_minibatches_are_drawn_apart():
+    """Catches one stream for both: a row would stand at the same place of every epoch's minibatches."""
+    numbered = [{"x": number} for number in range(30)]
+    rows = [row["x"] for row in rows_of_step(numbered, 30, 2, seed=5)]
+    minibatches = permutation(30, 5, 2, MINIBATCHES).tolist()
+    assert sorted(rows) == sorted(minibatches) and rows != minibatches
+
+
+def test_each_group_of_parameters_rises_to_a_rate_of_its_own():
+    """Catches a value head that learns at the rate of the model below it."""
+    weights = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    optimizer = torch.optim.SGD([{"params": [weight], "lr": 1.0} for weight in weights])
+    training.warm_up(optimizer, [0.1, 0.4], 4, step=1)
+    assert [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.05, 0.2])

@@ -48,6 +48,16 @@ def test_a_step_that_is_not_finite_changes_nothing_and_is_marked():
     assert all(map(torch.equal, seen[0], seen[1])) and not all(map(torch.equal, seen[1], seen[2]))
 
 
+def test_one_minibatch_that_is_not_finite_marks_the_step(monkeypatch):
+    """Catches a step that counts as good because one of its updates was."""
+    updates = [{"loss": 1.0, "grad_norm": norm} for norm in (1.0, math.nan)]
+    monkeypatch.setattr(training, "learn", lambda *_: updates)
+    line = Line()
+    assert training.one_step(line, ROWS, CONFIG, 0, None)["skipped"] == 1
+    updates.pop()
+    assert training.one_step(line, ROWS, CONFIG, 0, None)["skipped"] == 0
+
+
 def test_two_bad_steps_then_a_good_one_start_the_count_anew():
     """Catches a counter of skipped steps that is never reset."""
     history = train(Line(lambda step: step % 3 != 2), ROWS, replace(CONFIG, steps=9), progress=False)

@@ -1,7 +1,7 @@
 """Going on from a checkpoint: bit for bit the uninterrupted run, or a sentence and nothing changed."""
 
 import copy
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import pytest
 import torch
@@ -9,6 +9,7 @@ from torch import nn
 
 from shared.engine import checkpoint
 from shared.engine.resume import RunState, fingerprint, pack, unpack
+from shared.grpo import GRPOConfig
 from shared.models import add_lora
 from tests.engine.small import Small
 from tests.fakes import tiny_llama
@@ -213,6 +214,21 @@ def test_a_model_of_another_class_is_refused(state):
 def test_another_configuration_is_refused(config, words, state):
     model = Small()
     assert_refused(state, model, adamw(model), words, config=config)
+
+
+def test_every_setting_is_compared_but_how_long_how_loud_and_how_safe():
+    """Catches a setting, the seed among them, with which a run goes on as another one."""
+    model = Small()
+    optimizer = adamw(model)
+    settings = asdict(GRPOConfig())
+    state = packed(model, optimizer, config=settings)
+    for name in settings:
+        other = settings | {name: "another"}
+        if name in ("steps", "log_every", "checkpoint_every"):
+            assert unpacked(state, model, optimizer, config=other) == []
+        else:
+            with pytest.raises(ValueError, match=f"was made with {name} = "):
+                unpacked(state, model, optimizer, config=other)
 
 
 @pytest.mark.parametrize(

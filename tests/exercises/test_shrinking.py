@@ -1,5 +1,7 @@
 """The search for the smallest case gets somewhere, and ends."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -40,3 +42,12 @@ def test_a_text_gets_shorter_and_is_never_cut_into_items():
     smaller = list(Text().simpler("it is"))
     assert smaller[0] == "" and " is" in smaller and all(type(text) is str and len(text) < 5 for text in smaller)
     assert list(Text().simpler("")) == []
+
+
+def test_a_case_that_no_right_function_has_to_bear_is_not_shown():
+    """Catches a smallest case that is none: the reference itself would fail in it."""
+    valid = lambda case: case["logps"].size(1) > 1  # noqa: E731
+    exercise = replace(per_token_kl.EXERCISE, valid=valid)
+    case = {"logps": -torch.ones(2, 3), "ref_logps": -torch.ones(2, 3)}
+    found = shrink(exercise, case, fails=lambda smaller: True, time_left=lambda: True)
+    assert found["logps"].shape == (1, 2)

@@ -89,7 +89,6 @@ def test_a_state_is_named_by_its_number():
     assert "at state 1 it gives 0, expected 1" in verdict.text
 
 
-@pytest.mark.slow
 def test_twenty_verdicts_read_as_they_did(capsys):
     """Catches a sentence that breaks, a case that grows, a verdict of more than ten lines."""
     torch.manual_seed(0)

@@ -14,10 +14,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import coverage
 import pytest
 import torch
+
+if TYPE_CHECKING:
+    import coverage
 
 # What the tests import from outside. Importing it takes ten times as long as most tests run.
 PRELOAD = (
@@ -80,7 +83,7 @@ class Chosen:
 class Timed:
     """A plugin of pytest: tells coverage which test is running, and keeps how long each took, in seconds of the CPU."""
 
-    def __init__(self, traced: coverage.Coverage):
+    def __init__(self, traced: "coverage.Coverage"):
         self.traced = traced
         self.seconds: dict[str, float] = {}
 
@@ -136,6 +139,7 @@ def files_of(tests: list[str]) -> list[str]:
 
 def trace(file: Path, test_file: str, result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
     """The seconds of each test, and which tests run each line of the file. RuntimeError when one fails as it is."""
+    import coverage  # here, since what runs tests alone need not have it
 
     def work() -> int:
         traced = coverage.Coverage(data_file=None, include=[str(file.resolve())])

@@ -109,6 +109,15 @@ def test_a_warm_up_comes_before_the_baseline_and_the_reference(monkeypatch, tmp_
     assert warmed == [(RECIPES["game"].warm_up.count, 3)] and copied == [1]
 
 
+def test_a_run_that_was_interrupted_is_not_measured_as_if_it_had_finished(monkeypatch, tmp_path):
+    """Catches a half-trained model whose gain is told as that of the whole run."""
+    monkeypatch.setattr(session.training, "train", lambda *_, **__: [{"step": 1, "reward": 0.5}])
+    ran = call("dots", *SMALL, "--result", str(tmp_path / "run.json"))
+    told = json.loads((tmp_path / "run.json").read_text())
+    assert ran.exit_code == 130 and told["interrupted"]
+    assert "baseline" in told["measured"] and not {"fine-tuned", "gain"} & told["measured"].keys()
+
+
 def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
     plan = session.Plan(RECIPES["dots"], "grpo", {}, checkpoint="run.pt")
     assert plan.config(4).checkpoint_every == CHECKPOINT_EVERY

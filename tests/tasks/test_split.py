@@ -9,7 +9,7 @@ import pytest
 
 from shared import tasks
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
-from shared.tasks.split import split_of
+from shared.tasks.split import distinct, split_of
 
 TASKS = (dots, poker, analogies, addition, countdown, sentences)
 by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__.split(".")[-1])
@@ -79,3 +79,9 @@ def test_documents_hold_no_prompt_of_the_evaluation_split(task):
     else:
         together = "\0".join(texts)  # one search for a prompt in all of them
         assert not [prompt for prompt in prompts if prompt in together]
+
+
+def test_repeats_are_counted_in_a_row():
+    """Catches a large set that is refused although new rows came all the time."""
+    draws = (str(number // 2) for number in range(400))
+    assert distinct(draws, 150, key=str, patience=3) == [str(number) for number in range(150)]

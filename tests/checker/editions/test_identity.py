@@ -200,3 +200,15 @@ def test_what_the_handout_asks_to_print_is_whole_in_what_is_handed_in(path, tmp_
         assert lines, f"no line has {asked.pattern}"
         assert not lines - handed_in, f"{asked.pattern} is cut"
     assert [section.cell.source.split("\n")[0] for section in sections(notebook) if section.cut] == []
+
+
+def test_an_edition_behind_a_link_is_somebodys_work_too(dots, tmp_path):
+    """Catches work that is overwritten because a link to it lies where the edition goes."""
+    edit(dots, RAISES, "return [0.0] * len(completions)")
+    work = tmp_path / "work.ipynb"
+    dots.rename(work)
+    dots.symlink_to(work)
+    before = work.read_text(encoding="utf-8")
+    with pytest.raises(FilledError, match="is filled in"):
+        assign(ROOT / "notebooks" / "dots.ipynb", tmp_path)
+    assert dots.is_symlink() and work.read_text(encoding="utf-8") == before

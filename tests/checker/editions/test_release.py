@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.editions.assign import solution_lines
-from checker.editions.release import ReleaseError, release, tried
+from checker.editions.release import Released, ReleaseError, release, tried
 from checker.reading.notebook import parse
 from checker.reading.website import website
 from checker.setup.environment import ROOT
@@ -73,14 +73,18 @@ def test_every_command_of_a_released_makefile_works_there(tmp_path):
 
 
 def test_an_edition_that_somebody_filled_in_is_not_released(tmp_path, good):
-    """Catches `notebooks/student` copied as it lies there, with an instructor's own trial in it."""
+    """Catches `notebooks/student` copied as it lies there, with an instructor's own trial in it, and Jupyter's copies."""
     root = tmp_path / "root"
     (root / "notebooks" / "student").mkdir(parents=True)
     source = "# Cell 5: x\ndef f():\n    # student code here\n    # TODO: one (1 point)\n    return 12345678\n    # end student code"
     good["cells"][5]["source"] = source
     (root / "notebooks" / "a.ipynb").write_text(json.dumps(good))
     (root / "notebooks" / "student" / "a.ipynb").write_text(json.dumps(good))
+    for left in ("shared/__pycache__/a.pyc", "shared/.ipynb_checkpoints/a-checkpoint.ipynb", "shared/a.py"):
+        (root / left).parent.mkdir(parents=True, exist_ok=True)
+        (root / left).write_text("")
     released = release(root, tmp_path / "course")
+    assert [path.name for path in (released.folder / "shared").rglob("*")] == ["a.py"]
     assert "12345678" not in (released.folder / "notebooks" / "student" / "a.ipynb").read_text()
 
 
@@ -95,3 +99,14 @@ def test_nothing_is_written_over(tmp_path):
 def test_a_release_works_from_where_it_lies(tmp_path):
     """Catches a helper or a file that was left out and that a notebook needs."""
     assert tried(release(ROOT, tmp_path / "course")) == ""
+
+
+def test_a_release_is_tried_where_it_lies(tmp_path):
+    """Catches a trial of the course itself, which has everything: what was left out of the release is then not missed."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\npwd > {tmp_path}/where\necho "Not filled in yet: $PYTHONPATH."\n')
+    python.chmod(0o755)
+    folder = tmp_path / "course"
+    folder.mkdir()
+    assert tried(Released(folder, ("dots.ipynb",), 1), str(python)) == ""
+    assert (tmp_path / "where").read_text().strip() == str(folder)

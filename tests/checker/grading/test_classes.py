@@ -7,6 +7,7 @@ import shutil
 import textwrap
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -571,3 +572,46 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     assert "fresh 42" not in result["page"]
     assert 'data-student="ann"' in result["page"]
     assert 'data-criterion="Exercise: square"' in result["page"]  # nothing judged it, so a person gives its points
+
+
+def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder, submissions, tmp_path):
+    """Catches everybody who solved it as the course does shown as a pair of copies."""
+    own = textwrap.indent(inspect.getsource(similarity.pairs), "    ").lstrip()
+    solution = f"{own}\n    return x * x"
+    worked = tmp_path / "notebooks" / "maths.ipynb"
+    worked.write_text(json.dumps(notebook(EXERCISE.format(f"# TODO: x\n    {solution}".partition("\n    ")[2]))))
+    by_course = replace(this_class, sheets=[read_sheet(worked)])
+    submissions("ann", solution), submissions("bob", solution)
+    work, _ = run(by_course, folder, submissions("cy"), tmp_path, Grader())
+    assert write_similar(by_course, work, folder) == 0
+
+
+def test_a_pseudonym_is_of_this_class_alone(this_class):
+    """Catches a name that whoever has a list of names can compute, and that follows a student from class to class."""
+    first = replace(this_class, anonymous=True)
+    other = replace(first, settings=replace(first.settings, seed=8))
+    assert first.shown("ann") == replace(first).shown("ann") != other.shown("ann")
+    assert first.shown("ann") != first.shown("bob") and "ann" not in first.shown("ann")
+
+
+@pytest.mark.parametrize("changed", [{"seed": 8}, {"whole": False}, {"limits": Limits(wall=1)}])
+def test_other_settings_give_another_result(changed, this_class, submissions, tmp_path):
+    """Catches points by the hidden cases of an earlier seed, told as those of this one."""
+    digests = set()
+    for number, settings in enumerate((this_class.settings, replace(this_class.settings, **changed))):
+        scratch = tmp_path / f"for{number}"
+        scratch.mkdir()
+        digests |= plan([submissions("ann")], scratch, replace(this_class, settings=settings)).jobs.keys()
+    assert len(digests) == 2
+
+
+def test_an_edition_is_known_by_what_it_asks_not_by_how_many_exercises_it_has(sheet, tmp_path):
+    """Catches an older edition graded by today's key because its exercises have the same places."""
+    path = tmp_path / "older.ipynb"
+    path.write_text(json.dumps(notebook(EXERCISE.replace("x times x", "the square of x").format("return x * x"))))
+    older = read_sheet(path)
+    assert older.edition.keys() == sheet.edition.keys()
+    handed_in = {"metadata": {"course": {"version": "0.1", "exercises": older.edition}}, "cells": []}
+    assert sheet_for(handed_in, "maths.ipynb", [sheet, older]) is older
+    with pytest.raises(Unreadable, match="handed out by version 0.1"):
+        sheet_for(handed_in, "maths.ipynb", [sheet])

@@ -1,6 +1,7 @@
 """A mark that is disputed, and one exercise judged anew for everybody."""
 
 import json
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Job, Settings
+from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
 from tests.checker.grading.table.forty import class_of, worked
@@ -187,3 +189,26 @@ def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_p
     again = Anew(2.0)
     run(one, again, tmp_path, "kl")
     assert again.whole == [True, True]
+
+
+def test_an_earlier_result_is_the_latest_of_the_same_cases(one, tmp_path, monkeypatch):
+    """Catches points by other hidden cases taken up, and the last by name taken for the last in time."""
+    from dataclasses import replace
+
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    other_cases = Anew(2.0)
+    settings = one.this_class.settings
+    one.this_class = replace(one.this_class, settings=replace(settings, seed=settings.seed + 1))
+    run(one, other_cases, tmp_path, "kl")
+    assert other_cases.whole == [True, True]
+
+
+def test_of_two_earlier_results_the_later_one_counts(tmp_path):
+    """Catches the last by name taken for the last in time."""
+    folder = Folder(tmp_path / "graded")
+    folder.prepare()
+    for moment, (digest, earned) in enumerate([("b", 1.0), ("a", 2.0)]):
+        folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
+        os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
+    assert folder.earlier()["one"]["earned"] == 2.0

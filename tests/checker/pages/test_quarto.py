@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from checker.__main__ import app
 from checker.pages import quarto
 from checker.pages.rendering import render
+from checker.pages.sanitise import arranged, no_picture
 from checker.reading.notebook import Unreadable
 from checker.reading.website import website
 from checker.site.finish import finish
@@ -287,3 +288,9 @@ def test_a_page_of_quartos_site_is_finished_as_ours_are(tmp_path):
     assert '<a class="term" href="../docs/glossary.html#advantage">advantage</a>' in made
     assert made.index("</header>") < made.index("Open it:") < made.index("An <a")
     assert (tmp_path / "files" / "dots-blank.ipynb").is_file()
+
+
+def test_an_id_that_comes_through_quarto_is_none_of_the_pages_own():
+    """Catches a stranger's heading, of which Quarto makes an id, in the place of the form or of a button of the page."""
+    shown = arranged('<p id="cell-3">a</p><h2 id="rubric">b</h2><p id="cell-x">c</p>', no_picture)
+    assert 'id="cell-3"' in shown and "rubric" not in shown and "cell-x" not in shown

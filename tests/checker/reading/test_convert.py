@@ -2,10 +2,12 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.reading.convert import plain, sections, to_markdown
+from checker.checking.check import check
+from checker.reading.convert import LIMIT, plain, sections, to_markdown
 from checker.reading.notebook import CHECK_RECORD, read
 from tests.checker.conftest import code, markdown
 
@@ -23,6 +25,12 @@ def test_outputs_are_cut_and_the_cut_is_said(save):
     text = converted(save, [code("print()", "a" * 2500)])
     assert "a" * 1000 in text and "a" * 1001 not in text
     assert "(1,501 more characters)" in text
+
+
+def test_the_length_that_was_asked_for_is_the_length(save):
+    """Catches --max-output that is taken for the text and not for the count of what is left out."""
+    text = converted(save, [code("print()", "a" * 500)], max_output=20)
+    assert "a" * 20 in text and "a" * 21 not in text and "(481 more characters)" in text
 
 
 def test_a_picture_is_one_short_line(save):
@@ -65,6 +73,37 @@ def test_fences_inside_do_not_end_the_block(save):
 def test_colours_and_redrawn_lines_are_gone():
     assert plain("\x1b[31mred\x1b[0m") == "red"
     assert plain(" 10%\r 50%\r100%\ndone") == "100%\ndone"
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [("50%\r100%\r\ndone\r", "100%\ndone"), ("one\r\ntwo\r\n", "one\ntwo\n"), ("10%\r", "10%"), ("\r", "")],
+)
+def test_a_line_that_ends_in_a_return_is_not_lost(printed, shown):
+    """Catches a bar whose last state is gone since the cursor went back behind it, and one that keeps all its states."""
+    assert plain(printed) == shown
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_the_limit_is_what_may_be_handed_in_and_a_line_end_is_one_character(save, line_end):
+    """Catches 40,000 characters that are refused, and a notebook from Windows whose line ends count twice."""
+    lines = [markdown("x" * 99 + line_end) for _ in range(LIMIT // 101)]
+    room = LIMIT - len(converted(save, [*lines, markdown("")]))
+    for more, codes in ((0, ["L002"]), (1, ["L001"])):
+        report = check(save({"nbformat": 4, "metadata": {}, "cells": [*lines, markdown("y" * (room + more))]}))
+        assert report.characters == LIMIT + more
+        assert [finding.code for finding in report.findings if finding.code.startswith("L")] == codes
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_so_it_is_for_what_was_converted_already(tmp_path, line_end):
+    """Catches 40,000 characters that are refused, and a text from Windows whose line ends count twice."""
+    path = tmp_path / "handed-in.md"
+    path.write_bytes((("x" * 99 + line_end) * (LIMIT // 100)).encode())
+    report = check(path)
+    assert (report.status, report.characters) == ("pass", LIMIT)
+    path.write_bytes(path.read_bytes() + b"y")
+    assert check(path).status == "fail"
 
 
 def test_source_given_as_lines_is_joined(save):

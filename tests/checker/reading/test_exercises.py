@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from checker.editions.assign import blank
-from checker.reading.exercises import exercises, total
+from checker.reading.exercises import exercises, minutes, total
 from checker.reading.todos import Todo, todo_at, todos_in
 
 NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
@@ -75,3 +75,17 @@ def test_the_courses_notebooks_are_worth_the_same_as_their_blank_editions(path):
     student = json.loads((path.parent / "student" / path.name).read_text(encoding="utf-8"))["cells"]
     assert [(e.key, e.points) for e in exercises(worked)] == [(e.key, e.points) for e in exercises(student)]
     assert total(exercises(worked)) > 0
+
+
+def test_an_answer_ends_where_the_next_question_begins():
+    """Catches an answer cut at the first words in bold that a student wrote."""
+    text = "**One.** Why?\n\n*Worth 2 points.*\n\n**Mine.** Because.\n\n**Also.** So.\n\n**Two.** How?\n\n*Worth 1 point.*\n\nThus."
+    first, second = exercises(notebook(("markdown", text))["cells"])
+    assert first.filled_in == "**Mine.** Because.\n\n**Also.** So." and second.filled_in == "Thus."
+
+
+def test_the_minutes_of_the_core_and_of_what_goes_beyond_it_are_told_apart():
+    """Catches a chapter that seems to take as long as all that may be done with it."""
+    worth = (" (3 points, 10 minutes)", " (1 point, 5 minutes)", " (3 points, 25 minutes, further)")
+    found = exercises(notebook(*(("code", SOLUTION.format(one)) for one in worth))["cells"])
+    assert (minutes(found, further=False), minutes(found, further=True)) == (15, 25)

@@ -365,3 +365,15 @@ def test_a_long_error_ends_in_whole_words(good, save):
     good["cells"][4]["outputs"][-1]["traceback"] = [f"NotFilledIn: {words}"]
     (finding,) = [finding for finding in check(save(good)).findings if finding.code == "X003"]
     assert finding.found.endswith(words)
+
+
+def test_each_cell_out_of_order_and_each_that_shows_a_token_is_told(good, save):
+    """Catches what is told of the first cell alone, and a token that nobody wrote: a cell printed it."""
+    for number, count in ((3, 9), (4, 2), (5, 5)):
+        good["cells"][number]["execution_count"] = count
+    token = "hf_" + "x" * 34
+    for number in (2, 6):
+        good["cells"][number]["outputs"][0]["text"] += token + "\n"
+    findings = check(save(good)).findings
+    assert [finding.cell for finding in findings if finding.code == "X002"] == [4, 5, 6, 7]
+    assert [finding.cell for finding in findings if finding.code == "H001"] == [2, 6]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +19,9 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held, job
-from checker.grading.box import containers, seccomp, selection, usage, walls
+from checker.grading.box import containers, launch, seccomp, selection, usage, walls
 from checker.grading.box.inside import probe
+from checker.grading.box.inside.children import Bounds, in_a_child
 from checker.grading.box.isolation import LAST_WORDS, _followed, run
 from checker.grading.box.limits import Limits
 from checker.grading.box.selection import NoIsolation, choose
@@ -422,6 +424,14 @@ def test_a_tree_holds_the_children_of_children():
     os.close(reading)
 
 
+def test_a_box_of_bubblewrap_is_started_without_an_environment(monkeypatch):
+    """Catches the grader's environment in the first process of a box, which all others can read."""
+    started = []
+    monkeypatch.setattr(launch.subprocess, "Popen", lambda *_, **options: started.append(options["env"]))
+    launch._bubblewrap(box(Isolation("bwrap", "/usr/bin/bwrap"), selection.PROJECT, LIMITS), None, None)
+    assert started == [{}]
+
+
 def test_what_is_left_of_one_box_does_not_count_against_the_next(isolation):
     """Catches an innocent submission that cannot start a process because a fork bomb before it is still dying."""
     first, second = (box(replace(isolation, own_uid=True), (), LIMITS) for _ in range(2))
@@ -436,3 +446,39 @@ def test_own_view_of_the_project_holds_only_what_is_shown():
     shown = walls.visible(box(NONE, ((Path("/x/shared/kl.py"), "shared/kl.py"),), LIMITS))
     assert ("/x/shared/kl.py", "/course/shared/kl.py") in shown
     assert not any(inside.startswith("/course") and "kl" not in inside for _, inside in shown)
+
+
+BUSY = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+WAITS = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BUSY!r}])\nprint(flush=True)\ninput()"
+
+
+def test_the_cpu_of_children_that_have_ended_counts():
+    """Catches a limit on computing that many short children together go around."""
+    with subprocess.Popen([sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        parent.stdout.readline()
+        _, taken = usage.exceeded(parent.pid, LIMITS)
+        parent.stdin.close()
+    assert taken.cpu >= 0.25
+
+
+def test_what_a_function_started_ends_with_it():
+    """Catches a process that computes on, and writes, after its function was judged; here without the walls of a box."""
+
+    def work(send):
+        if os.fork() == 0:
+            os.close(1)
+            while True:
+                signal.pause()
+        send({"child": os.getpgrp()})
+
+    sent = []
+    assert in_a_child(work, sent.append, Bounds(20.0, 10_000)) == ""
+    for _ in range(500):
+        try:
+            os.killpg(sent[0]["child"], 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.01)
+    else:
+        pytest.fail("a process that the function started is still there")
+    assert sent[0]["child"] != os.getpgrp()

@@ -51,3 +51,11 @@ def test_what_was_handed_out_is_in_no_share():
     assert len(shown) == 6
     lines = len(HANDED_OUT.split("\n"))
     assert all(min(marked) >= lines for pair in shown for marked in pair.lines)
+
+
+def test_a_copy_inside_of_a_longer_notebook_is_seen():
+    """Catches a share of the longer one's runs: who adds enough to what was copied would go unseen."""
+    short = text_of("short", notebook(COPIED))
+    long = text_of("long", notebook(renamed(COPIED, 1), inspect.getsource(walls), inspect.getsource(similarity._code)))
+    (pair,) = pairs([short, long], [])
+    assert pair.share > 0.9

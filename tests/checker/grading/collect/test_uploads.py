@@ -7,11 +7,12 @@ at hand.
 import json
 import zipfile
 from datetime import datetime
+from pathlib import PurePath
 
 import pytest
 
 from checker.grading.collect.attribution import BadPattern
-from checker.grading.collect.platforms import METADATA, metadata
+from checker.grading.collect.platforms import METADATA, metadata, senders
 from checker.grading.collect.roster import read_roster
 from checker.grading.collect.uploads import collect
 from checker.reading.notebook import Unreadable
@@ -294,3 +295,10 @@ def test_a_number_that_is_a_part_of_the_name_makes_no_version(first, export, tak
     other = json.dumps(good | {"metadata": {"course": {"version": "1", "exercises": {"cell-1/1": "other"}}}})
     found = taken(export(places[0], **{places[1]: other}), roster)
     assert [handed.name for handed in found.handed] == [first, "lab-2.ipynb"] and found.aside == []
+
+
+def test_what_canvas_numbers_is_in_the_order_of_its_numbers():
+    """Catches two of one upload between which nobody can choose: the number behind the name says which came later."""
+    names = ("dots.ipynb", "dots-2.ipynb", "dots-10.ipynb")
+    uploads = [senders(PurePath(f"doejane_1001_567_{name}"), {})[0].upload for name in names]
+    assert uploads == [(567, 0), (567, 2), (567, 10)]

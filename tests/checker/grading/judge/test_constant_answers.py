@@ -15,10 +15,11 @@ import torch
 
 from checker.grading.box.inside import exchange
 from checker.grading.judge.oracle import key
+from checker.grading.judge.oracle.constant_answers import Tried, constant_answer_remark
 from checker.grading.judge.oracle.larger_cases import COUNT, larger_cases
 from checker.grading.judge.reference_process import ReferenceProcess
 from shared.check import EXERCISES
-from shared.exercises.calling import call
+from shared.exercises.calling import Outcome, call
 from shared.exercises.comparing import compare
 from tests.conftest import few_of
 from tests.exercises import test_catalogue as of_catalogue
@@ -161,3 +162,12 @@ def test_what_is_right_in_another_way_bears_larger_cases(name, function):
     for case in cases:
         comparison = compare(exercise, function, case)
         assert not comparison.difference, comparison
+
+
+def test_a_function_that_raises_in_some_cases_is_not_said_to_repeat_itself():
+    """Catches "it gives again what it gave for other arguments" said of a function that stumbles over some of them."""
+    expected = [Outcome(value=torch.tensor([number + 0.5])) for number in range(4)]
+    given = [Outcome(value=torch.tensor([value])) for value in (9.5, 9.5, 8.5, 8.5)]
+    repeats = [Tried(found, right, False) for found, right in zip(given, expected)]
+    assert "gives again what it gave for other arguments" in constant_answer_remark(repeats)
+    assert constant_answer_remark([*repeats, Tried(Outcome(raised="it raised KeyError: 1"), expected[0], False)]) == ""

@@ -12,6 +12,7 @@ from checker.grading.box.inside import notebook as inside
 from checker.grading.box.isolation import Outcome
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
+from checker.grading.judge import whole_notebook
 from checker.grading.judge.whole_notebook import execute
 from checker.reading.notebook import parse, read
 from tests.checker.conftest import code
@@ -63,3 +64,15 @@ def test_the_cell_that_ends_a_run_is_named_and_what_came_before_is_kept(cell, sa
     done = execute(read(path), parse(path), isolation, Limits(wall=25))
     assert done.stopped.startswith(f"Cell 6: Training loop {said}")
     assert "before 42" in json.dumps(done.content) and "late" not in json.dumps(done.content["cells"][2]["outputs"])
+
+
+def test_the_last_word_about_the_end_counts(monkeypatch, tmp_path):
+    """Catches an end that a notebook wrote into the pipe while it ran."""
+    path = tmp_path / "maths.ipynb"
+    cells = [code("# Cell 1: Setup\nx = 1") | {"id": "a"}]
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    records = ({"cell": 0}, {"ended": ""}, {"ended": "an error"})
+    ended = Outcome(records, "", 1.0, begun=True, finished=True)
+    monkeypatch.setattr(whole_notebook, "run_submission", lambda *_: ended)
+    done = execute(read(path), parse(path), Isolation("none"), Limits())
+    assert done.stopped == "Cell 1: Setup stopped with an error."

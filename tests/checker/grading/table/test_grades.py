@@ -61,6 +61,17 @@ def test_a_correction_survives_regrading_with_who_and_when(folder):
     assert written(folder, "ann", "bob").read_text().splitlines() == lines
 
 
+def test_a_correction_that_was_changed_is_not_left_under_the_old_name(folder, monkeypatch):
+    """Catches a decision that stands under the name and the minute of somebody else's."""
+    monkeypatch.setattr("checker.grading.table.grades.getpass.getuser", lambda: "first")
+    table = written(folder, "bob")
+    table.write_text(table.read_text().replace("bob,2,2,,,2,0,3,,,,", "bob,2,2,,,2,0,3,,-1.5,,"))
+    assert "-1.5,first," in written(folder, "bob").read_text()
+    monkeypatch.setattr("checker.grading.table.grades.getpass.getuser", lambda: "second")
+    table.write_text(table.read_text().replace("-1.5,first", "-0.5,first"))
+    assert "-0.5,second," in written(folder, "bob").read_text()
+
+
 def test_a_correction_survives_a_run_over_another_part_of_the_class(folder):
     """Catches a decision lost when the late notebooks, handed in as a zip of their own, are graded into the folder."""
     table = written(folder, "ann", "bob")

@@ -22,12 +22,17 @@ def item(name, earned, points=2.0):
 def test_scores_are_real_and_what_a_person_grades_is_left_to_them():
     """Catches an autograder that gives 0 of 3 for an answer that nobody has read yet."""
     found = [
-        {"notebook": "dots.ipynb", "items": [item("kl", 2.0), item("loss", 1.0), item("analysis", None)], "stopped": ""}
+        {
+            "notebook": "dots.ipynb",
+            "items": [item("kl", 2.0), item("loss", 1.0), item("step", 0.0), item("analysis", None)],
+            "stopped": "",
+        }
     ]
     content = json.loads(results(found))
     assert [(test["score"], test["max_score"], test["status"]) for test in content["tests"]] == [
         (2.0, 2.0, "passed"),
         (1.0, 2.0, "failed"),
+        (0.0, 2.0, "failed"),
     ]
     assert "score" not in content  # Gradescope adds the tests up
 

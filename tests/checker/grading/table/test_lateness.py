@@ -7,8 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
+from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student, read_roster
 from checker.grading.collect.uploads import _days_late
+from checker.grading.judge.submission import Settings
 from checker.grading.table.lateness import Lateness, LateRule, late_rule
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, worked
@@ -130,3 +134,11 @@ def test_late_by_nobody_knows_how_much_is_asked_for(one):
     said = one.write(grader=with_two_points)
     assert any(sentence.startswith("student03: late, and the platform does not say") for sentence in said)
     assert rows_of(one)[2]["days late"] == "" and rows_of(one)[2]["remarks"] == "Late."
+
+
+@pytest.mark.parametrize(("written", "days"), [(None, 3), (0, 0), (5, 5)])
+def test_days_in_the_roster_go_before_the_platforms(written, days, tmp_path):
+    """Catches a student who is forgiven, with 0 days in the roster, and pays for what the platform says."""
+    settings = Settings(7, Isolation("none"), Limits())
+    roster = Roster((Student("ann", ("ann",), days_late=written),))
+    assert Class([], settings, roster, late_rule=LateRule(0, 2.0)).lateness("ann", 3, True).days == days
