@@ -224,6 +224,9 @@ def test_metrics_are_means_over_real_tokens_without_a_gradient():
         "loss": loss,
         "ratio": ratio.mean(),
         "clip_ratio": clipped.float().mean(),
+        "clip_ratio/low_mean": ((ratio < 0.8) & (advantages < 0)).float().mean(),
+        "clip_ratio/high_mean": ((ratio > 1.2) & (advantages > 0)).float().mean(),
+        "clip_ratio/region_mean": clipped.float().mean(),
         "kl": per_token_kl(tensors["logps"], tensors["ref_logps"])[real].mean(),
         "entropy": entropy[real].mean(),
     }

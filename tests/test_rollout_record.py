@@ -41,7 +41,10 @@ def record(**given) -> Rollout:
 
 def test_lengths_and_what_was_cut_off_are_told():
     """Catches a maximum or a minimum over padding, and a share of completions that ended."""
+    ended = record().lengths[~record().truncated]
+    assert len(ended) == 4
     assert record().length_metrics == {
+        "completions/mean_terminated_length": pytest.approx(sum(ended.tolist()) / 4),
         "completions/mean_length": pytest.approx(14 / 6),
         "completions/min_length": 1.0,
         "completions/max_length": 4.0,
