@@ -32,8 +32,6 @@ RIGHT = [looped, partitioned, as_an_array]
 EQUIVALENT = {
     "matches: return [line == label for line, label in zip(wanted, folded)]": "of two numbers or truths, in any order",
     "rewards: return [float(match) * number for match, number in zip(paid, matches)]": "of two numbers or truths, in any order",
-}
-EQUIVALENT = {
     "lines: return [(text.splitlines() or [''])[0].strip() for text in texts]": "nobody is told whether an empty line "
     "before the first words is the first line",
 }

@@ -41,7 +41,6 @@ def weighted_in_the_backward_pass(rollout, advantages, parts):
 RIGHT = [weighted_before, weighted_in_the_backward_pass]
 EQUIVALENT = {
     "weighted: return [mean * share for mean, share in zip(shares, means)]": "of two numbers or truths, in any order",
-    "loss: return sum((part for part in weighted))": "a tensor of one number is accepted",
     "parts is always 1": "all parts together make the gradient of the whole batch; parts save memory",
     "chunks: return [chosen.flatten() for chosen in torch.arange(len(advantages)).view(-1, G)]": "the parts of any cut add up to the same",
     "chunks: return [chosen.flatten() for chosen in torch.arange(len(advantages)).chunk(parts)]": "the parts of any cut add up to the same",

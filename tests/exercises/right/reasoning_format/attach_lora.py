@@ -30,4 +30,8 @@ def by_the_helper(model, rank, alpha):
 
 
 RIGHT = [by_name, without_a_task_type, frozen_first, by_the_helper]
-EQUIVALENT = {}
+EQUIVALENT = {
+    "dropout: return -1.0": "peft makes no dropout of less than 0",
+    "attached: return get_peft_model(model, LoraConfig(r=rank, lora_alpha=alpha, **chosen))": "the task's type changes "
+    "neither adapters nor what they say",
+}

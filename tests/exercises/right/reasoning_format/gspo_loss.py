@@ -32,4 +32,4 @@ def by_the_helper(logps, old_logps, advantages, ref_logps, beta, epsilon):
 
 
 RIGHT = [as_a_loss_from_the_start, one_after_the_other, by_the_helper]
-EQUIVALENT = {}
+EQUIVALENT = {"surrogate: return torch.minimum(clipped, free)": "of two numbers or truths, in any order"}
