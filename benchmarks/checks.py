@@ -134,7 +134,7 @@ def of_hostile() -> dict[str, float]:
 
 
 def of_bank() -> dict[str, dict]:
-    """What is said to the functions of readers who saw only the blank editions, by the half in which they lie."""
+    """The verdicts on functions of readers who saw only the blank editions, counted, by the half in which they lie."""
     from tests.exercises.bank.holding import held, tally
     from tests.exercises.bank.reading import HALVES, blocks
 

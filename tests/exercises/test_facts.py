@@ -1,4 +1,4 @@
-"""What a verdict says of a function where no slip explains it."""
+"""Facts that a verdict tells of a function where no slip explains it."""
 
 import random
 

@@ -81,7 +81,7 @@ def told(one: Held) -> str:
 
 
 def tally(found: list[Held]) -> dict:
-    """How the wrong ones ended, which right ones were refused and which wrong ones accepted, and the time."""
+    """Counts of how the wrong ones ended, the names of right ones refused and wrong ones accepted, and the time."""
     corrected = corrections()
     as_said = [one for one in found if one.block.name not in corrected]
     wrong = [one for one in as_said if one.block.said == "wrong"]
