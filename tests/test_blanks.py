@@ -1,11 +1,18 @@
 """Notebooks with exercises that are not filled in."""
 
+import ast
+import json
+from pathlib import Path
+
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from shared import blanks
 from shared.blanks import NotFilledIn, filled, or_ours, require
+from shared.exercises.catalogue import EXERCISES
+
+EDITIONS = sorted((Path(__file__).parents[1] / "notebooks" / "student").glob("*.ipynb"))
 
 
 def blank(x):
@@ -67,3 +74,30 @@ def test_the_courses_own_takes_the_place_of_what_is_blank_and_says_so(capsys):
     ones = torch.ones(2, 3, dtype=torch.long)
     assert torch.allclose(ours(Model(), ones, ones, ones, ones), torch.full((2, 3), 0.25).log())
     assert not filled(blank)
+
+
+def test_the_courses_own_update_is_called_as_the_notebook_calls_it():
+    """Catches a training that ends in a KeyError at its first update because `training_step` is blank."""
+
+    def training_step(model, optimizer, loss, max_grad_norm):
+        raise NotImplementedError
+
+    model = torch.nn.Linear(2, 1)
+    before = model.weight.detach().clone()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    or_ours(training_step)(model, optimizer, model(torch.ones(2)).sum(), max_grad_norm=1.0)
+    assert not torch.equal(model.weight, before) and model.weight.grad is None
+
+
+@pytest.mark.parametrize("path", EDITIONS, ids=lambda path: path.stem)
+def test_what_the_courses_own_reads_is_among_the_blanks_arguments(path):
+    """Catches a function beyond the core whose place the course's own cannot take, since it asks for something else."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    trees = [ast.parse("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    blank_ones = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "blanks.or_ours"]
+    for name in (call.args[0].id for call in calls):
+        steps = next(exercise.steps.steps for exercise in EXERCISES.values() if exercise.function == name)
+        asked = {read for part in steps.values() for read in part.reads} - steps.keys()
+        assert asked <= {argument.arg for argument in blank_ones[name].args.args}

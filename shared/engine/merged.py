@@ -18,16 +18,17 @@ from torch import nn
 def merged_adapters(model: nn.Module) -> Iterator[None]:
     """Inside the block each LoRA adapter that can be is merged into its matrix. For what computes no gradient."""
     layers = [layer for layer in model.modules() if can_be_merged(layer)] if hasattr(model, "peft_config") else []
-    weights = [layer.base_layer.weight.data for layer in layers]
+    weights = [layer.base_layer.weight for layer in layers]
     try:
         for layer, weight in zip(layers, weights):
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                layer.base_layer.weight.data = weight + layer.get_delta_weight(layer.active_adapters[0])
+                merged = weight + layer.get_delta_weight(layer.active_adapters[0])
+            layer.base_layer.weight = nn.Parameter(merged, requires_grad=False)
             layer.merged_adapters = list(layer.active_adapters)  # its forward pass leaves the adapter out then
         yield
     finally:
         for layer, weight in zip(layers, weights):
-            layer.base_layer.weight.data = weight
+            layer.base_layer.weight = weight
             layer.merged_adapters = []
 
 

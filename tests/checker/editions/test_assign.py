@@ -144,7 +144,9 @@ def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     edition = blank(worked, "notebooks/x.ipynb")
     codes = [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in codes)
-    assert all(cell["metadata"] == {} for cell in edition["cells"])
+    locked = {"editable": False, "deletable": False}  # text that is not the student's
+    assert all(cell["metadata"] == {} for cell in codes)
+    assert all(cell["metadata"] in ({}, locked) for cell in edition["cells"])
     assert edition["metadata"].keys() == {"kernelspec", "course"}
     assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [
         c["id"] for c in worked["cells"]

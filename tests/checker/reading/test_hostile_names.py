@@ -107,7 +107,7 @@ def test_a_folder_without_permission_does_not_stop_the_rest():
     assert all("Permission denied" in advice for advice in said.values())
 
 
-@pytest.mark.parametrize("command", [["convert"], ["render", "--engine", "builtin"], ["assign"]])
+@pytest.mark.parametrize("command", [["convert"], ["render", "--engine", "builtin"], ["assign", "--without-exercises"]])
 def test_a_place_that_cannot_be_written_is_named(save, command):
     """The folder to write to is a file."""
     path = save(GOOD)
