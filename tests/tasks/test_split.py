@@ -42,7 +42,9 @@ def test_splits_are_disjoint_and_rows_distinct(task):
     train, held_out = task.dataset("train", n, seed=1), task.dataset("eval", n, seed=1)
     assert not {row["prompt"] for row in train} & {row["prompt"] for row in held_out}
     for rows in (train, held_out):
-        assert len({(row["prompt"], row.get("secret")) for row in rows}) == n  # a game's rows differ in their secrets too
+        assert (
+            len({(row["prompt"], row.get("secret")) for row in rows}) == n
+        )  # a game's rows differ in their secrets too
 
 
 @by_name
