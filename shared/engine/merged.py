@@ -3,7 +3,8 @@
 An adapted layer computes W x + s B (A x): two small products beside the large one, for each token and layer. W + s B A is
 one matrix, and sampling, whose products are small, does with one product instead of three. The weights that were there
 are put back, not computed back: nothing drifts. Left as they are: 4-bit and 16-bit weights, in which a small change
-would be rounded away, adapters with dropout, of another kind than LoRA, or switched off. While the block lasts the
+would be rounded away, adapters with dropout, of another kind than LoRA, or switched off, and models outside of the
+Llama family: some of them multiply by a layer's weight themselves, past its adapter (Jamba). While the block lasts the
 adapted matrices are in memory twice.
 """
 
@@ -13,11 +14,14 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
+from shared.engine.llama import llama_in
+
 
 @contextmanager
 def merged_adapters(model: nn.Module) -> Iterator[None]:
     """Inside the block each LoRA adapter that can be is merged into its matrix. For what computes no gradient."""
-    layers = [layer for layer in model.modules() if can_be_merged(layer)] if hasattr(model, "peft_config") else []
+    adapted = hasattr(model, "peft_config") and llama_in(model) is not None
+    layers = [layer for layer in model.modules() if can_be_merged(layer)] if adapted else []
     weights = [layer.base_layer.weight for layer in layers]
     try:
         for layer, weight in zip(layers, weights):
