@@ -92,6 +92,15 @@ def dr_grpo_by_longest(completion_mask, lengths):
 
 
 @STEPS.slip(
+    "of_dr_grpo",
+    "In dr_grpo you divide by the width of the batch, C, which changes from step to step. The constant is the room a "
+    "completion has, `max_length`.",
+)
+def dr_grpo_by_width(completion_mask):
+    return completion_mask / completion_mask.numel()
+
+
+@STEPS.slip(
     "weights", "The padding has a weight: multiply by the mask, so that what was never sampled counts for nothing."
 )
 def padding_weighs(completion_mask, max_length):
