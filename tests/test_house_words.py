@@ -1,6 +1,7 @@
 """The words with a meaning of our own: few, defined once, and linked where a reader first meets them."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -40,3 +41,13 @@ def test_of_is_no_variable(folder):
     assert "of" in named("for of in x: pass") & named("def f(of): pass") & named("class A:\n    of: int = 0")
     found = [path for path in sorted((ROOT / folder).rglob("*.py")) if "of" in named(path.read_text(encoding="utf-8"))]
     assert not found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").rglob("*.ipynb")), ids=lambda path: path.stem)
+def test_of_is_no_variable_of_a_notebook(path):
+    """Catches what the test above looks for, in the code that students read."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert not {"of"} & (
+        named(code) | {node.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)}
+    )
