@@ -35,5 +35,5 @@ class Finding:
 
 
 def sentence(found: str) -> str:
-    """The finding with its full stop or, where it is asked, its question mark."""
-    return found if found.endswith("?") else f"{found}."
+    """The finding with its full stop, which an error's own words may have already, or its question mark."""
+    return found if found.endswith(("?", ".")) else f"{found}."

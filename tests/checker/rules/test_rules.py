@@ -6,6 +6,7 @@ import pytest
 
 from checker.checking.check import check
 from checker.rules import RULES
+from checker.rules.findings import sentence
 from tests.checker.conftest import HEADER, code, markdown
 
 
@@ -377,3 +378,11 @@ def test_each_cell_out_of_order_and_each_that_shows_a_token_is_told(good, save):
     findings = check(save(good)).findings
     assert [finding.cell for finding in findings if finding.code == "X002"] == [4, 5, 6, 7]
     assert [finding.cell for finding in findings if finding.code == "H001"] == [2, 6]
+
+
+def test_an_error_that_is_a_sentence_keeps_its_one_full_stop():
+    """Catches "This cell needs it..": what a blank exercise says ends in a full stop of its own."""
+    assert (
+        sentence("the cell ended in an error: This cell needs it.") == "the cell ended in an error: This cell needs it."
+    )
+    assert sentence("the cell was not run") == "the cell was not run." and sentence("is it padded?") == "is it padded?"
