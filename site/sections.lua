@@ -84,6 +84,22 @@ local function text_section(header)
   return header
 end
 
+-- Cell 1 says the title in bold, for Jupyter; a page begins with it, so the text does not repeat it.
+local function without_its_title(document)
+  local title = pandoc.utils.stringify(document.meta.title or "")
+  local seen = false
+  return document:walk({
+    Para = function(paragraph)
+      local first = paragraph.content[1]
+      local alone = not seen and #paragraph.content == 1 and first.t == "Strong"
+      if alone and pandoc.utils.stringify(first) == title then
+        seen = true
+        return {}
+      end
+    end,
+  })
+end
+
 -- Cell 0 of a notebook: a heading and the settings, folded; nothing in a page that is no notebook.
 local function settings()
   local path = quarto.doc.input_file
@@ -112,7 +128,7 @@ return {
   {
     Pandoc = function(document)
       local blocks = pandoc.Blocks(settings())
-      blocks:extend(document.blocks)
+      blocks:extend(without_its_title(document).blocks)
       document.blocks = blocks
       return document
     end,

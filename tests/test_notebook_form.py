@@ -4,17 +4,19 @@ import ast
 import contextlib
 import io
 import json
+import re
 from pathlib import Path
 from types import FunctionType
 
 import matplotlib
 import pytest
 
+from checker.editions.chapter import TEMPLATE
 from checker.outputs.claims import header_of
 from checker.reading import exercises as points
 from checker.reading.layout import sections
 from checker.reading.markers import BEGIN
-from checker.reading.notebook import read
+from checker.reading.notebook import joined, read
 from checker.reading.syntax.checks import names_of
 from checker.reading.syntax.trees import read_trees
 from checker.reading.todos import todos_in
@@ -29,6 +31,9 @@ NO_COMPLETIONS = {"maxent_irl"}  # its rewards are of states
 rewarded = pytest.mark.parametrize(
     "path", [path for path in NOTEBOOKS if path.stem not in NO_COMPLETIONS], ids=lambda path: path.stem
 )
+EXAMPLES = sorted((FOLDER / "examples").glob("*.ipynb"))
+EDITIONS = sorted((FOLDER / "student").glob("*.ipynb"))
+HEADING = "# Cell 1: Task definition and plan"
 COLUMNS = 100  # of a line of code
 TODO_COLUMNS = 88
 LINES = 40  # of a cell of code
@@ -71,6 +76,24 @@ def functions_in(source: str) -> set[str]:
 def test_code_is_in_form(path):
     """Catches a wall of code, a line that runs out of the window, and an exercise that hides another's check."""
     assert faults_of_form(path) == []
+
+
+def opens_on_its_title(content: dict) -> bool:
+    """True if Cell 0 of a notebook's JSON is folded and its title stands in bold below the heading of Cell 1."""
+    texts = {joined(cell["source"]): cell for cell in content["cells"] if cell["cell_type"] == "markdown"}
+    header = next(text for text in texts if text.startswith("---"))
+    plan = next(text for text in texts if text.startswith(HEADING))
+    title = re.search(r'^ +title: "(.+)"$', header, re.MULTILINE)[1]
+    folded = texts[header]["metadata"].get("jupyter") == {"source_hidden": True}
+    return folded and plan.startswith(f"{HEADING}\n\n**{title}**\n\n")
+
+
+@pytest.mark.parametrize(
+    "path", [*NOTEBOOKS, *EXAMPLES, *EDITIONS, TEMPLATE], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_a_notebook_opens_on_its_title(path):
+    """Catches a block of raw YAML as the first thing that JupyterLab shows, and a notebook that does not say its title."""
+    assert opens_on_its_title(json.loads(path.read_text(encoding="utf-8")))
 
 
 @every

@@ -38,6 +38,8 @@ QUOTED = re.compile(r"`([^`\n]+)`")
 OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
 # In the metadata of the course's own text. Jupyter and VS Code then do not change it by accident; nothing here reads it.
 LOCKED = {"editable": False, "deletable": False}
+# In the metadata of Cell 0. JupyterLab then folds it, and a notebook opens on its title.
+FOLDED = {"jupyter": {"source_hidden": True}}
 SHOULD_PRINT = "What it should print, with numbers like these:"
 EXAMPLE_PRINTED = "What the worked example printed here; a task of yours prints something else:"
 
@@ -93,7 +95,8 @@ def blank(content: dict, source: str) -> dict:
                 cell["source"] = "\n".join(blank_markdown(lines, where))
         to_edit = cell["cell_type"] != "markdown" or BLANK_ANSWER in cell["source"].split("\n")
         titled_by_the_student = number == 0 and own_task
-        cell["metadata"] = {} if to_edit or titled_by_the_student else dict(LOCKED)
+        folded = FOLDED if cell.get("metadata", {}).get("jupyter") == FOLDED["jupyter"] else {}
+        cell["metadata"] = dict(folded) if to_edit or titled_by_the_student else LOCKED | folded
         cells.append(cell)
         # The outputs are gone, so a cell of text says what the exercise prints when it is right.
         if expected:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from checker.pages import cells
 from checker.pages.markdown import Heading, highlighted, to_html
 from checker.pages.sanitise import Pictures, no_picture
-from checker.reading.layout import SPECS, heading_of, is_header, label_of
+from checker.reading.layout import SPECS, heading_of, is_header, label_of, title_of
 from checker.reading.notebook import Cell, Notebook
 
 LONGEST = 40_000  # characters of a cell or of an output on a page
@@ -70,9 +70,10 @@ class Limits:
 
 
 class Outline:
-    """The sections and the figures of one notebook: places, headings, numbers; and how much of it is still shown."""
+    """The title, sections and figures of one notebook: places, headings, numbers; and how much of it is still shown."""
 
     def __init__(self, notebook: Notebook) -> None:
+        self.title = title_of(notebook)
         self.contents: list[tuple[str, str]] = []
         self.limits = Limits()
         self.figures = _numbered(notebook)
@@ -116,7 +117,7 @@ def text(cell: Cell, outline: Outline, pictures: Pictures) -> str:
     source = cell.source
     if label_of(cell) is not None:
         heading = outline.section(label_of(cell), heading_of(cell))
-        source = _below_the_label(source)
+        source = _below_the_title(_below_the_label(source), outline.title)
     body, found = to_html(source, f"cell-{cell.number}", pictures, outline.figures)
     outline.headings(found)
     if source.startswith(EXPECTED):
@@ -130,6 +131,12 @@ def _below_the_label(source: str) -> str:
     _, _, below = source.lstrip("\n").partition("\n")
     first, _, rest_of_it = below.partition("\n")
     return rest_of_it if re.fullmatch(r"(?:=+|-+)\s*", first) else below  # a heading can be underlined
+
+
+def _below_the_title(source: str, title: str) -> str:
+    """A text without a first paragraph that is the page's own title in bold, which stands there for Jupyter."""
+    first, _, below = source.strip("\n").partition("\n\n")
+    return below if first.strip() == f"**{title}**" else source
 
 
 def folded(title: str, inside: str, kind: str = "fold", aside: str = "") -> str:

@@ -168,6 +168,15 @@ def test_the_title_of_a_task_of_ones_own_can_be_written(worked):
     assert blank(worked, "x")["cells"][0]["metadata"] == {}
 
 
+def test_a_header_that_is_folded_stays_folded_and_locked(worked):
+    """Catches an edition that opens on raw YAML, and a fold that brings the author's other metadata along."""
+    folded = {"jupyter": {"source_hidden": True}}
+    worked["cells"][0]["metadata"] |= folded
+    assert blank(worked, "x")["cells"][0]["metadata"] == folded | {"editable": False, "deletable": False}
+    worked["cells"][0]["source"] = worked["cells"][0]["source"].replace("---\n", "---\n  task: own\n", 1)
+    assert blank(worked, "x")["cells"][0]["metadata"] == folded
+
+
 def test_an_edition_that_has_lost_its_locks_is_the_same_to_all_that_reads_it(worked, save):
     """Catches a reader that asks for the metadata, which Colab and other editors drop."""
     edition = blank(worked, "x")

@@ -13,7 +13,7 @@ from checker.reading.notebook import read
 from checker.reading.website import website
 from tests.checker.command_line import PROJECT, checker
 from tests.claims import origins
-from tests.test_notebook_form import faults_of_form
+from tests.test_notebook_form import faults_of_form, opens_on_its_title
 
 SETTINGS = "render:\n  - a.qmd\n  - notebooks/a.ipynb\n  - b.qmd\ncontents:\n      - notebooks/a.ipynb\nend:"
 
@@ -35,6 +35,7 @@ def test_a_chapter_is_nine_cells_in_form_with_its_places_in_the_course(course):
     assert set(errors) <= {"X001"}  # it was not run
     made = edition(notebook, course / "student")
     assert made.taken_out == "1 exercise, 3 answers" and made.warnings == ()
+    assert opens_on_its_title(json.loads(notebook.read_text(encoding="utf-8")))
     assert "Word order" in notebook.read_text(encoding="utf-8") and claims.exists() and causes.exists()
     page = Path("notebooks/word_order.ipynb")
     assert page in website(course).pages

@@ -13,6 +13,7 @@ from checker.checking.check import check
 from checker.editions.colab import for_colab
 from checker.reading.website import Website, website
 from checker.site.finish import opening
+from tests.test_notebook_form import opens_on_its_title
 
 PROJECT = Path(__file__).parents[3]
 DOTS = Path("notebooks") / "dots.ipynb"
@@ -31,6 +32,7 @@ def test_the_structure_stays_that_of_the_course(notebook, tmp_path):
     # X001: the cell was not run; the set-up runs on Colab alone.
     assert not [one for one in check(path).findings if one.level == "error" and one.code != "X001"]
     assert len(for_colab(notebook)["cells"]) == len(notebook["cells"]) + 1
+    assert opens_on_its_title(for_colab(notebook))
 
 
 @pytest.mark.parametrize("repository", [PUBLIC, ""])

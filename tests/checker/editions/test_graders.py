@@ -16,6 +16,7 @@ from checker.editions.questions import around_solutions
 from checker.reading.exercises import exercises, total
 from checker.reading.notebook import dump, joined
 from tests.checker.conftest import code, markdown
+from tests.test_notebook_form import opens_on_its_title
 
 GOLDEN = Path(__file__).with_name("golden")
 GRADERS = {"nbgrader": nbgrader.written, "otter": otter.written}
@@ -84,7 +85,7 @@ def test_the_worked_notebook_stays_as_it_is_and_cells_have_names_of_their_own(gr
 
 @pytest.mark.parametrize("path", sorted(Path("notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_every_chapter_has_its_points_in_both(path):
-    """Catches an exercise or an answer that gets lost, or points that are counted twice."""
+    """Catches an exercise or an answer that gets lost, points that are counted twice, and a notebook without a title."""
     content = json.loads(path.read_text(encoding="utf-8"))
     worth = total(exercises(content["cells"]))
     for_nbgrader, for_otter = (written(content, path.name)["cells"] for written in GRADERS.values())
@@ -92,6 +93,7 @@ def test_every_chapter_has_its_points_in_both(path):
     assert sum(mark.get("points", 0) for mark in marks) == worth
     heads = [line for cell in for_otter if cell["cell_type"] == "raw" for line in cell["source"].split("\n")]
     assert sum(float(line.split()[1]) for line in heads if line.startswith("points: ")) == worth
+    assert all(opens_on_its_title({"cells": cells}) for cells in (for_nbgrader, for_otter))
     for cell in for_nbgrader + for_otter:
         if cell["cell_type"] == "code":
             ast.parse(joined(cell["source"]))

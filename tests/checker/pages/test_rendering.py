@@ -45,6 +45,17 @@ def test_a_label_in_bold_is_a_heading_too_and_stands_there_once(good, save, tmp_
     assert text.split("</nav>")[1].count("Task definition and plan") == 1
 
 
+@pytest.mark.parametrize(("bold", "stays"), [("A title", False), ("Another", True), ("A title, and more", True)])
+def test_a_page_says_its_title_once(good, save, tmp_path, bold, stays):
+    """Catches the title as heading and again in bold, where a notebook says it for Jupyter; other bold words stay."""
+    header = good["cells"][0]["source"]
+    good["cells"][0]["source"] = header.replace("---\n", '---\ntitle: "A title"\n', 1)
+    good["cells"][1]["source"] = f"# Cell 1: Task definition and plan\n\n**{bold}**\n\nCount the dots."
+    text = render(save(good), tmp_path / "out", "builtin").read_text()
+    assert (f"<strong>{bold}</strong>" in text) == stays
+    assert "Count the dots." in text and "<h1>A title</h1>" in text
+
+
 FOLDS = {
     "# Cell 4: Reward function": "Code",
     "# Cell 4: Reward function\nx = 1  # one": "Code",

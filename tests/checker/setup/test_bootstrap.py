@@ -12,6 +12,7 @@ import pytest
 from checker.editions.assign import assign
 from checker.setup import bootstrap, environment
 from tests.checker.command_line import checker
+from tests.test_notebook_form import opens_on_its_title
 
 ROOT = Path(__file__).parents[3]
 
@@ -138,6 +139,7 @@ def test_start_copies_a_blank_edition_and_says_how_to_open_it(course, capsys, na
     assert copy["metadata"] == blank["metadata"]
     assert [c for c in blank["cells"] if c not in copy["cells"]] == [blank["cells"][1]]
     assert "Generated from" in "".join(blank["cells"][1]["source"])
+    assert opens_on_its_title(copy)
     assert "work/dots.ipynb" in (said := capsys.readouterr().out) and "make lab" in said
 
 

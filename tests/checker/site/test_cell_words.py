@@ -34,18 +34,23 @@ def as_lua(value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def through(filters: str, markdown: str, given: str, folder: Path) -> list[dict]:
+    """The blocks that pandoc makes of a text by filters that `site/sections.lua` defines; `given` stands before them."""
+    lua = folder / "sections.lua"
+    text = (PROJECT / "site" / "sections.lua").read_text(encoding="utf-8")
+    lua.write_text(f"{given}{text.partition(chr(10) + 'return {')[0]}\nreturn {filters}\n", encoding="utf-8")
+    command = ["pandoc", "-f", "markdown", "-t", "json", "--lua-filter", str(lua)]
+    done = subprocess.run(command, input=markdown, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["blocks"]
+
+
 def filtered(source: Path, folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
     """The headings with their places, and the titles of folds, that the filter makes of a notebook's code cells."""
     codes = [code_of(cell) for cell in read(PROJECT / source).code_cells]
     markdown = "\n".join(f"::: {{.cell}}\n``````` {{.python .cell-code}}\n{code}\n```````\n:::\n" for code in codes)
-    lua = folder / "sections.lua"
     given = QUARTO.format(notebook=as_lua(f"/elsewhere/{source.name}"), folder=as_lua(str(folder)))
     # Only the filters of cells: the last one of the file reads the notebook itself, for Cell 0.
-    text = (PROJECT / "site" / "sections.lua").read_text(encoding="utf-8")
-    lua.write_text(given + text.partition("\nreturn {")[0] + "\nreturn { { Div = cell } }\n", encoding="utf-8")
-    command = ["pandoc", "-f", "markdown", "-t", "json", "--lua-filter", str(lua)]
-    done = subprocess.run(command, input=markdown, capture_output=True, text=True, check=True)
-    blocks = json.loads(done.stdout)["blocks"]
+    blocks = through("{ { Div = cell } }", markdown, given, folder)
     cells = [block["c"][1] for block in blocks if block["t"] == "Div"]
     summaries = [dict(code["c"][0][2]).get("code-summary") for (code, *_) in cells]
     headings = [block["c"] for block in blocks if block["t"] == "Header"]
@@ -65,6 +70,16 @@ def test_quarto_says_of_a_cell_what_the_built_in_page_says(source, tmp_path, mon
     assert summaries == [fold(cell) for cell in cells]
     assert [heading for heading, _ in headings] == [heading_of(cell) for cell in cells if heading_of(cell)]
     assert [place for _, place in headings] == [f"section-{heading[5]}" for heading, _ in headings]
+
+
+@pytest.mark.parametrize(("bold", "stays"), [('It\'s "A title"', False), ("Another", True)])
+def test_quarto_says_a_title_once(tmp_path, bold, stays):
+    """Catches the title as heading and again in bold, where a notebook says it for Jupyter; other bold words stay."""
+    if shutil.which("pandoc") is None:
+        pytest.skip("no pandoc is installed")
+    page = f"---\ntitle: 'It''s \"A title\"'\n---\n\n::: {{.cell}}\n**{bold}**\n\nText.\n:::\n"
+    (cell,) = through("{ { Pandoc = without_its_title } }", page, "", tmp_path)
+    assert len(cell["c"][1]) == 1 + stays
 
 
 def test_the_table_is_json_by_the_first_two_lines(tmp_path):
