@@ -7,13 +7,13 @@ can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes `grou
 `notebooks/gradients.ipynb` derives it.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-ScaleRewards = Literal["group", "batch", "none"]
+ScaleRewards = Literal["group", "batch", "none", "mean"]
 
 
 def group_advantages(
@@ -29,16 +29,24 @@ def group_advantages(
     Args:
         rewards: (B,) with B = prompts x G; the G completions of one prompt stand next to each other.
         num_generations: G, at least 2.
-        scale_rewards: divide by the standard deviation of the "group" (GRPO), of the whole "batch", or by nothing
-            ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783).
-        advantage_eps: added to the standard deviation.
+        scale_rewards: divide by the standard deviation of the "group" (GRPO), of the whole "batch", by nothing
+            ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783), or by the group's "mean" (MaxRL, below).
+        advantage_eps: added to what is divided by.
 
     Returns:
         (B,) advantages, and metrics: `reward`, `reward_std` (mean over groups) and `frac_reward_zero_std`, the
         fraction of groups that give no gradient.
 
     Raises:
-        ValueError: G < 2, B not a multiple of G, a reward that is not finite, or an unknown `scale_rewards`.
+        ValueError: G < 2, B not a multiple of G, a reward that is not finite, an unknown `scale_rewards`, or rewards
+            below 0 that are to be divided by their mean.
+
+    "mean" follows the gradient of log p, p = E[r], for rewards of 0 and 1. Since grad log p = E[s | right], the mean
+    score of the K right ones of G samples is an estimate of it where K is not 0; take off the mean score of all G, which
+    is 0 in expectation: sum_i (r_i / mean(r) - 1) s_i / G. Groups without a right one give 0, and so the mean over groups
+    is exactly the gradient of -sum_{k=1}^{G-1} (1 - p)^k / k, which is log p for large G and p for G = 2. Tajwar et al.
+    2026 (arXiv:2602.02710) call maximum likelihood by such a series MaxRL; the paper was not read, this is derived here
+    and tested by enumeration.
     """
     if num_generations < 2:
         raise ValueError(
@@ -66,8 +74,15 @@ def group_advantages(
         advantages = centred / (rewards.std(correction=0) + advantage_eps)
     elif scale_rewards == "none":
         advantages = centred
+    elif scale_rewards == "mean":
+        if (rewards < 0).any():
+            raise ValueError(
+                f'A reward is {rewards.min().item()}, and scale_rewards="mean" divides by the mean of a group, which '
+                "wants rewards of 0 and above. Add a constant to them, or choose another scale."
+            )
+        advantages = centred / (groups.mean(dim=1, keepdim=True) + advantage_eps)
     else:
-        raise ValueError(f'scale_rewards is {scale_rewards!r}; choose "group", "batch" or "none".')
+        raise ValueError(f"scale_rewards is {scale_rewards!r}; choose one of {', '.join(get_args(ScaleRewards))}.")
 
     metrics = {
         "reward": rewards.mean().item(),

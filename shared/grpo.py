@@ -7,8 +7,9 @@ paper's algorithm 1: the outer loop that replaces the reference by the current p
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -18,6 +19,7 @@ from shared.advantages import ScaleRewards, group_advantages
 from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
+from shared.engine.rounded import BITS, rounded_weights
 from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
@@ -30,8 +32,19 @@ from shared.experience import (
 )
 from shared.kl import KLEstimator
 from shared.logps import completion_logps
-from shared.losses import CLIP_RATIOS, LossType, RatioLevel, grpo_loss
+from shared.losses import (
+    CLIP_RATIOS,
+    CorrectionMode,
+    LossType,
+    RatioLevel,
+    averages_over_tokens,
+    bound_of,
+    clips,
+    grpo_loss,
+    sampler_correction,
+)
 from shared.rewards import RewardFunction
+from shared.rollout import Rollout
 
 
 @dataclass(frozen=True)
@@ -43,15 +56,28 @@ class GRPOConfig(RolloutConfig):
     kl_in: "loss" adds beta x KL to each token's loss; "reward" subtracts beta x the completion's summed k1 from
         its reward before the group is normalised.
     epsilon: how far below 1 the ratio may go before it is clipped.
-    epsilon_high: the same above 1; None means the same.
+    epsilon_high: the same above 1; None means the same. Under cispo it is the bound of the ratio itself, such as 5.
     importance_sampling_level: one ratio for each "token", or as in GSPO one for each "sequence", which wants a much
         smaller epsilon.
-    loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant.
-    scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", or by "none".
-    advantage_eps: added to that standard deviation.
+    loss_type: "grpo" averages over each completion's tokens, "dapo" over all tokens, "dr_grpo" divides by a constant;
+        "cispo" bounds the ratio in the place of clipping and averages as dapo, "sapo" has a smooth gate and averages as
+        grpo.
+    sapo_temperature_pos: how fast that gate closes where the advantage is positive.
+    sapo_temperature_neg: the same where it is not.
+    scale_rewards: advantages are divided by the standard deviation of the "group", of the "batch", by "none", or by the
+        group's "mean" reward, as in MaxRL.
+    advantage_eps: added to what advantages are divided by.
     entropy_coef: weight of an entropy bonus; 0 gives none.
     mask_truncated_completions: leave completions that max_new_tokens cut off out of the loss; their rewards still count
         in their group.
+    sampler_bits: sample with the policy's matrices rounded to so many bits, 2 to 8, or 16 for bfloat16; 0 samples with
+        the policy itself.
+    vllm_importance_sampling_correction: weight what such a sampler drew by how much likelier the policy makes it; the
+        name is TRL's, the sampler need not be vLLM.
+    vllm_importance_sampling_mode: that weight of each token or of the whole sequence, truncated to its bounds, or masked
+        to 0 outside of them.
+    vllm_importance_sampling_clip_max: the upper bound of that weight; None for none.
+    vllm_importance_sampling_clip_min: the lower bound; None for none.
     """
 
     kl_estimator: KLEstimator = "k3"
@@ -59,25 +85,50 @@ class GRPOConfig(RolloutConfig):
     epsilon_high: float | None = None
     importance_sampling_level: RatioLevel = "token"
     loss_type: LossType = "grpo"
+    sapo_temperature_pos: float = 1.0
+    sapo_temperature_neg: float = 1.05
     scale_rewards: ScaleRewards = "group"
     advantage_eps: float = 1e-4
     entropy_coef: float = 0.0
     mask_truncated_completions: bool = False
+    sampler_bits: int = 0
+    vllm_importance_sampling_correction: bool = True
+    vllm_importance_sampling_mode: CorrectionMode = "sequence_mask"
+    vllm_importance_sampling_clip_max: float | None = 3.0
+    vllm_importance_sampling_clip_min: float | None = None
 
     def __post_init__(self):
         super().__post_init__()
         require_at_least(self, 2, "num_generations")
         require_at_least(self, 0, "entropy_coef", "advantage_eps")
-        require_positive(self, "epsilon")
+        require_positive(self, "epsilon", "sapo_temperature_pos", "sapo_temperature_neg")
         if self.epsilon_high is not None:
             require_positive(self, "epsilon_high")
+        if self.loss_type == "cispo":
+            bound_of(self.epsilon_high)
+        if self.scale_rewards == "mean" and self.beta and self.kl_in == "reward":
+            raise ValueError(
+                'scale_rewards="mean" divides by the mean reward, which a KL penalty in the reward may make negative: '
+                'choose kl_in="loss".'
+            )
+        if self.sampler_bits not in (0, *BITS):
+            raise ValueError(
+                f"sampler_bits is {self.sampler_bits}; choose 2 to 8, 16 for bfloat16, or 0 to sample with the policy."
+            )
+        for bound in ("vllm_importance_sampling_clip_max", "vllm_importance_sampling_clip_min"):
+            if getattr(self, bound) is not None:
+                require_positive(self, bound)
 
 
 class GRPO(RolloutAlgorithm):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
-    idle_metrics = {"clip_ratio": 0.0, "ratio": 1.0} | dict.fromkeys(CLIP_RATIOS, 0.0)
+
+    @property
+    def idle_metrics(self) -> Metrics:
+        """Without a gradient nothing has moved and nothing is clipped."""
+        return {"ratio": 1.0} | dict.fromkeys(names_of_clipping(self.config.loss_type), 0.0)
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         return collect(
@@ -96,19 +147,27 @@ class GRPO(RolloutAlgorithm):
         return policy_loss(self.model, experience, self.config)
 
     def weight(self, experience: Experience) -> float:
-        """dapo divides by tokens, the other two by completions."""
-        return experience.num_tokens if self.config.loss_type == "dapo" else len(experience.rollout)
+        """dapo and cispo divide by tokens, the others by completions."""
+        return experience.num_tokens if averages_over_tokens(self.config.loss_type) else len(experience.rollout)
 
     def counts(self, experience: Experience) -> dict[str, float]:
         """Of clipping, the tokens, or the completions where each has one ratio."""
         by_token = self.config.importance_sampling_level == "token"
-        return dict.fromkeys(CLIP_RATIOS, experience.num_tokens if by_token else len(experience.rollout))
+        shares = [name for name in names_of_clipping(self.config.loss_type) if name != "clip_ratio"]
+        return dict.fromkeys(shares, experience.num_tokens if by_token else len(experience.rollout))
 
     def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
         """A group whose rewards are all equal has none, unless KL or entropy act on it as well."""
         if penalty_in_loss(self.config) or self.config.entropy_coef:
             return super().rows_with_gradient(experience)
         return experience.rows_with_advantages
+
+
+def names_of_clipping(loss_type: LossType) -> tuple[str, ...]:
+    """The metrics in which a loss says what it clips; sapo clips nothing."""
+    if clips(loss_type):
+        return "clip_ratio", *CLIP_RATIOS
+    return ("cispo_clip_ratio",) if loss_type == "cispo" else ()
 
 
 def penalty_in_loss(config: GRPOConfig) -> float:
@@ -141,9 +200,16 @@ def collect(
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(model, reference)
-    rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
-        model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
-    )
+    with rounded_weights(model, config.sampler_bits):
+        rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
+            model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
+        )
+    if config.sampler_bits:
+        rollout = scored_by_policy(model, rollout)
+        apart = share.whole((rollout.old_logps - rollout.sampler_logps).abs())  # (B, C), 0 in the padding
+        metrics["sampling/sampling_logp_difference/mean"] = (
+            apart.sum() / share.whole(rollout.own_lengths).sum()
+        ).item()
     returns = rewards
     ref_logps = None
     if config.beta:
@@ -163,6 +229,26 @@ def collect(
         ref_logps=ref_logps,
         metrics=group_metrics | metrics,  # the reward of the task, without the penalty
         learned=~rollout.truncated if config.mask_truncated_completions else None,
+    )
+
+
+@torch.no_grad()
+def scored_by_policy(model: PreTrainedModel, rollout: Rollout) -> Rollout:
+    """A rollout of another sampler with the policy's log-probabilities as `old_logps`, the sampler's own beside them."""
+    return replace(rollout, old_logps=completion_logps(model, rollout)[0], sampler_logps=rollout.old_logps)
+
+
+def correction_of(rollout: Rollout, config: GRPOConfig) -> Float[Tensor, "B #C"] | None:
+    """The factor of each token's policy term, for the sampler was not the policy; None where it was."""
+    if rollout.sampler_logps is None or not config.vllm_importance_sampling_correction:
+        return None
+    return sampler_correction(
+        rollout.old_logps,
+        rollout.sampler_logps,
+        rollout.loss_mask,
+        config.vllm_importance_sampling_mode,
+        config.vllm_importance_sampling_clip_max,
+        config.vllm_importance_sampling_clip_min,
     )
 
 
@@ -188,6 +274,9 @@ def policy_loss(
         loss_type=config.loss_type,
         max_completion_length=config.max_new_tokens,
         importance_sampling_level=config.importance_sampling_level,
+        sapo_temperature_pos=config.sapo_temperature_pos,
+        sapo_temperature_neg=config.sapo_temperature_neg,
+        correction=correction_of(rollout, config),
     )
 
 

@@ -230,6 +230,7 @@ def pair_of(rollout: Rollout, *places: Place) -> Rollout:
         free_lengths=None,
         policy_mask=None,
         environments=None,
+        sampler_logps=None,
     )
 
 

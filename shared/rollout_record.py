@@ -41,6 +41,8 @@ class Rollout:
         None when the policy drew all of them. The model reads what `completion_mask` holds and learns from `loss_mask`.
     environments: B games as they stand at the end of their completions (`shared.environment`), for rewards to read; None
         where no `environment_factory` made any.
+    sampler_logps: (B, C), the log-probabilities under the sampler that really drew the tokens, where that is not the
+        policy: `old_logps` are then the policy's. None where the policy sampled.
     """
 
     prompts: list[str]
@@ -62,6 +64,7 @@ class Rollout:
     free_lengths: Int[Tensor, "B"] | None = None
     policy_mask: Int[Tensor, "B C"] | None = None
     environments: list | None = None
+    sampler_logps: Float[Tensor, "B C"] | None = None
 
     def __post_init__(self):
         if self.contexts is not None and self.contexts.shape != self.completion_ids.shape:
@@ -137,6 +140,7 @@ class Rollout:
             free_lengths=None if self.free_lengths is None else self.free_lengths[rows],
             policy_mask=None if self.policy_mask is None else self.policy_mask[rows, :width],
             environments=None if self.environments is None else [self.environments[i] for i in rows.tolist()],
+            sampler_logps=None if self.sampler_logps is None else self.sampler_logps[rows, :width],
         )
 
 

@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 import torch
 
@@ -38,6 +40,32 @@ def test_eps_is_added_to_the_standard_deviation(scale):
     torch.testing.assert_close(by_default, torch.tensor([-1.0, 1.0]) * 0.5 / 0.5001, rtol=1e-6, atol=0)
     wide, _ = group_advantages(rewards, 2, scale_rewards=scale, advantage_eps=0.5)
     torch.testing.assert_close(wide, torch.tensor([-0.5, 0.5]))
+
+
+@pytest.mark.parametrize("G", [2, 3, 5])
+def test_the_mean_as_a_scale_follows_the_logarithm_of_the_mean_reward(G):
+    """Every group of G draws from three answers, two of them right. The expected gradient in the logits is that of
+    -sum_{k < G} (1 - p)^k / k. Catches a division by the standard deviation, by the mean of the batch or by the number
+    of right ones, and groups without a right one that still pull."""
+    logits = torch.tensor([0.3, -1.0, 0.6], dtype=torch.double, requires_grad=True)
+    right = torch.tensor([1.0, 0.0, 1.0], dtype=torch.double)
+    logps = logits.log_softmax(dim=0)
+    expected = torch.zeros(())
+    for drawn in map(list, product(range(3), repeat=G)):
+        advantages, _ = group_advantages(right[drawn], G, scale_rewards="mean", advantage_eps=0.0)
+        expected = expected + logps[drawn].sum().exp().detach() * (advantages * logps[drawn]).mean()
+    p = (logps.exp() * right).sum()
+    series = -sum((1 - p) ** k / k for k in range(1, G))
+    gradients = [torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (expected, series)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_rewards_below_0_have_no_mean_to_be_divided_by():
+    """Catches advantages that turn round where the mean is negative; a group of zeros is 0 and not nan."""
+    with pytest.raises(ValueError, match="A reward is -1.0, and scale_rewards="):
+        group_advantages(torch.tensor([0.0, -1.0]), 2, scale_rewards="mean")
+    advantages, _ = group_advantages(torch.tensor([0.0, 0, 1, 3]), 2, scale_rewards="mean", advantage_eps=0.0)
+    assert advantages.tolist() == [0, 0, -0.5, 0.5]
 
 
 def test_metrics_are_of_the_rewards_and_not_of_the_advantages():

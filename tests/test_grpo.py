@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared.grpo import GRPOConfig
+from shared.engine.rounded import rounded_weights
+from shared.grpo import GRPOConfig, collect, correction_of, policy_loss
+from shared.logps import plain_logps
 from shared.models import add_lora, frozen_copy
 from tests.fakes import tiny_llama
-from tests.grpo import CONFIG, first_letter, longer_is_better, parameters, run, same_for_all
+from tests.grpo import CONFIG, ROWS, first_letter, longer_is_better, parameters, run, same_for_all
 
 
 def test_parameters_move_with_a_signal(model, tokenizer):
@@ -153,3 +155,45 @@ def test_a_frozen_copy_never_changes(tokenizer):
     before = copy.deepcopy(parameters(reference))
     run(model, tokenizer, reference=reference)
     assert all(map(torch.equal, before, parameters(reference)))
+
+
+def test_a_sampler_of_few_bits_is_corrected_for(tokenizer):
+    """Each number under the model that it is said to be under. Catches old_logps of the sampler, with which the first
+    ratio is not 1, a sampler that is not rounded, and a correction that is left out of the loss or upside down."""
+    model = tiny_llama().eval()
+    config = replace(CONFIG, sampler_bits=2, vllm_importance_sampling_mode="sequence_truncate")
+    experience = collect(model, tokenizer, ROWS, longer_is_better, config)
+    rollout = experience.rollout
+    torch.testing.assert_close(rollout.old_logps, plain_logps(model, rollout))
+    with rounded_weights(model, 2):
+        torch.testing.assert_close(rollout.sampler_logps, plain_logps(model, rollout))
+    apart = (rollout.old_logps - rollout.sampler_logps).abs().sum() / rollout.lengths.sum()
+    assert experience.metrics["sampling/sampling_logp_difference/mean"] == pytest.approx(apart.item()) and apart > 0.1
+
+    weights = (rollout.old_logps - rollout.sampler_logps).sum(dim=1).exp().clamp(max=3.0)
+    means = -experience.advantages.view(-1) * weights  # every ratio is 1
+    loss, metrics = policy_loss(model, experience, config)
+    assert loss.item() == pytest.approx(means.mean().item(), abs=1e-5) and metrics["ratio"].item() == pytest.approx(1)
+    uncorrected = replace(config, vllm_importance_sampling_correction=False)
+    plain, _ = policy_loss(model, experience, uncorrected)
+    assert plain.item() == pytest.approx(-experience.advantages.mean().item(), abs=1e-5) != loss.item()
+
+
+def test_a_policy_that_samples_itself_needs_no_correction(tokenizer):
+    """Catches a second score of every rollout, and a weight of importance sampling that is rounding alone."""
+    experience = collect(tiny_llama().eval(), tokenizer, ROWS, longer_is_better, CONFIG)
+    assert experience.rollout.sampler_logps is None and correction_of(experience.rollout, CONFIG) is None
+    assert not any(name.startswith("sampling/") for name in experience.metrics)
+
+
+@pytest.mark.parametrize("loss_type", ["cispo", "sapo"])
+def test_bound_and_gate_train_several_epochs_and_say_what_they_clip(tokenizer, loss_type):
+    """Catches an idle step whose metrics have other names, and a bound that is not handed to the loss."""
+    options = {"loss_type": loss_type, "epsilon_high": 1.1, "num_iterations": 4, "learning_rate": 2e-2}
+    history = run(tiny_llama().eval(), tokenizer, longer_is_better, config=replace(CONFIG, warmup_steps=0, **options))
+    idle = run(tiny_llama().eval(), tokenizer, same_for_all, config=replace(CONFIG, **options))
+    names = {name for name in history[0] if "clip_ratio" in name}
+    assert names == ({"cispo_clip_ratio"} if loss_type == "cispo" else set())
+    assert names <= idle[0].keys() and idle[0]["ratio"] == 1
+    if names:
+        assert history[-1]["cispo_clip_ratio"] > 0 == idle[0]["cispo_clip_ratio"]

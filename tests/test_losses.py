@@ -12,7 +12,9 @@ from shared.losses import (
     clipped_value_loss,
     grpo_loss,
     log_ratios,
+    ratio_weight,
     reinforce_loss,
+    sampler_correction,
     sequence_loss,
 )
 
@@ -34,19 +36,29 @@ def batch(seed: int = 0) -> dict:
     }
 
 
-def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path, level: str = "token") -> torch.Tensor:
-    """TRL's own `_compute_loss` on our tensors; only the model's forward pass is replaced by the given logps."""
+def trl_loss(
+    tensors: dict,
+    loss_type: str,
+    beta: float,
+    tmp_path,
+    level: str = "token",
+    epsilon_high: float = 0.2,
+    correction: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, dict]:
+    """TRL's own `_compute_loss` on our tensors, and what it logs; only the model's forward pass is replaced by the given
+    logps."""
     args = TRLConfig(output_dir=str(tmp_path), use_bias_correction_kl=False, report_to=[], use_cpu=True, bf16=False)
     trainer = SimpleNamespace(
         args=args,
         loss_type=loss_type,
         beta=beta,
         epsilon_low=0.2,
-        epsilon_high=0.2,
+        epsilon_high=epsilon_high,
         top_entropy_quantile=1.0,
         off_policy_mask_threshold=None,
         importance_sampling_level=level,
-        use_vllm=False,
+        use_vllm=correction is not None,
+        vllm_importance_sampling_correction=True,
         aux_loss_enabled=False,
         max_completion_length=MAX_LENGTH,
         _entropy_bonus_enabled=False,
@@ -69,8 +81,9 @@ def trl_loss(tensors: dict, loss_type: str, beta: float, tmp_path, level: str = 
         "old_per_token_logps": tensors["old_logps"],
         "ref_per_token_logps": tensors["ref_logps"],
         "num_items_in_batch": tensors["completion_mask"].sum(),
+        "importance_sampling_ratio": correction,
     }
-    return GRPOTrainer._compute_loss(trainer, None, inputs)
+    return GRPOTrainer._compute_loss(trainer, None, inputs), trainer._metrics["eval"]
 
 
 @pytest.mark.parametrize("level", ["token", "sequence"])
@@ -84,11 +97,124 @@ def test_loss_and_gradient_are_trls(loss_type, beta, level, tmp_path):
     settings = {"loss_type": loss_type, "max_completion_length": MAX_LENGTH, "importance_sampling_level": level}
     loss, metrics = grpo_loss(**ours, beta=beta, **settings)
     assert 0 < metrics["clip_ratio"] < 1
-    oracle = trl_loss(theirs, loss_type, beta, tmp_path, level)
+    oracle, _ = trl_loss(theirs, loss_type, beta, tmp_path, level)
     loss.backward()
     oracle.backward()
     torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
     torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("level", ["token", "sequence"])
+@pytest.mark.parametrize("loss_type, epsilon_high", [("cispo", 1.3), ("sapo", None)])
+@pytest.mark.parametrize("beta", [0.0, 0.04])
+def test_bound_and_gate_are_trls(loss_type, epsilon_high, beta, level, tmp_path):
+    """Outside oracle, gradient included. Catches a bound of 1 + epsilon_high, a gradient through it, one temperature for
+    both signs, a slope of the gate that is not 1, and the other's aggregation."""
+    ours, theirs = batch(1), batch(1)
+    for tensors in (ours, theirs):  # whole sequences go beyond the bound too
+        tensors["old_logps"] -= 0.5 * (tensors["advantages"] > 0)[:, None]
+    settings = {"loss_type": loss_type, "epsilon_high": epsilon_high, "importance_sampling_level": level}
+    loss, metrics = grpo_loss(**ours, beta=beta, **settings)
+    oracle, logged = trl_loss(theirs, loss_type, beta, tmp_path, level, epsilon_high or 0.2)
+    loss.backward()
+    oracle.backward()
+    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    if loss_type == "cispo":
+        assert 0 < metrics["cispo_clip_ratio"] < 1
+        assert metrics["cispo_clip_ratio"].item() == pytest.approx(logged["cispo_clip_ratio"][0])
+    assert not any(name.startswith("clip_ratio") for name in metrics)
+
+
+@pytest.mark.parametrize("loss_type", ["grpo", "cispo", "sapo"])
+@pytest.mark.parametrize("mode", ["token_truncate", "sequence_mask"])
+def test_the_correction_multiplies_what_trls_does(loss_type, mode, tmp_path):
+    """Catches a correction that acts on the penalty too, or whose gradient reaches the policy that is scored."""
+    ours, theirs = batch(2), batch(2)
+    sampler_logps = ours["old_logps"] + 0.7 * torch.randn(4, 5, generator=torch.Generator().manual_seed(3))
+    correction = sampler_correction(ours["old_logps"], sampler_logps, ours["completion_mask"], mode, 1.5)
+    loss, _ = grpo_loss(**ours, beta=0.1, loss_type=loss_type, epsilon_high=1.3, correction=correction)
+    oracle, _ = trl_loss(theirs, loss_type, 0.1, tmp_path, "token", 1.3, correction)
+    loss.backward()
+    oracle.backward()
+    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "mode, expected",
+    [
+        ("token_truncate", [[2.0, 0.5], [0.25, 1.0]]),
+        ("token_mask", [[0.0, 0.5], [0.0, 1.0]]),
+        ("sequence_truncate", [[2.0], [0.25]]),
+        ("sequence_mask", [[2.0], [0.0]]),
+    ],
+)
+def test_a_hand_worked_correction(mode, expected):
+    """Ratios 4 and 0.5, product 2, and 0.125 with padding behind, between 0.25 and 2. Catches sampler over policy, a
+    truncation before the product, a mean in the place of the product, and padding that counts."""
+    old_logps = torch.tensor([[0.8, 0.2], [0.1, 0.9]]).log()
+    sampler_logps = torch.tensor([[0.2, 0.4], [0.8, 0.1]]).log()
+    mask = torch.tensor([[1, 1], [1, 0]])
+    correction = sampler_correction(old_logps, sampler_logps, mask, mode, clip_max=2.0, clip_min=0.25)
+    torch.testing.assert_close(correction, torch.tensor(expected))
+
+
+def test_an_unbounded_correction_of_sequences_makes_the_samplers_mean_the_policys():
+    """An enumeration: two tokens of two, the second's chances hang on the first. Catches bounds where None was given,
+    and ratios of tokens in the place of the completion's."""
+    policy, sampler = torch.rand(2, 3, 2, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
+    texts = [(a, b) for a in (0, 1) for b in (0, 1)]
+
+    def logps_under(p):  # (4, 2): of the first token, and of the second behind it
+        return torch.tensor([[p[0, a], p[1 + a, b]] for a, b in texts]).log()
+
+    values = torch.tensor([3.0, -1.0, 10.0, 0.5])
+    all_of_it = {"completion_mask": torch.ones(4, 2), "clip_max": None}
+    weights = sampler_correction(logps_under(policy), logps_under(sampler), mode="sequence_truncate", **all_of_it)
+    drawn = (logps_under(sampler).sum(dim=1).exp() * weights[:, 0] * values).sum()
+    torch.testing.assert_close(drawn, (logps_under(policy).sum(dim=1).exp() * values).sum())
+
+
+def test_the_correction_reads_no_padding_and_has_no_gradient():
+    """Catches a mask after the sum: nan there is nan everywhere; and a policy that is trained through its correction."""
+    logps = torch.tensor([[-1.0, float("nan")]], requires_grad=True)
+    for mode in ("token_mask", "sequence_truncate"):
+        correction = sampler_correction(logps, torch.tensor([[-1.5, float("inf")]]), torch.tensor([[1, 0]]), mode)
+        assert correction.isfinite().all() and not correction.requires_grad
+    with pytest.raises(ValueError, match="the mode is 'token'; choose one of token_truncate"):
+        sampler_correction(logps, logps, torch.tensor([[1, 0]]), "token")
+
+
+@pytest.mark.parametrize("loss_type, epsilon_high", [("grpo", 0.3), ("dapo", None), ("cispo", 1.3), ("sapo", None)])
+def test_the_ratio_weight_is_what_the_loss_multiplies_the_gradient_with(loss_type, epsilon_high):
+    """Catches a weight that is the value and not the slope, and a range on one sign of the advantage only."""
+    tensors = batch(4)
+    ratios = torch.linspace(0.2, 3.0, 20).view(4, 5)  # both sides of every range, with both signs
+    tensors["old_logps"] = tensors["logps"].detach() - ratios.log()
+    tensors["advantages"] = torch.tensor([1.0, -0.5, 2.0, -1.0]).repeat(5, 1).T * torch.tensor([1.0, -1, 1, -1, 1])
+    mask = torch.ones(4, 5)
+    loss, _ = grpo_loss(**tensors | {"completion_mask": mask}, loss_type=loss_type, epsilon_high=epsilon_high)
+    (gradient,) = torch.autograd.grad(loss, tensors["logps"])
+    weight = ratio_weight(ratios.log(), tensors["advantages"], loss_type, epsilon_high=epsilon_high)
+    torch.testing.assert_close(gradient, -weight * tensors["advantages"] / mask.sum())
+
+
+def test_every_ratio_weight_is_one_where_nothing_has_moved():
+    """Catches a gate of another height: all methods are the same policy gradient on policy."""
+    for loss_type, bound in (("grpo", None), ("cispo", 5.0), ("sapo", None)):
+        weight = ratio_weight(torch.zeros(2), torch.tensor([1.0, -1.0]), loss_type, epsilon_high=bound)
+        torch.testing.assert_close(weight, torch.ones(2))
+    with pytest.raises(ValueError, match="loss_type is 'ppo'; choose one of grpo, dapo"):
+        ratio_weight(torch.zeros(2), torch.ones(2), "ppo")
+
+
+@pytest.mark.parametrize("epsilon_high", [None, 0.2])
+def test_a_bound_below_1_is_refused(epsilon_high):
+    """Catches a distance from 1 that is handed to cispo: every token would weigh a fifth."""
+    tensors = batch()
+    with pytest.raises(ValueError, match="under cispo it is the bound itself"):
+        grpo_loss(**tensors, loss_type="cispo", epsilon_high=epsilon_high)
 
 
 def test_the_handouts_sequence_level_number():

@@ -34,6 +34,7 @@ def record(**given) -> Rollout:
             entropy=ids / 2,
             contexts=ids,
             free_lengths=torch.tensor([1, 1, 3, 3, 1, 2]),
+            sampler_logps=-ids / 3,
         )
         | given
     )
@@ -67,10 +68,10 @@ def test_a_part_is_no_wider_than_it_must_be():
     assert part.prompt_lengths.tolist() == [2, 1] and part.lengths.tolist() == [2, 2, 4, 3]
     assert part.truncated.tolist() == [False, True, True, False]
     assert part.free_lengths.tolist() == [1, 2, 3, 3]
-    for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts"):
+    for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts", "sampler_logps"):
         assert torch.equal(getattr(part, name), getattr(whole, name)[[4, 5, 2, 3]]), name
     narrow = whole.take([0])
-    for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts"):
+    for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts", "sampler_logps"):
         assert torch.equal(getattr(narrow, name), getattr(whole, name)[:2, :2]), name
     assert narrow.prompt_ids.shape == (1, 4) and narrow.sampling is whole.sampling and narrow.num_generations == 2
 
@@ -83,7 +84,7 @@ def test_what_is_certain_is_known_only_of_the_sampled_tokens():
 
 
 def test_what_is_not_known_stays_unknown_in_a_part():
-    unknown = ("entropy", "contexts", "beginnings", "free_lengths", "policy_mask", "environments")
+    unknown = ("entropy", "contexts", "beginnings", "free_lengths", "policy_mask", "environments", "sampler_logps")
     part = record(**dict.fromkeys(unknown)).take([1])
     assert all(getattr(part, name) is None for name in unknown)
     assert {field.name for field in fields(Rollout) if field.default is None} == {"constraint", *unknown}

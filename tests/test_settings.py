@@ -44,10 +44,17 @@ GRPO = ROLLOUT | {
     "epsilon_high": None,
     "importance_sampling_level": "token",
     "loss_type": "grpo",
+    "sapo_temperature_pos": 1.0,
+    "sapo_temperature_neg": 1.05,
     "scale_rewards": "group",
     "advantage_eps": 1e-4,
     "entropy_coef": 0.0,
     "mask_truncated_completions": False,
+    "sampler_bits": 0,
+    "vllm_importance_sampling_correction": True,
+    "vllm_importance_sampling_mode": "sequence_mask",
+    "vllm_importance_sampling_clip_max": 3.0,
+    "vllm_importance_sampling_clip_min": None,
 }
 PPO = ROLLOUT | {
     "steps": 40,
@@ -98,6 +105,10 @@ BOUNDS = [
     (GRPOConfig, "advantage_eps", 0.0, -0.1),
     (GRPOConfig, "epsilon", 1e-9, 0.0),
     (GRPOConfig, "epsilon_high", 1e-9, 0.0),
+    (GRPOConfig, "sapo_temperature_pos", 1e-9, 0.0),
+    (GRPOConfig, "sapo_temperature_neg", 1e-9, 0.0),
+    (GRPOConfig, "vllm_importance_sampling_clip_max", 1e-9, 0.0),
+    (GRPOConfig, "vllm_importance_sampling_clip_min", 1e-9, 0.0),
     (RLOOConfig, "num_generations", 2, 1),
     (PPOConfig, "head_learning_rate", 1e-9, 0.0),
     (PPOConfig, "epsilon", 1e-9, 0.0),
@@ -115,8 +126,13 @@ CHOICES = [
     (GRPOConfig, "kl_in", ["loss", "reward"]),
     (GRPOConfig, "kl_estimator", ["k1", "k2", "k3"]),
     (GRPOConfig, "importance_sampling_level", ["token", "sequence"]),
-    (GRPOConfig, "loss_type", ["grpo", "dapo", "dr_grpo"]),
-    (GRPOConfig, "scale_rewards", ["group", "batch", "none"]),
+    (GRPOConfig, "loss_type", ["grpo", "dapo", "dr_grpo", "cispo", "sapo"]),
+    (GRPOConfig, "scale_rewards", ["group", "batch", "none", "mean"]),
+    (
+        GRPOConfig,
+        "vllm_importance_sampling_mode",
+        ["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"],
+    ),
     (RLOOConfig, "baseline", ["leave_one_out", "none"]),
 ]
 
@@ -139,7 +155,8 @@ def test_a_setting_is_taken_up_to_its_bound_and_refused_by_name_beyond(kind, nam
 @pytest.mark.parametrize("kind, name, choices", CHOICES)
 def test_a_choice_is_one_of_those_that_the_error_names(kind, name, choices):
     for choice in choices:
-        assert getattr(kind(**{name: choice}), name) == choice
+        wanted = {"epsilon_high": 5.0} if choice == "cispo" else {}
+        assert getattr(kind(**{name: choice} | wanted), name) == choice
     with pytest.raises(ValueError, match=f"^{name} is 'another'; choose one of {', '.join(choices)}.$"):
         kind(**{name: "another"})
 
@@ -163,6 +180,22 @@ def test_a_setting_of_another_type_is_refused_by_name(name, wrong, words):
     """Catches YAML's 1e-4, which is a text, and steps that end in a TypeError of `range`."""
     with pytest.raises(ValueError, match=f"^{name} is {re.escape(repr(wrong))}; it must be {words}"):
         GRPOConfig(**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"loss_type": "cispo"}, "under cispo it is the bound itself"),
+        ({"loss_type": "cispo", "epsilon_high": 0.28}, "epsilon_high is 0.28, but under cispo"),
+        ({"scale_rewards": "mean", "beta": 0.1, "kl_in": "reward"}, "a KL penalty in the reward may make negative"),
+        ({"sampler_bits": 1}, "sampler_bits is 1; choose 2 to 8, 16 for bfloat16"),
+        ({"sampler_bits": 9}, "sampler_bits is 9"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, words):
+    """Catches a clip-higher of 0.28 that bounds every weight at 0.28, and a divisor that changes its sign."""
+    with pytest.raises(ValueError, match=words):
+        GRPOConfig(**settings)
 
 
 def test_whole_numbers_and_numpys_are_numbers():

@@ -27,8 +27,9 @@ from trl import GRPOConfig as TRLConfig
 from shared.grpo import GRPOConfig
 
 SAME_NAME = """num_iterations learning_rate weight_decay warmup_steps max_grad_norm seed num_generations temperature
-top_k top_p beta epsilon epsilon_high importance_sampling_level loss_type scale_rewards entropy_coef
-mask_truncated_completions""".split()
+top_k top_p beta epsilon epsilon_high importance_sampling_level loss_type sapo_temperature_pos sapo_temperature_neg
+scale_rewards entropy_coef mask_truncated_completions vllm_importance_sampling_correction vllm_importance_sampling_mode
+vllm_importance_sampling_clip_max vllm_importance_sampling_clip_min""".split()
 TRL_ADVANTAGE_EPS = 1e-4  # written into its trainer
 # What makes TRL compute what is computed here.
 AS_HERE = {
@@ -48,6 +49,10 @@ def without_counterpart(config: GRPOConfig) -> list[str]:
         said.append(f"TRL penalises k3 alone: leave --kl-estimator {config.kl_estimator} out, or set --beta 0.")
     if config.advantage_eps != TRL_ADVANTAGE_EPS:
         said.append(f"TRL adds {TRL_ADVANTAGE_EPS:g} to the standard deviation: leave --advantage-eps out.")
+    if config.scale_rewards == "mean":
+        said.append("TRL does not divide by the mean reward: leave --scale-rewards mean out.")
+    if config.sampler_bits:
+        said.append("TRL samples with the policy, or with vLLM in its own precision: leave --sampler-bits out.")
     if config.eval_every:
         said.append("TRL measures held-out rows before and after, not on the way: leave --eval-every out.")
     if config.prompts_per_step % config.minibatches:
