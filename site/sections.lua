@@ -67,6 +67,7 @@ local function cell(div)
     return nil
   end
   code.attributes["code-summary"] = code.attributes["code-summary"] or said.fold
+  code.attributes["code-fold"] = code.attributes["code-fold"] or said.code
   div = with_texts(div, said.picture)
   if not said.heading then
     return div

@@ -108,9 +108,9 @@ def rest(notebook: Notebook, shown: int, reason: str) -> str:
 def text(cell: Cell, outline: Outline, pictures: Pictures) -> str:
     """A cell that is no code, as HTML. The settings and what an exercise should print are folded."""
     if cell.number == 0 and is_header(cell):
-        return outline.section(0, f"Cell 0: {SPECS[0].title}") + folded(
-            f"Show {SPECS[0].title}", highlighted(cut(cell.source), "yaml")
-        )
+        heading = outline.section(0, f"Cell 0: {SPECS[0].title}")
+        settings = highlighted(cut(cell.source), "yaml")
+        return f'<details class="settings"><summary>{heading}</summary>{settings}</details>'
     if cell.kind == "raw" or len(cell.source) > LONGEST:
         return f"<pre>{html.escape(cut(cell.source))}</pre>"
     heading = ""
@@ -139,10 +139,11 @@ def _below_the_title(source: str, title: str) -> str:
     return below if first.strip() == f"**{title}**" else source
 
 
-def folded(title: str, inside: str, kind: str = "fold", aside: str = "") -> str:
+def folded(title: str, inside: str, kind: str = "fold", aside: str = "", is_open: bool = False) -> str:
     """A fold: its title, what it says beside that, what is in it."""
     small = f" <small>{aside}</small>" if aside else ""
-    return f'<details class="{kind}"><summary>{html.escape(title)}{small}</summary>{inside}</details>'
+    opened = " open" if is_open else ""
+    return f'<details class="{kind}"{opened}><summary>{html.escape(title)}{small}</summary>{inside}</details>'
 
 
 def beside(cell: Cell) -> str:

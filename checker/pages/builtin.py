@@ -51,7 +51,8 @@ def code(cell: Cell, outline: Outline) -> str:
     """A code cell: its heading if it has one, its code in a fold, and its outputs."""
     above = heading(cell, outline)
     lines = [line.rstrip() for line in cut(cells.code_of(cell)).split("\n")]  # Pygments is slow on blanks
-    shown = folded(cells.fold(cell), highlighted("\n".join(lines), "python"), aside=beside(cell))
+    source = highlighted("\n".join(lines), "python")
+    shown = folded(cells.fold(cell), source, aside=beside(cell), is_open=cells.is_exercise(cell))
     return f'{above}<section class="code">{shown}{place(cell)}{outputs(cell, outline)}</section>'
 
 

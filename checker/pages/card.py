@@ -1,5 +1,6 @@
 """The card of a notebook: its title, its picture and what its own header and outputs say of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,8 +8,8 @@ from checker.outputs.claims import header_of, methods
 from checker.outputs.results import rewards
 from checker.pages import cells
 from checker.pages.builtin import picture_of
-from checker.reading.layout import title_of
-from checker.reading.notebook import Notebook
+from checker.reading.layout import sections, title_of
+from checker.reading.notebook import Cell, Notebook
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
     before, after = rewards(notebook)
     if after is None:
         after = methods(notebook).get(_text(course.get("reaches")))
-    picture, alternative = _last_picture(notebook)
+    picture, alternative = _picture_of_result(notebook)
     return Card(
         link=source.with_suffix(".html").as_posix(),
         title=title_of(notebook),
@@ -70,11 +71,20 @@ def _texts(value: object) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
-def _last_picture(notebook: Notebook) -> tuple[str, str]:
-    """The last picture, which shows what came of it, as a `data:` address, and its text; "" twice without one."""
-    found = ("", "")
-    for cell in notebook.code_cells:
+def _picture_of_result(notebook: Notebook) -> tuple[str, str]:
+    """The first picture of Cell 7, which shows what came of it, else the notebook's last; "" twice without one.
+
+    Returns:
+        It as a `data:` address, and its text.
+    """
+    of_result = _pictures(sections(notebook).get(7, []))
+    return of_result[0] if of_result else (_pictures(notebook.code_cells) or [("", "")])[-1]
+
+
+def _pictures(some: Iterable[Cell]) -> list[tuple[str, str]]:
+    """The pictures of cells, each with its text."""
+    found = []
+    for cell in some:
         pictures = [picture for picture in map(picture_of, cell.outputs) if picture]
-        if pictures:
-            found = (pictures[-1], cells.alternative(cell, len(pictures) - 1))
+        found += [(picture, cells.alternative(cell, number)) for number, picture in enumerate(pictures)]
     return found

@@ -7,6 +7,7 @@ All of it is in the cell already: in the first line, `# Cell 4: Reward function`
 import re
 
 from checker.reading.layout import ABOVE_A_LABEL, LABEL, label_line, label_of
+from checker.reading.markers import BEGIN
 from checker.reading.notebook import Cell
 
 OPTION = re.compile(r"\s*#\s*\|(.*)")
@@ -76,6 +77,11 @@ def fold(cell: Cell) -> str:
         lines = lines[1:]
     comment = COMMENT.match(lines[0]) if lines else None
     return f"Code: {comment[1][:LONGEST]}" if comment and comment[1] else "Code"
+
+
+def is_exercise(cell: Cell) -> bool:
+    """True for a cell whose code a reader came for; on a page it is open, and all other code folded."""
+    return any(line.strip() == BEGIN for line in cell.source.splitlines())
 
 
 def caption(cell: Cell, number: int) -> str:

@@ -2,10 +2,16 @@
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
+from xml.etree import ElementTree
 
 from checker.pages.parts import Parts
 
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+ALPHABETS = ("double-struck", "script", "bold")
+SPACE = "0.167em"  # between a function's name and its argument
 LONGEST = 4_000  # characters of a formula; a longer one is shown as it was written
 FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
@@ -44,6 +50,66 @@ def _mathml(tex: str, display: bool) -> str:
     if len(tex) > LONGEST:
         return as_written
     try:
-        return convert(tex.strip(), display="block" if display else "inline")
+        return _as_browsers_read(convert(tex.strip(), display="block" if display else "inline"))
     except Exception:  # latex2mathml raises many kinds for TeX that it cannot read
         return as_written
+
+
+def _as_browsers_read(mathml: str) -> str:
+    """MathML in which the names of functions keep their distance, and letters of other alphabets are characters.
+
+    Browsers take `<mo>std</mo>` for an operator such as "=", with wide spaces around it, set `<mi>log</mi><mi>p</mi>`
+    as one word, and know no `mathvariant="double-struck"`.
+    """
+    ElementTree.register_namespace("", NAMESPACE)
+    root = ElementTree.fromstring(mathml)
+    for element in list(root.iter()):
+        if element.text and _is_name(element):
+            element.tag = _tag("mi")
+        if element.get("mathvariant") in ALPHABETS and element.text:
+            element.text = _character(element.attrib.pop("mathvariant"), element.text)
+    for row in list(root.iter(_tag("mrow"))):
+        _space_names(row)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _character(alphabet: str, text: str) -> str:
+    """A letter or digit of an alphabet, U+1D53C for the double-struck "E"; the text itself where Unicode has none."""
+    name = unicodedata.name(text, "") if len(text) == 1 else ""
+    name = name.replace("LATIN CAPITAL LETTER", "CAPITAL").replace("LATIN SMALL LETTER", "SMALL")
+    for block in ("MATHEMATICAL ", ""):  # some, such as U+211D, were there before their block was
+        with suppress(KeyError):
+            return unicodedata.lookup(f"{block}{alphabet.upper()} {name}")
+    return text
+
+
+def _space_names(row: ElementTree.Element) -> None:
+    """Put a space between a function's name and what stands beside it, but not at brackets and operators."""
+    spaced: list[ElementTree.Element] = []
+    for element in row:
+        neighbours = [*spaced[-1:], element]
+        at_name = len(neighbours) == 2 and any(map(_is_named, neighbours))
+        if at_name and not {"mo", "mspace"} & {_kind(one) for one in neighbours}:
+            spaced.append(ElementTree.Element(_tag("mspace"), width=SPACE))
+        spaced.append(element)
+    row[:] = spaced
+
+
+def _is_named(element: ElementTree.Element) -> bool:
+    """A function's name, or one with something below or above it, such as the maximum over a."""
+    scripts = {_tag(kind) for kind in ("msub", "msup", "msubsup", "munder", "mover", "munderover")}
+    return _is_name(element[0] if element.tag in scripts and len(element) else element)
+
+
+def _is_name(element: ElementTree.Element) -> bool:
+    return _kind(element) in {"mi", "mo"} and bool(re.fullmatch("[a-z]{2,}", element.text or "", re.IGNORECASE))
+
+
+def _kind(element: ElementTree.Element) -> str:
+    """The tag of an element; of a row in brackets that of its first element, which is what stands at its edge."""
+    kind = element.tag.removeprefix(f"{{{NAMESPACE}}}")
+    return _kind(element[0]) if kind == "mrow" and len(element) else kind
+
+
+def _tag(kind: str) -> str:
+    return f"{{{NAMESPACE}}}{kind}"

@@ -10,6 +10,7 @@ from checker.pages.parts import Parts, without_places
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
 
 HEADING = re.compile(r"<h([1-6])(?: [^>]*)?>(.*?)</h[1-6]>", re.DOTALL)
+LINES = re.compile(r"(<pre>(?:<span></span>)?)(.*)(</pre>)", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 REFERENCE = re.compile(r"(?<![\w@])@(fig-[\w-]{1,60})")
 
@@ -72,7 +73,7 @@ def _reader():
 
 
 def highlighted(code: str, language: str) -> str:
-    """Code in colours, plain where the language is not known."""
+    """Code in colours, plain where the language is not known; each line an element, which hangs where it wraps."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import TextLexer, get_lexer_by_name
@@ -82,7 +83,13 @@ def highlighted(code: str, language: str) -> str:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:
         lexer = TextLexer()
-    return highlight(code, lexer, HtmlFormatter())
+    return LINES.sub(_as_elements, highlight(code, lexer, HtmlFormatter()))
+
+
+def _as_elements(pre: re.Match) -> str:
+    """Highlighted code whose lines are elements. Pygments closes its spans at the end of each line."""
+    lines = pre[2].removesuffix("\n").split("\n")
+    return pre[1] + "".join(f'<span class="li">{line}\n</span>' for line in lines) + pre[3]
 
 
 def _references(text: str, figures: dict[str, int], parts: Parts) -> str:

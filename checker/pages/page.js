@@ -1,4 +1,71 @@
-// Folds: all at once, by section, and open on paper. What is wider than the screen can be scrolled from the keyboard.
+// Light or dark against the system's choice, code to be copied, pictures at their own size. Folds: all at once, by
+// section, and open on paper. What is wider than the screen can be scrolled from the keyboard.
+const made = (kind, name, text) => {
+  const element = document.createElement(kind);
+  if (kind === "button") element.type = "button";
+  element.className = name;
+  element.textContent = text;
+  return element;
+};
+const root = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)");
+const theme = made("button", "theme", "");
+const themed = (chosen) => {
+  if (chosen) root.dataset.theme = chosen;
+  theme.textContent = (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark" ? "Light" : "Dark";
+  theme.setAttribute("aria-label", `${theme.textContent} theme`);
+};
+// A page from disk, or one that may keep nothing, forgets the choice.
+const kept = (choice) => {
+  try {
+    if (choice) localStorage.setItem("theme", choice);
+    return localStorage.getItem("theme");
+  } catch {
+    return choice;
+  }
+};
+theme.addEventListener("click", () => themed(kept(theme.textContent.toLowerCase())));
+system.addEventListener("change", () => themed());
+themed(kept());
+document.querySelector("main").prepend(theme);
+for (const code of navigator.clipboard ? document.querySelectorAll("main .highlight, main div.sourceCode") : []) {
+  const copy = made("button", "copy", "Copy");
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(code.querySelector("pre").textContent);
+    copy.textContent = "Copied";
+    setTimeout(() => (copy.textContent = "Copy"), 2000);
+  });
+  code.append(copy);
+}
+// A picture that is drawn smaller than it is opens at its own size, where it can be scrolled; a key or a click ends that.
+const opened = (image) => {
+  const whole = made("dialog", "whole", "");
+  const picture = image.cloneNode();
+  for (const name of ["role", "tabindex", "title"]) picture.removeAttribute(name);
+  const close = made("button", "close", "Close");
+  whole.append(close, picture);
+  whole.addEventListener("click", () => whole.close());
+  whole.addEventListener("close", () => whole.remove());
+  document.querySelector("main").append(whole);
+  whole.showModal();
+};
+for (const image of document.querySelectorAll("main figure img")) {
+  const enlargeable = () => image.naturalWidth > image.clientWidth * 1.1;
+  const mark = () => {
+    const names = { role: "button", tabindex: "0", title: "Enlarge" };
+    for (const [name, value] of Object.entries(names)) {
+      if (enlargeable()) image.setAttribute(name, value);
+      else image.removeAttribute(name);
+    }
+  };
+  image.addEventListener("load", mark);
+  addEventListener("resize", mark);
+  mark();
+  image.addEventListener("click", () => enlargeable() && opened(image));
+  image.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && enlargeable()) opened(image);
+  });
+}
 const folds = (within) => [...within.querySelectorAll("section.code details, .cell details")];
 const toggled = (some) => {
   const open = some.some((fold) => !fold.open);
@@ -15,11 +82,8 @@ const precedes = (heading, fold) => heading.compareDocumentPosition(fold) & Node
 for (const heading of headings) {
   const own = folds(document).filter((fold) => headings.filter((other) => precedes(other, fold)).at(-1) === heading);
   if (own.length < 2) continue;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "open-section";
   const said = (open) => `${open ? "Hide" : "Show"} all ${own.length} pieces of code`;
-  button.textContent = said(false);
+  const button = made("button", "open-section", said(own.every((fold) => fold.open)));
   button.addEventListener("click", () => {
     button.textContent = said(toggled(own));
   });

@@ -178,7 +178,11 @@ def _code(cell: Cell, outline: Outline, parts: Parts) -> dict:
             outputs.append(_kept(builtin.figure(cell, len(pictures), builtin.picture_of(output), outline), parts))
         else:
             outputs.append(_kept(builtin.without_picture(output), parts))
-    options = {"code-summary": parts.put(f"{html.escape(cells.fold(cell))} <small>{beside(cell)}</small>")}
+    options: dict[str, object] = {
+        "code-summary": parts.put(f"{html.escape(cells.fold(cell))} <small>{beside(cell)}</small>")
+    }
+    if cells.is_exercise(cell):
+        options["code-fold"] = "show"
     if pictures:
         options |= _of_pictures(cell, pictures, len(outputs), outline, parts)
     above = "".join(f"#| {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in options.items())

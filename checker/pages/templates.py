@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
+MATH_FONT = "math.woff2"  # made by site/math_font.py
 CODE = re.compile(r"`([^`\n]+)`")
 # The colours that both engines have: Quarto's names for them, in light.scss and dark.scss, and those of the style sheets.
 COLOURS = {
@@ -42,6 +43,16 @@ def rendered(name: str, scripts: tuple[str, ...], **content) -> str:
     return template(name).render(css=css(), **_scripts(scripts), **content)
 
 
+def with_math_font(page: str, address: str = "") -> str:
+    """A page that has the font of its formulas, if there are any: at an address, or inside it without one."""
+    if "<math" not in page:
+        return page
+    if not address:
+        address = "data:font/woff2;base64," + base64.b64encode((HERE / MATH_FONT).read_bytes()).decode()
+    face = f'@font-face {{ font-family: "Course Math"; src: url({address}) format("woff2"); font-display: swap; }}'
+    return page.replace("</style>", f"{face}\n</style>", 1)
+
+
 def style(name: str) -> str:
     """The style of one piece, which stands beside its markup."""
     return (HERE / name).read_text(encoding="utf-8")
@@ -49,19 +60,15 @@ def style(name: str) -> str:
 
 @lru_cache
 def css() -> str:
-    """The page's style, with the colours of code for light and for dark."""
-    from pygments.formatters import HtmlFormatter
-
-    light = HtmlFormatter(style="xcode").get_style_defs(".highlight")
-    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
-    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{\n{_colours('dark')}\n{dark}\n}}"
-    return "\n".join([_colours("light"), light, in_the_dark, style("both.scss"), style("page.css")])
+    """The page's style, with the colours of both themes."""
+    light, dark = _colours("light"), _colours("dark")
+    colours = " ".join(f"--{ours}: light-dark({light[quartos]}, {dark[quartos]});" for quartos, ours in COLOURS.items())
+    return "\n".join([f":root {{ {colours} }}", style("both.scss"), style("page.css")])
 
 
-def _colours(theme: str) -> str:
-    """The colours of a theme, "light" or "dark", as custom properties."""
-    named = dict(re.findall(r"^\$([\w-]+): (#\w+);", style(f"{theme}.scss"), re.MULTILINE))
-    return ":root { " + " ".join(f"--{ours}: {named[quartos]};" for quartos, ours in COLOURS.items()) + " }"
+def _colours(theme: str) -> dict[str, str]:
+    """The colours of a theme, "light" or "dark", by Quarto's names for them."""
+    return dict(re.findall(r"^\$([\w-]+): (#\w+);", style(f"{theme}.scss"), re.MULTILINE))
 
 
 @lru_cache

@@ -25,7 +25,7 @@ from checker.reading.notebook import Unreadable, read
 from checker.reading.website import NOTEBOOK, SETTINGS, Website, website
 from checker.site import pieces
 from checker.site.cross_references import crossed
-from checker.site.finish import finish
+from checker.site.finish import TEACHES, TEACHES_HEADING, finish
 from checker.site.terms import anchor
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
@@ -110,7 +110,8 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         description = header_of(notebook).get("description")
         description = description if isinstance(description, str) else ""
         shown = _linked(body.html)
-        return Page(source, title_of(notebook), shown, body.contents, body.contents, description=description)
+        contents = [(TEACHES, TEACHES_HEADING), *body.contents]
+        return Page(source, title_of(notebook), shown, contents, contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -4,14 +4,14 @@
 shows. `site/sections.lua` looks up what they say. A cell is known by its first two lines, on which all of that depends:
 
     # Cell 4: Reward function        heading   Cell 4: Reward function
-    # one point for each dot         fold      Code: one point for each dot
+    # one point for each dot         fold      Code: one point for each dot      code   show, for an exercise
     def reward(...):                 picture   Figure: Reward function
 """
 
 import json
 from pathlib import Path
 
-from checker.pages.cells import code_of, fold, untitled_picture
+from checker.pages.cells import code_of, fold, is_exercise, untitled_picture
 from checker.reading.files import write_beside
 from checker.reading.layout import heading_of, label_of
 from checker.reading.notebook import Notebook, read
@@ -30,6 +30,8 @@ def words_of_cells(notebook: Notebook) -> dict[str, dict[str, str]]:
     table = {}
     for cell in notebook.code_cells:
         entry = {"fold": fold(cell), "picture": untitled_picture(cell)}
+        if is_exercise(cell):
+            entry["code"] = "show"
         if label_of(cell) is not None:
             entry |= {"heading": heading_of(cell), "place": f"section-{label_of(cell)}"}
         table[first_lines(code_of(cell))] = entry

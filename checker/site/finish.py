@@ -8,13 +8,14 @@ what "Try it" loads.
 import json
 import os
 import re
+import shutil
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
 from checker.editions.colab import for_colab
 from checker.pages.card import card
-from checker.pages.templates import style, template
+from checker.pages.templates import HERE, MATH_FONT, style, template, with_math_font
 from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
@@ -22,6 +23,7 @@ from checker.reading.website import NOTEBOOK, Website
 from checker.site import equations
 from checker.site.linking import Entry, linked
 from checker.site.pieces import trying
+from checker.site.pieces.thumbnails import thumbnail
 from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
@@ -36,12 +38,17 @@ FROM_ELSEWHERE = re.compile(
 BODY = re.compile(r"<body\b[^>]*>")
 CONTENT = "quarto-document-content"  # the id of what a page of Quarto's is about
 SKIP = f'<a class="skip" href="#{CONTENT}">Skip to the content</a>'  # for whoever goes on by the keyboard
+# The opening of a notebook's page, which no cell of it holds.
+TEACHES, TEACHES_HEADING = "teaches", "What it teaches"
+OF_RESULT = 1000  # pixels that the picture in it is wide
+QUARTOS_CONTENTS = re.compile(r'<nav id="TOC".*?<ul[^>]*>', re.DOTALL)
 BELOW = "</header>"  # of the title, on a page of either engine
 
 
 def finish(project: Path, folder: Path, site: Website) -> None:
     """Finish the pages of a site that an engine wrote into a folder."""
     listed = papers(project) if REFERENCES in site.pages else []
+    (folder / FILES).mkdir(parents=True, exist_ok=True)
     for source in site.pages:
         page = folder / source.with_suffix(".html")
         if not page.is_file():
@@ -53,7 +60,8 @@ def finish(project: Path, folder: Path, site: Website) -> None:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)
         text = linked(text, _entries(project, source, site, listed))
-        write_beside(page, text)
+        write_beside(page, with_math_font(text, _from(source, FILES / MATH_FONT)))
+    shutil.copyfile(HERE / MATH_FONT, folder / FILES / MATH_FONT)
     trying.put_beside(folder / TRY, project)
 
 
@@ -65,7 +73,10 @@ def opening(project: Path, source: Path, site: Website) -> str:
     before = [(_from(source, other.with_suffix(".html")), title_of(read(project / other))) for other in needed]
     files = [(_from(source, FILES / name), words) for name, words, _ in editions(project, source)]
     return template("open.html.j2").render(
+        place=TEACHES,
+        heading=TEACHES_HEADING,
         card=told,
+        picture=thumbnail(told.picture, OF_RESULT),
         before=before,
         files=files,
         equations=_equations(project, source, site),
@@ -107,12 +118,14 @@ def _write_files(project: Path, source: Path, folder: Path, site: Website) -> No
 
 
 def _with_openings(page: str, opening: str) -> str:
-    """A page with the opening below its title; a page without a title's end stays as it is."""
+    """A page with the opening below its title, and first in Quarto's contents; without a title's end it stays as it is."""
     place = page.find(BELOW, page.find("<main"))
     if place < 0:
         return page
     place += len(BELOW)
-    return page[:place] + opening + page[place:]
+    page = page[:place] + opening + page[place:]
+    link = f'<li><a href="#{TEACHES}" class="nav-link" data-scroll-target="#{TEACHES}">{TEACHES_HEADING}</a></li>'
+    return QUARTOS_CONTENTS.sub(lambda contents: contents[0] + link, page, count=1)
 
 
 def _entries(project: Path, source: Path, site: Website, listed: list[Paper]) -> list[Entry]:

@@ -8,8 +8,8 @@ COLOURS = 32  # of a drawing; it has few
 PNG = "data:image/png;base64,"
 
 
-def thumbnail(address: str) -> str:
-    """A PNG in a `data:` address, made small; any other address as it is, and all where Pillow is not installed."""
+def thumbnail(address: str, width: int = WIDTH) -> str:
+    """A PNG in a `data:` address, made at most `width` pixels wide; any other as it is, all without Pillow."""
     try:
         from PIL import Image
     except ImportError:  # it comes with matplotlib, which the checker alone does not need
@@ -17,10 +17,10 @@ def thumbnail(address: str) -> str:
     if not address.startswith(PNG):
         return address
     with Image.open(io.BytesIO(base64.b64decode(address.removeprefix(PNG)))) as picture:
-        height = round(picture.height * WIDTH / picture.width)
+        height = round(picture.height * width / picture.width)
         small = picture.convert("RGB")
-        if picture.width > WIDTH:
-            small = small.resize((WIDTH, height), Image.Resampling.LANCZOS)
+        if picture.width > width:
+            small = small.resize((width, height), Image.Resampling.LANCZOS)
         out = io.BytesIO()
         small.quantize(COLOURS).save(out, "PNG", optimize=True)
     made = PNG + base64.b64encode(out.getvalue()).decode()

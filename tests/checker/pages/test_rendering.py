@@ -14,15 +14,6 @@ from tests.checker.conftest import code, markdown
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 
-@pytest.fixture
-def page(good, save, tmp_path):
-    def make(*extra_cells) -> str:
-        good["cells"] += extra_cells
-        return render(save(good), tmp_path / "out", "builtin").read_text()
-
-    return make
-
-
 def listed(text: str) -> list[tuple[str, str]]:
     """(anchor, heading) of a page's list of contents."""
     return re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', text.split("</nav>")[0])
@@ -71,6 +62,22 @@ FOLDS = {
 @pytest.mark.parametrize("source", FOLDS)
 def test_a_fold_says_what_is_in_it(page, source):
     assert f"<summary>{FOLDS[source]} <small>In [1]" in page(code(source))
+
+
+def test_the_code_of_an_exercise_is_open(page):
+    """Catches exercises that a reader of the page sees only after a click, and plumbing that is as loud as they are."""
+    exercise = code("def f(x):\n    # student code here\n    # TODO: twice\n    return 2 * x\n    # end student code")
+    text = page(code("import math"), exercise)
+    folds = re.findall(r'<details class="fold"( open)?>.*?</details>', text, re.DOTALL)
+    assert folds[-2:] == ["", " open"] and set(folds[:-1]) == {""}
+
+
+def test_each_line_of_code_is_an_element(page):
+    """Catches wrapped code that goes back to the edge, a line that is lost, and a blank one that is doubled."""
+    text = page(code('def f():\n    """Two\n    lines"""\n\n    return 1'))
+    lines = re.findall(r'<span class="li">(.*?)\n</span>', text[text.rindex("<pre><span></span>") :])
+    plain = [re.sub("<[^>]*>", "", line) for line in lines]
+    assert plain == ["def f():", '    """Two', '    lines"""', "", "    return 1"]
 
 
 def picture(source: str, pictures: int = 1) -> dict:

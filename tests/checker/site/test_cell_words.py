@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.pages.cells import code_of, fold
+from checker.pages.cells import code_of, fold, is_exercise
 from checker.reading.layout import heading_of
 from checker.reading.notebook import read
 from checker.reading.website import website
@@ -44,18 +44,19 @@ def through(filters: str, markdown: str, given: str, folder: Path) -> list[dict]
     return json.loads(done.stdout)["blocks"]
 
 
-def filtered(source: Path, folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
-    """The headings with their places, and the titles of folds, that the filter makes of a notebook's code cells."""
+def filtered(source: Path, folder: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str | None]]]:
+    """The headings with their places, and the titles and states of folds, that the filter makes of code cells."""
     codes = [code_of(cell) for cell in read(PROJECT / source).code_cells]
     markdown = "\n".join(f"::: {{.cell}}\n``````` {{.python .cell-code}}\n{code}\n```````\n:::\n" for code in codes)
     given = QUARTO.format(notebook=as_lua(f"/elsewhere/{source.name}"), folder=as_lua(str(folder)))
     # Only the filters of cells: the last one of the file reads the notebook itself, for Cell 0.
     blocks = through("{ { Div = cell } }", markdown, given, folder)
     cells = [block["c"][1] for block in blocks if block["t"] == "Div"]
-    summaries = [dict(code["c"][0][2]).get("code-summary") for (code, *_) in cells]
+    attributes = [dict(code["c"][0][2]) for (code, *_) in cells]
+    folds = [(one.get("code-summary"), one.get("code-fold")) for one in attributes]
     headings = [block["c"] for block in blocks if block["t"] == "Header"]
     said = [" ".join("".join(part.get("c", " ") for part in inlines).split()) for _, _, inlines in headings]
-    return list(zip(said, [attributes[0] for _, attributes, _ in headings], strict=True)), summaries
+    return list(zip(said, [attributes[0] for _, attributes, _ in headings], strict=True)), folds
 
 
 @pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda source: source.stem)
@@ -65,9 +66,10 @@ def test_quarto_says_of_a_cell_what_the_built_in_page_says(source, tmp_path, mon
         pytest.skip("no pandoc is installed")
     monkeypatch.setattr(cell_words, "as_text", as_lua)
     cell_words.write_for_quarto(PROJECT, [source], tmp_path)
-    headings, summaries = filtered(source, tmp_path)
+    headings, folds = filtered(source, tmp_path)
     cells = list(read(PROJECT / source).code_cells)
-    assert summaries == [fold(cell) for cell in cells]
+    assert folds == [(fold(cell), "show" if is_exercise(cell) else None) for cell in cells]
+    assert any(is_exercise(cell) for cell in cells)
     assert [heading for heading, _ in headings] == [heading_of(cell) for cell in cells if heading_of(cell)]
     assert [place for _, place in headings] == [f"section-{heading[5]}" for heading, _ in headings]
 

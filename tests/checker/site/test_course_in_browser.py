@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.pages.rendering import render
+from checker.pages.templates import MATH_FONT
 from checker.site.pieces import trying
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import markdown
@@ -61,7 +62,8 @@ def assert_all_fit(shown, pages: list[Path]) -> None:
     for page in pages:
         assert page.stat().st_size < HEAVIEST, page
         for width, dark in LOOKS:
-            assert assert_fits(shown, page.as_uri(), width, dark) == [page.as_uri()]
+            loaded = assert_fits(shown, page.as_uri(), width, dark)
+            assert loaded[0] == page.as_uri() and all(Path(font).name == MATH_FONT for font in loaded[1:])
         if (PROJECT / "notebooks" / page.name).with_suffix(".ipynb").is_file():
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
@@ -84,6 +86,57 @@ def test_paper_shows_code_and_no_form(shown, pages):
     form = "return getComputedStyle(document.querySelector('.rubric')).display;"
     assert shown.run(height) > 20 and shown.run(form) == "none"
     assert_paper_can_be_read(shown, report.as_uri())
+
+
+def test_a_page_begins_with_what_it_teaches_and_lists_it_first(shown, pages):
+    """Catches a page that begins as a log does: with the settings of its own file."""
+    shown.show(page_of(pages, "dots").as_uri())
+    first = """
+    const headings = [...document.querySelectorAll("main h2")].slice(0, 2);
+    const listed = [...document.querySelectorAll(".here ol a")].slice(0, 2);
+    return [headings, listed].map((some) => some.map((one) => one.textContent));
+    """
+    assert shown.run(first) == [["What it teaches", "Cell 0: Quarto's YAML header"]] * 2
+    height = "return document.querySelector('.settings').getBoundingClientRect().height;"
+    assert shown.run(height) < 60
+    assert shown.run("return document.querySelector('#teaches + figure img').naturalWidth;") > 400
+
+
+def test_the_theme_is_chosen_on_the_page(shown, pages):
+    """Catches a button that does nothing, and drawings that stay white slabs in the dark."""
+    look = """
+    const of = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
+    return [of("body", "backgroundColor"), of("main figure img", "filter") !== "none"];
+    """
+    shown.show(page_of(pages, "dots").as_uri())
+    light = shown.run(look)
+    shown.run("document.querySelector('button.theme').click();")
+    chosen = shown.run(look)
+    shown.show(page_of(pages, "dots").as_uri(), dark=True)
+    dark = shown.run(look)
+    shown.run("localStorage.clear();")
+    assert light == ["rgb(255, 255, 255)", False] and chosen == dark == ["rgb(20, 23, 26)", True]
+
+
+def test_a_picture_opens_at_its_own_size_on_a_phone(shown, pages):
+    """Catches a figure of 1,300 pixels that a phone shows at 349 and no way to see more of it."""
+    page = page_of(pages, "maxent_irl")
+    shown.show(page.as_uri(), width=390)
+    widths = """
+    const image = [...document.querySelectorAll("main figure img[role=button]")].at(-1);
+    image.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    const whole = document.querySelector("dialog img");
+    const found = [image.clientWidth, whole.clientWidth, whole.naturalWidth, whole.alt === image.alt];
+    document.querySelector("dialog .close").click();
+    return [...found, document.querySelectorAll("dialog[open]").length];
+    """
+    small, whole, natural, named, left = shown.run(widths)
+    assert small < 360 < whole == natural and named and left == 0
+
+
+def page_of(pages: list[Path], name: str) -> Path:
+    """The site's page of a notebook."""
+    return next(page for page in pages if page.stem == name)
 
 
 def test_all_code_opens_at_once_and_by_section(shown, pages):

@@ -114,7 +114,9 @@ def test_a_page_loads_nothing_from_elsewhere(pages):
     for page, found in pages.items():
         assert all(address.startswith("data:") for address in found.loaded), page
         styles = "".join(re.findall(r"<style>(.*?)</style>", page.read_text(encoding="utf-8"), re.DOTALL))
-        assert "@import" not in styles and "url(" not in styles, page
+        fonts = [(page.parent / address).resolve() for address in re.findall(r"url\((.*?)\)", styles)]
+        assert "@import" not in styles and all(font.is_file() for font in fonts), page
+        assert len(fonts) == ("<math" in page.read_text(encoding="utf-8")), page
 
 
 def test_headings_of_pages_stand_where_the_search_of_quarto_finds_them():
@@ -329,10 +331,9 @@ def test_both_engines_read_the_same_styles(theme):
     )
     sheet = templates.css()
     assert (PROJECT / "checker/pages/both.scss").read_text(encoding="utf-8") in sheet
-    first = sheet.split("@media")[0] if theme == "light" else sheet.split("@media")[1]
-    in_sheet = re.findall(r"--(\w+): (#\w+);", first[: first.index("}")])
-    assert [name for name, _ in in_sheet] == list(templates.COLOURS.values())
-    assert {colour for _, colour in in_sheet} <= set(colours)
+    in_sheet = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\);", sheet[: sheet.index("}")])
+    assert [name for name, *_ in in_sheet] == list(templates.COLOURS.values())
+    assert {light if theme == "light" else dark for _, light, dark in in_sheet} <= set(colours)
 
 
 def test_every_colour_of_a_style_is_defined():

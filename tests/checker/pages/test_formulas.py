@@ -1,0 +1,80 @@
+"""Formulas as browsers show them: names at their distance, letters of other alphabets, a font that stretches."""
+
+import re
+
+import pytest
+
+from checker.pages.formulas import formulas
+from checker.pages.parts import Parts
+from checker.pages.templates import HERE, MATH_FONT, with_math_font
+from tests.checker.browser import CHROMIUM, DRIVER, browser
+
+SPACE = '<mspace width="0.167em" />'
+
+
+def shown(tex: str) -> str:
+    """The inside of a formula's MathML."""
+    parts = Parts()
+    made = parts.fill(formulas(f"${tex}$", parts))
+    return re.fullmatch(r"<math [^>]*>(.*)</math>", made)[1]
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"\log p", f"<mrow><mi>log</mi>{SPACE}<mi>p</mi></mrow>"),
+        (r"2\log p", f"<mrow><mn>2</mn>{SPACE}<mi>log</mi>{SPACE}<mi>p</mi></mrow>"),
+        (r"\log(p)", '<mrow><mi>log</mi><mo stretchy="false">(</mo><mi>p</mi><mo stretchy="false">)</mo></mrow>'),
+        (r"\operatorname{std}r", f"<mrow><mi>std</mi>{SPACE}<mi>r</mi></mrow>"),
+        (r"-\log p", f"<mrow><mo>−</mo><mi>log</mi>{SPACE}<mi>p</mi></mrow>"),
+        (r"\max_a Q", f"<mrow><msub><mi>max</mi><mi>a</mi></msub>{SPACE}<mi>Q</mi></mrow>"),
+        ("ab", "<mrow><mi>a</mi><mi>b</mi></mrow>"),
+    ],
+)
+def test_the_name_of_a_function_keeps_its_distance(tex, expected):
+    """Catches "logp" as one word, a space before a bracket or a sign, and wide ones around a name read as an operator."""
+    assert shown(tex) == expected
+
+
+@pytest.mark.parametrize(
+    ("tex", "letter"),
+    [(r"\mathbb{E}", "𝔼"), (r"\mathbb E", "𝔼"), (r"\mathbb R", "ℝ"), (r"\mathbb{1}", "𝟙"), (r"\mathcal L", "ℒ"), (r"\mathbf x", "𝐱")],
+)  # fmt: skip
+def test_letters_of_other_alphabets_are_characters(tex, letter):
+    """Catches an expectation in italics: browsers know no `mathvariant` but one."""
+    assert re.sub("<[^>]*>", "", shown(tex)) == letter
+
+
+def test_a_page_carries_the_font_where_it_has_formulas():
+    """Catches 57 kB in a page without any, a page that goes without, and a font that outgrows a report."""
+    page = "<head><style>p {}</style></head><p></p>"
+    assert with_math_font(page) == page
+    with_formula = page.replace("<p>", "<p><math></math>")
+    inside = with_math_font(with_formula)
+    assert inside.count("<style>") == 1 and "data:font/woff2;base64," in inside
+    assert len(inside) - len(page) < 60_000
+    assert f"url(../{MATH_FONT})" in with_math_font(with_formula, f"../{MATH_FONT}")
+    assert (HERE / MATH_FONT).read_bytes()[:4] == b"wOF2"
+
+
+@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="no Chromium is installed")
+def test_sums_are_large_and_brackets_stretch(page, tmp_path):
+    """Catches a font without its table for mathematics, and a policy that keeps it out."""
+    text = page(
+        {"cell_type": "markdown", "id": "f", "metadata": {}, "source": r"$$\left(\sum_i \frac{a}{b}\right) x$$"}
+    )
+    file = tmp_path / "page.html"
+    file.write_text(text, encoding="utf-8")
+    heights = """
+    return document.fonts.ready.then(() => {
+      const height = (one) => one.getBoundingClientRect().height;
+      const [open, sum] = [...document.querySelectorAll("math mo")];
+      return [height(open), height(sum), height(document.querySelector("math mi")), document.fonts.size,
+              [...document.fonts].every((font) => font.status === "loaded")];
+    });
+    """
+    with browser(tmp_path / "profile") as running:
+        running.show(file.as_uri())
+        bracket, sign, letter, fonts, loaded = running.run(heights)
+    assert fonts == 1 and loaded
+    assert sign > 1.5 * letter and bracket > 1.8 * letter
