@@ -17,7 +17,7 @@ from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
-from shared.guard import verify
+from shared.guard import GuardReport, verify
 from shared.kl import k1
 from shared.logps import completion_logps
 from shared.models import reference_model
@@ -66,6 +66,11 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
         _ = self.sampling  # checks its own fields
+
+    @property
+    def needs_reference(self) -> bool:
+        """True where a frozen model is needed beside the policy."""
+        return self.beta > 0
 
     @property
     def sampling(self) -> Sampling:
@@ -233,7 +238,7 @@ class RolloutAlgorithm(Algorithm):
         """
         experience = self.collect(rows, step, share)
         while not self.verified:
-            report = verify(self.policy, experience.rollout)
+            report = self.verify(experience)
             # The guard may have left a fast pass that was wrong. Then this was sampled with the wrong one: all processes
             # leave it, and sample again.
             fell_back = share.processes.any(report.fell_back)
@@ -245,6 +250,10 @@ class RolloutAlgorithm(Algorithm):
                     take_general_path(self.reference)
                 experience = self.collect(rows, step, share)
         return experience
+
+    def verify(self, experience: Experience) -> GuardReport:
+        """The guard's comparisons for the model that sampled. Raises `UntrustedModel` as `shared.guard.verify` does."""
+        return verify(self.policy, experience.rollout)
 
     def completion_records(self, experience: Experience, rows: Sequence[dict]) -> list[list[dict]]:
         names = [name_of(function) for function in functions_of(self.reward_funcs)]

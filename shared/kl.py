@@ -104,3 +104,30 @@ def completion_kl(
     Gradient as a loss: the first part above. What a token does to the KL of later ones is left out.
     """
     return exact_kl(logits, ref_logits).masked_fill(completion_mask == 0, 0.0).sum(dim=1)
+
+
+def distillation_divergence(
+    logits: Float[Tensor, "*shape V"], teacher_logits: Float[Tensor, "*shape V"], alpha: float = 1.0
+) -> Float[Tensor, "*shape"]:
+    """The distance of a student pi from a teacher p, summed over the whole vocabulary, from logits (*, V) to (*).
+
+        alpha 0        forward KL   KL(p || pi)  =  sum_v p(v) (log p(v) - log pi(v))
+        alpha 1        reverse KL   KL(pi || p)
+        between them   alpha KL(p || m) + (1 - alpha) KL(pi || m)   with m = alpha p + (1 - alpha) pi
+
+    The last is the generalised Jensen-Shannon divergence of GKD (Agarwal et al. 2023, arXiv:2306.13649), which that paper
+    names beta; alpha is TRL's name in its self-distillation. The paper's equation was not read: this is its definition
+    from the two KL, held to TRL's loss. Between the ends it is at most the entropy of (alpha, 1 - alpha), and goes to 0
+    at either end, so neighbouring alphas are not on one scale with alpha 0 and 1.
+
+    Forward: the gradient by the student's logits is pi - p, and it is the mean of cross-entropies with tokens of the
+    teacher. Reverse: pi(v) (log pi(v) - log p(v) - KL), which is 0 for a token that the student never says.
+    """
+    if alpha == 0:
+        return exact_kl(teacher_logits, logits)
+    if alpha == 1:
+        return exact_kl(logits, teacher_logits)
+    mixture = alpha * teacher_logits.softmax(-1) + (1 - alpha) * logits.softmax(-1)  # (*, V)
+    # A token that both forbid has probability 0 in the mixture too, where the logarithm has no gradient.
+    log_mixture = mixture.clamp(min=torch.finfo(mixture.dtype).tiny).log()
+    return alpha * exact_kl(teacher_logits, log_mixture) + (1 - alpha) * exact_kl(logits, log_mixture)

@@ -126,18 +126,31 @@ def completion_logps(
     Returns:
         (B, C) log-probabilities and (B, C) entropies or None; 0 in the padding and where an environment spoke.
     """
+    logits, row_of_token, token_places = distributions(model, rollout)
+    choice = rollout.choices.flatten().index_select(0, token_places)  # (L,), the token's number among the W logits
+    logps = by_completion(token_logps(logits, choice, row_of_token), token_places, rollout)
+    if not with_entropy:
+        return logps, None
+    entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
+    return logps, by_completion(entropy.index_select(0, row_of_token), token_places, rollout)
+
+
+def distributions(
+    model: PreTrainedModel, rollout: Rollout
+) -> tuple[Float[Tensor, "R W"], Int[Tensor, "L"], Int[Tensor, "L"]]:
+    """The distributions that a model has where a rollout's tokens were drawn: their logits, of each context once.
+
+    Returns:
+        the logits after temperature, top-k, top-p and constraint; for each of L tokens its row of them; and its place
+        among the B x C. The tokens are those that were not certain beforehand.
+    """
     C = rollout.completion_ids.size(1)
     device = rollout.completion_ids.device
     # Where the constraint allows a single token, its probability is 1 whatever the model says: it is not computed.
     token_places = real_tokens(rollout.uncertain_lengths, C).to(device)  # (L,), among B x C
     choice = rollout.choices.flatten().index_select(0, token_places)  # (L,), the token's number among the W logits
     logits, row_of_token = token_logits(model, rollout, token_places, choice)  # (R, W), (L,)
-
-    logps = by_completion(token_logps(logits, choice, row_of_token), token_places, rollout)
-    if not with_entropy:
-        return logps, None
-    entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
-    return logps, by_completion(entropy.index_select(0, row_of_token), token_places, rollout)
+    return logits, row_of_token, token_places
 
 
 def by_completion(values: Float[Tensor, "L"], token_places: Int[Tensor, "L"], rollout: Rollout) -> Float[Tensor, "B C"]:

@@ -16,6 +16,7 @@ from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
 from shared.tasks import addition, analogies, countdown, dots, game, poker, sentences
+from shared.tasks.documents import ANSWER_KEY
 
 # Which weights are trained, by name.
 TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
@@ -52,6 +53,8 @@ class Recipe:
     constrained: whether completions are restricted to the task's labels.
     samples: how many completions of a held-out prompt are drawn at temperature 1; 0 measures the greedy one.
     environment_factory: makes what answers the policy inside of a completion (`shared.environment`); None for nothing.
+    teacher_header: goes before the prompt that a teacher reads (`shared.distill`); None where the embedded model knows
+        no header under which it does better.
     warm_up: what is learnt before the measurement and the training; None for nothing.
     """
 
@@ -67,6 +70,7 @@ class Recipe:
     constrained: bool = False
     samples: int = 0
     environment_factory: EnvironmentFactory | None = None
+    teacher_header: str | None = None
     warm_up: WarmUp | None = None
 
     @property
@@ -126,7 +130,17 @@ RECIPES = {
         settings=GROUPS_OF_8 | {"steps": 40, "learning_rate": 3e-4},
         train_rows=1000,
         eval_rows=200,
+        own={
+            "distill": {
+                "prompts_per_step": 32,
+                "num_generations": 1,
+                "steps": 32,
+                "learning_rate": 1e-3,
+                "teacher_temperature": 0.3,
+            }
+        },
         samples=4,
+        teacher_header=ANSWER_KEY,
     ),
     "sentences": Recipe(
         task=sentences,
@@ -193,3 +207,28 @@ def measuring(recipe: Recipe, materials: Materials) -> dict[str, object]:
     sampled = {"temperature": 1.0, "num_generations": recipe.samples} if recipe.samples else {}
     answered = {"constraint": materials.constraint, "environment_factory": recipe.environment_factory}
     return {"max_new_tokens": materials.max_new_tokens} | answered | sampled
+
+
+def with_teacher_prompts(recipe: Recipe, rows: Sequence[dict], tokenizer: PreTrainedTokenizerBase) -> list[dict]:
+    """The rows with what a teacher reads, `teacher_prompt`: the student's prompt below the recipe's header.
+
+    Raises ValueError where there is none, and for a chat model, which has never read such headers.
+    """
+    header = teacher_header_of(recipe)
+    if tokenizer.chat_template:
+        raise ValueError(
+            f"{header.strip()!r} is a header of the embedded model's and tells a chat model nothing: call "
+            "shared.distill.train with rows whose teacher_prompt tells it more than the prompt does."
+        )
+    return [row | {"teacher_prompt": header + row["prompt"]} for row in rows]
+
+
+def teacher_header_of(recipe: Recipe) -> str:
+    """The header of the teacher's prompts. ValueError for a recipe without one."""
+    if recipe.teacher_header is None:
+        having = ", ".join(name for name, other in RECIPES.items() if other.teacher_header is not None)
+        raise ValueError(
+            f"{recipe.name} has no header under which a teacher does better; {having} has. Or call "
+            "shared.distill.train with rows that have a teacher_prompt."
+        )
+    return recipe.teacher_header

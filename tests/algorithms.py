@@ -2,8 +2,9 @@
 
 import torch
 
-from shared import dpo, grpo, ppo, reward_model, rloo, supervised
+from shared import distill, dpo, grpo, ppo, reward_model, rloo, supervised
 from shared.algorithm import TrainingConfig
+from shared.distill import DistillConfig
 from shared.dpo import DPOConfig
 from shared.grpo import GRPOConfig
 from shared.ppo import ActorCritic, PPOConfig
@@ -12,7 +13,7 @@ from shared.rloo import RLOOConfig
 from tests.fakes import letter_tokenizer, tiny_llama
 
 SAMPLING = ("GRPO", "RLOO", "PPO")  # those that sample completions and have a constraint and a reference
-ALL = (*SAMPLING, "supervised", "DPO", "reward model")
+ALL = (*SAMPLING, "distillation", "supervised", "DPO", "reward model")
 TEXTS = [{"prompt": p, "completion": c} for p, c in [("abc", "de"), ("d", "b"), ("efg", "hhh"), ("hi", "j")]]
 
 CHOICES = [
@@ -21,6 +22,9 @@ CHOICES = [
     {"prompt": "efg", "chosen": "hhh", "rejected": "a"},
     {"prompt": "hi", "chosen": "c", "rejected": "jj"},
 ]
+
+
+TAUGHT = [row | {"teacher_prompt": "jj" + row["prompt"]} for row in TEXTS]
 
 
 def longer_is_better(prompts, completions, **columns):
@@ -45,6 +49,17 @@ def start(name: str, seed: int = 0):
     if name == "supervised":
         return model, lambda tokenizer, **options: supervised.train(
             model, tokenizer, TEXTS, TrainingConfig(**size | options.pop("settings")), progress=False, **options
+        )
+    if name == "distillation":
+        return model, lambda tokenizer, **options: distill.train(
+            model,
+            tokenizer,
+            TAUGHT,
+            longer_is_better,
+            DistillConfig(**size | {"max_new_tokens": 4, "num_generations": 2} | options.pop("settings")),
+            teacher=reference,
+            progress=False,
+            **options,
         )
     if name == "DPO":
         return model, lambda tokenizer, **options: dpo.train(

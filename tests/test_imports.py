@@ -19,7 +19,7 @@ LAYERS = [
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},
-    {"grpo", "ppo", "rloo", "supervised", "dpo", "reward_model"},
+    {"grpo", "ppo", "rloo", "distill", "supervised", "dpo", "reward_model"},
     {"tables", "rollouts"},
     {"evaluate", "exact", "recorded", "rejection"},
     {"plots"},

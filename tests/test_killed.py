@@ -46,7 +46,7 @@ def finished(process: subprocess.Popen) -> dict:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "supervised"])
+@pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "distillation", "supervised"])
 def test_a_killed_run_ends_where_an_uninterrupted_one_does(name, tmp_path):
     """Catches what is not in the checkpoint, a half-written file, and a lock that outlives its process."""
     whole = finished(begin(name, tmp_path / "whole.pt"))

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from shared.algorithm import TrainingConfig
+from shared.distill import DistillConfig
 from shared.dpo import DPOConfig
 from shared.engine.processes import ALONE
 from shared.ppo import PPOConfig
@@ -71,6 +72,11 @@ OTHERS = {
     "reinforce": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "baseline": "none"})), {}),
     "ppo in reward": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "kl_in": "reward", "minibatches": 3})), {}),
     "ppo lora": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 5, "beta": 0.05})), {"lora": True}),
+    "distill": (("distill", DistillConfig(**SAMPLED | {"prompts_per_step": 7, "minibatches": 2})), {}),
+    "distill lora": (
+        ("distill", DistillConfig(**SAMPLED | {"prompts_per_step": 5, "distillation_alpha": 0.3})),
+        {"lora": True},
+    ),
     "dpo": (("dpo", DPOConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)), {}),
     "supervised": (
         ("supervised", TrainingConfig(steps=3, prompts_per_step=5, minibatches=2, num_iterations=2, log_every=0)),

@@ -1,13 +1,15 @@
 """The recipes of the tasks: settings that exist, rewards that take the task's rows."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from shared.distill import DistillConfig
 from shared.grpo import GRPOConfig
 from shared.models import load_policy
 from shared.ppo import PPOConfig
-from shared.recipes import RECIPES, TRAINED, measuring, prepare
+from shared.recipes import RECIPES, TRAINED, measuring, prepare, with_teacher_prompts
 from shared.rewards import columns_of, score
 from shared.rloo import RLOOConfig
 
@@ -25,7 +27,7 @@ def test_every_algorithm_takes_the_settings_of_every_task(name, algorithm):
     """Catches a setting that is misspelt (it would be left out without a word) or that an algorithm refuses."""
     recipe = RECIPES[name]
     known = set().union(*(config.__dataclass_fields__ for config in CONFIGS.values()))
-    assert set(recipe.settings) <= known and set(recipe.own) <= CONFIGS.keys()
+    assert set(recipe.settings) <= known and set(recipe.own) <= {*CONFIGS, "distill"}
     settings = recipe.settings_of(algorithm, CONFIGS[algorithm])
     config = CONFIGS[algorithm](**settings)
     assert {key: getattr(config, key) for key in settings} == settings
@@ -35,6 +37,20 @@ def test_every_algorithm_takes_the_settings_of_every_task(name, algorithm):
 def test_what_an_algorithm_needs_goes_before_what_all_share():
     settings = RECIPES["sentences"].settings_of("ppo", PPOConfig)
     assert settings["prompts_per_step"] == 48 and settings["beta"] == 0.1
+
+
+def test_a_teacher_reads_a_header_more_and_the_student_nothing_of_it(tokenizer):
+    """Catches a header that reaches the student, who would then have nothing to learn."""
+    recipe = replace(RECIPES["countdown"], train_rows=4)
+    rows = prepare(recipe, tokenizer).train_rows
+    taught = with_teacher_prompts(recipe, rows, tokenizer)
+    assert [row["teacher_prompt"] for row in taught] == ["answer key\n" + row["prompt"] for row in rows]
+    assert [{**row, "teacher_prompt": None} for row in rows] == [{**row, "teacher_prompt": None} for row in taught]
+    DistillConfig(**recipe.settings_of("distill", DistillConfig))
+    with pytest.raises(ValueError, match="dots has no header.*countdown has"):
+        with_teacher_prompts(RECIPES["dots"], rows, tokenizer)
+    with pytest.raises(ValueError, match="tells a chat model nothing"):
+        with_teacher_prompts(recipe, rows, SimpleNamespace(chat_template="{{ messages }}"))
 
 
 @pytest.mark.parametrize("name", RECIPES)

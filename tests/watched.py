@@ -8,6 +8,7 @@ import torch
 from shared import experience, training
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
+from shared.distill import Distillation, DistillConfig
 from shared.dpo import DPO
 from shared.engine.processes import ALONE
 from shared.grpo import GRPO, GRPOConfig
@@ -20,7 +21,13 @@ from tests.several import in_processes
 
 PROMPTS = ("abc", "d", "efghijab", "ab", "hij", "dd", "cab", "f")
 ROWS = [
-    {"prompt": prompt, "completion": prompt[::-1] + "a", "chosen": prompt[::-1], "rejected": "ba" + prompt}
+    {
+        "prompt": prompt,
+        "completion": prompt[::-1] + "a",
+        "chosen": prompt[::-1],
+        "rejected": "ba" + prompt,
+        "teacher_prompt": "j" + prompt,
+    }
     for prompt in PROMPTS
 ]
 SAMPLED = dict(steps=3, num_generations=3, max_new_tokens=5, log_every=0, learning_rate=1e-3, weight_decay=0.1)
@@ -28,7 +35,12 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 # transformers computes Llama's norms in float32 whatever the model is, where a difference of 1e-16 may be rounded to one
 # of 1e-7: what is to agree to 1e-10 is another model.
 MODELS = {torch.float32: tiny_llama, torch.float64: tiny_gpt2}
-KINDS = {"grpo": (GRPO, GRPOConfig), "rloo": (RLOO, RLOOConfig), "ppo": (PPO, PPOConfig)}
+KINDS = {
+    "grpo": (GRPO, GRPOConfig),
+    "rloo": (RLOO, RLOOConfig),
+    "ppo": (PPO, PPOConfig),
+    "distill": (Distillation, DistillConfig),
+}
 
 
 def uneven(prompts, completions, **columns):
@@ -51,7 +63,7 @@ def algorithm_of(kind, config, dtype, lora=False, constrained=False):
     if kind == "ppo":
         trained = ActorCritic(model).to(dtype)
         torch.nn.init.normal_(trained.value_head[-1].weight, generator=torch.Generator().manual_seed(2))
-    reference = make(1).eval().to(dtype) if config.beta and not lora else None
+    reference = make(1).eval().to(dtype) if config.needs_reference and not lora else None
     trie = answer_trie(tokenizer, ["a", "ab", "b", "ccc", "aaaa"]) if constrained else None
     return KINDS[kind][0](trained, tokenizer, uneven, config, reference=reference, constraint=trie)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from transformers import PreTrainedModel
 
 from shared.critic import ActorCritic
+from shared.distill import Distillation, DistillConfig
 from shared.experience import RolloutAlgorithm, RolloutConfig
 from shared.grpo import GRPO, GRPOConfig
 from shared.ppo import PPO, PPOConfig
@@ -24,6 +25,7 @@ class Kind:
 ALGORITHMS = {
     "grpo": Kind(GRPO, GRPOConfig),
     "rloo": Kind(RLOO, RLOOConfig),
+    "distill": Kind(Distillation, DistillConfig),
     "ppo": Kind(PPO, PPOConfig, ActorCritic),
 }
 

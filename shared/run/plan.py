@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.distill import TEACHER_PROMPT
 from shared.experience import RolloutConfig
-from shared.recipes import Recipe
+from shared.recipes import Recipe, teacher_header_of
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS, config_for
 from shared.saving import refuse_to_overwrite
@@ -58,6 +59,8 @@ class Plan:
 
 def check(plan: Plan) -> None:
     """Tell a mistake before a model is loaded, and not after a night of training. Raises ValueError."""
+    if TEACHER_PROMPT in ALGORITHMS[plan.algorithm].algorithm.columns:
+        teacher_header_of(plan.recipe)
     plan.config(max_new_tokens=1)
     for where in plan.logs:
         loggers.check(where)

@@ -9,11 +9,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import supervised, training
 from shared.algorithm import TrainingConfig
+from shared.distill import TEACHER_PROMPT
 from shared.engine.processes import Processes
 from shared.evaluate import Evaluation, evaluate
 from shared.models import frozen_copy, load_policy, parameter_summary
 from shared.progress import silence
-from shared.recipes import TRAINED, WarmUp, measuring, prepare
+from shared.recipes import TRAINED, WarmUp, measuring, prepare, with_teacher_prompts
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
@@ -56,12 +57,15 @@ def run(plan: Plan) -> dict:
         )
 
     kind = ALGORITHMS[plan.algorithm]
+    train_rows = materials.train_rows
+    if TEACHER_PROMPT in kind.algorithm.columns:
+        train_rows = with_teacher_prompts(plan.recipe, train_rows, tokenizer)
     algorithm = kind.algorithm(
         kind.trained(model),
         tokenizer,
         plan.recipe.reward_funcs,
         config,
-        reference=reference if config.beta else None,
+        reference=reference if config.needs_reference else None,
         constraint=materials.constraint,
         environment_factory=plan.recipe.environment_factory,
     )
@@ -72,7 +76,7 @@ def run(plan: Plan) -> dict:
         stop = stack.enter_context(stop_after_the_step(say))
         history = training.train(
             algorithm,
-            materials.train_rows,
+            train_rows,
             config,
             evaluate=lambda trained: measure(algorithm.policy).mean,
             checkpoint_path=plan.checkpoint,

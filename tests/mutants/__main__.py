@@ -26,7 +26,7 @@ KEPT = ["tests/engine/test_resume.py", "tests/engine/test_fingerprints.py", *SAV
 LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
 TESTS = {
     "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
-    "shared/kl.py": ["tests/test_kl.py"],
+    "shared/kl.py": ["tests/test_kl.py", "tests/test_distill.py"],
     "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py", "tests/test_reward_model.py"],
     "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
     "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
@@ -55,6 +55,7 @@ TESTS = {
         "tests/test_flat_groups.py",
     ],
     "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
+    "shared/distill.py": ["tests/test_settings.py", "tests/test_distill.py", *LOOP],
     "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
     "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
     "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py", "tests/test_environment.py"],

@@ -45,6 +45,17 @@ def test_a_run_is_measured_kept_and_told(algorithm, tmp_path):
     assert "steps | 2" in (folder / "README.md").read_text()
 
 
+@pytest.mark.parametrize("adapters", [[], ["--lora"]])
+def test_a_teacher_teaches_below_its_header(adapters, tmp_path):
+    """Catches rows without the teacher's prompt, and a teacher that is there only where there is a KL penalty."""
+    result = tmp_path / "run.json"
+    ran = call("countdown", "--algorithm", "distill", *adapters, *SMALL, "--result", str(result))
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(result.read_text())
+    assert told["settings"]["teacher_temperature"] == 0.3 and told["settings"]["distillation_alpha"] == 1.0
+    assert all(record["kl"] > 0.05 for record in told["history"])  # below the student's prompt it were 0
+
+
 def test_adapters_alone_are_trained_and_kept(tmp_path):
     ran = call("dots", "--lora", *SMALL, "--beta", "0.1", "--save", str(tmp_path / "tuned"))
     assert ran.exit_code == 0, ran.output
@@ -188,6 +199,7 @@ def test_a_redirected_log_has_no_bar(terminal, monkeypatch):
         (["--steps", "3"], "Name a task, one of dots, poker"),
         (["dots", "--learning-rate", "0"], "learning_rate is 0.0; it must be positive"),
         (["dots", "--stpes", "3"], "No such option: --stpes"),
+        (["dots", "--algorithm", "distill"], "dots has no header under which a teacher does better; countdown has."),
         (["dots", "stray"], "stray is for TRL alone"),
     ],
 )
