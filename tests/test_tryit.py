@@ -1,16 +1,10 @@
-"""The page "Try it" before a browser runs it: the table of tokens, the runtime's hash, the network."""
-
-import base64
-import hashlib
-import io
-import tarfile
+"""The page "Try it" before a browser runs it: the table of tokens, the network."""
 
 import pytest
 import torch
 
 from benchmarks.tryit.facts import expected, facts, prompt_ids
 from benchmarks.tryit.network import write_networks
-from benchmarks.tryit.runtime import FILES, unpack
 from shared.models import COURSE_MODEL, load_policy
 from shared.tasks import dots
 from tests.fakes import tiny_llama
@@ -42,27 +36,6 @@ def test_what_is_expected_of_the_page_is_the_models_own(policy):
     three = tokenizer(" 3")["input_ids"][0]
     assert first["digits"][3] == pytest.approx(logits.softmax(-1)[three].item(), abs=1e-6)
     assert first["greedy"].startswith(tokenizer.decode([logits.argmax()]))
-
-
-def package(path, content: bytes):
-    """A package with the runtime's files, each of that content; returns its SHA-512."""
-    with tarfile.open(path, "w:gz") as members:
-        for name in FILES:
-            entry = tarfile.TarInfo(f"package/dist/{name}")
-            entry.size = len(content)
-            members.addfile(entry, io.BytesIO(content))
-    return base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
-
-
-def test_a_package_is_unpacked_only_with_the_pinned_hash(tmp_path):
-    """Catches another program served to everybody who opens the page."""
-    digest = package(tmp_path / "package.tgz", b"runtime")
-    unpack(tmp_path / "package.tgz", tmp_path, digest)
-    assert {(tmp_path / name).read_bytes() for name in FILES} == {b"runtime"}
-    package(tmp_path / "package.tgz", b"another")
-    with pytest.raises(ValueError, match="not the one that"):
-        unpack(tmp_path / "package.tgz", tmp_path, digest)
-    assert (tmp_path / FILES[0]).read_bytes() == b"runtime"
 
 
 @pytest.mark.slow

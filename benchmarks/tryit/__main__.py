@@ -14,8 +14,9 @@ import torch
 
 from benchmarks.tryit.facts import expected, facts
 from benchmarks.tryit.network import write_networks
-from benchmarks.tryit.runtime import Unreachable, write_runtime
+from benchmarks.tryit.runtime import PACKAGE
 from benchmarks.watch import SEED, STEPS, learn
+from checker.site.loaded.npm import Unreachable
 from shared.models import COURSE_MODEL, load_policy
 from shared.recipes import RECIPES, prepare
 
@@ -28,7 +29,7 @@ def write(folder: Path) -> None:
 
     Raises Unreachable where the runtime cannot be had.
     """
-    write_runtime(folder)
+    PACKAGE.write(folder)
     torch.manual_seed(SEED)
     before, tokenizer = load_policy(COURSE_MODEL)
     after = copy.deepcopy(before)
