@@ -48,6 +48,20 @@ class Report:
         """The number of findings of a level."""
         return sum(finding.level == level for finding in self.findings)
 
+    @property
+    def facts(self) -> list[str]:
+        """The report's figures, those that the notebook has, as they stand beside the verdict."""
+        if self.status == "unreadable":
+            return []
+        told = [f"{self.characters:,} of {self.limit:,} characters"]
+        if self.sections_present:
+            told.append(f"{self.sections_present} of {len(SPECS)} cells")
+        if self.checks:
+            told.append(f"checks {self.checks_passed} of {self.checks}")
+        if self.baseline is not None and self.tuned is not None:
+            told.append(f"reward {self.baseline:.3f} to {self.tuned:.3f}")
+        return told
+
     def as_dict(self) -> dict:
         return {
             "name": self.name,

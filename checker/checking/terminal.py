@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from checker.checking.check import Report
 from checker.reading.convert import plain
-from checker.rules.findings import Finding
+from checker.rules.findings import Finding, alike, further_places
 
 FAIL = 1  # a notebook does not pass
 UNREADABLE = 2  # a file cannot be read, or the command was called wrongly
@@ -39,7 +39,7 @@ def show(report: Report, console: Console, verbose: bool = False) -> None:
         )
     room = None if verbose else MOST_LINES
     shown = 0
-    for findings in _by_code(report, verbose):
+    for findings in _told_together(report, verbose):
         lines = _lines(findings)
         if room is not None and shown and len(lines) > room:
             break
@@ -57,14 +57,7 @@ def headline(report: Report) -> str:
     line = f"{VERDICTS[report.status]}  {escape(report.name)}"
     if report.status == "unreadable":
         return line
-    facts = [f"{report.characters:,} of {report.limit:,} characters"]
-    if report.sections_present:
-        facts.append(f"{report.sections_present} of 9 cells")
-    if report.checks:
-        facts.append(f"checks {report.checks_passed} of {report.checks}")
-    if report.baseline is not None and report.tuned is not None:
-        facts.append(f"reward {report.baseline:.3f} to {report.tuned:.3f}")
-    return f"{line}  [dim]{', '.join(facts)}[/dim]"
+    return f"{line}  [dim]{', '.join(report.facts)}[/dim]"
 
 
 def row(report: Report) -> str:
@@ -83,15 +76,10 @@ def many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _by_code(report: Report, apart: bool) -> list[list[Finding]]:
-    """The findings, the gravest first and questions last; those of one code together unless each is to be told."""
-    ordered = sorted(report.findings, key=lambda finding: list(MARKS).index(finding.level))
-    if apart:
-        return [[finding] for finding in ordered]
-    together: dict[tuple[str, str], list[Finding]] = {}
-    for finding in ordered:
-        together.setdefault((finding.level, finding.code), []).append(finding)
-    return list(together.values())
+def _told_together(report: Report, verbose: bool) -> list[list[Finding]]:
+    """The findings, the gravest first; those of one code together unless each is to be told."""
+    together = alike(report.findings)
+    return [[finding] for findings in together for finding in findings] if verbose else together
 
 
 def _lines(findings: list[Finding]) -> list[str]:
@@ -100,7 +88,7 @@ def _lines(findings: list[Finding]) -> list[str]:
     where = f"{escape(first.place)}: " if first.place else ""
     advice = escape(first.advice).replace("\n", "\n" + INDENT)
     lines = [f"  {MARKS[first.level]} [bold]{first.code}[/bold] {where}{escape(first.sentence)}"]
-    others = list(dict.fromkeys(finding.place for finding in findings[1:] if finding.place != first.place))
+    others = further_places(findings)
     if len(findings) > 1:
         named = f": {'; '.join(map(escape, others[:NAMED]))}{MORE if len(others) > NAMED else ''}" if others else ""
         lines.append(f"{INDENT}and {many(len(findings) - 1, 'other')} like it{named}")

@@ -175,8 +175,13 @@ def _upgraded(content: object) -> dict:
     if major == 4 and isinstance(content.get("cells"), list):
         return content
     if major == 3 and isinstance(content.get("worksheets"), list):
-        import nbformat
-
+        try:
+            import nbformat
+        except ImportError as error:
+            raise Unreadable(
+                "A notebook of format 3, and nbformat, which brings it to format 4, is not here. Open the notebook in"
+                " Jupyter and save it there, which does the same."
+            ) from error
         try:
             return nbformat.convert(nbformat.from_dict(content), 4)
         except Exception as error:

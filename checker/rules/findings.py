@@ -1,9 +1,11 @@
 """A finding: one thing that a rule has to say about a notebook."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 Level = Literal["error", "warning", "note", "question"]
+GRAVEST_FIRST = ("error", "warning", "note", "question")
 COUNTED = ("error", "warning")  # what tables count as findings
 
 
@@ -37,3 +39,17 @@ class Finding:
 def sentence(found: str) -> str:
     """The finding with its full stop, which an error's own words may have already, or its question mark."""
     return found if found.endswith(("?", ".")) else f"{found}."
+
+
+def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings, those of one level and code together; the gravest first and questions last."""
+    together: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted(findings, key=lambda finding: GRAVEST_FIRST.index(finding.level)):
+        together.setdefault((finding.level, finding.code), []).append(finding)
+    return list(together.values())
+
+
+def further_places(together: list[Finding]) -> list[str]:
+    """The places, each once, where findings like the first one are, its own left out."""
+    first, *others = together
+    return list(dict.fromkeys(finding.place for finding in others if finding.place != first.place))

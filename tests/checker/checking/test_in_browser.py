@@ -1,0 +1,119 @@
+"""The checker where nothing is installed, as in the page that checks notebooks: what it needs, what it is asked."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from checker.checking.check import check
+from checker.checking.in_browser import Dropped
+from checker.reading import convert
+from checker.reading.notebook import notebook_of
+from checker.site.loaded.bundle import bundle
+from tests.checker.command_line import checker
+from tests.checker.conftest import GOOD, NOTEBOOKS, code, markdown
+
+# A Python that has its standard library, PyYAML and what a zip holds, and nothing else.
+ALONE = """
+import json, sys
+from pathlib import Path
+
+class Refusing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "checker", "yaml", "_yaml"}:
+            raise ImportError(f"{name} is imported")
+
+sys.meta_path.insert(0, Refusing())
+sys.path.insert(0, sys.argv[1])
+from checker.checking.in_browser import Dropped
+for name in sys.argv[2:]:
+    print(json.dumps(json.loads(Dropped(Path(name).name, Path(name).read_bytes()).checked(0))["report"]))
+"""
+
+
+def test_nothing_but_the_zip_is_needed_for_the_reports_of_the_command_line(tmp_path):
+    """Catches a room that the zip lacks, a package that a rule imports on its way, and another report in the page."""
+    zipfile.ZipFile(io.BytesIO(bundle())).extractall(tmp_path)
+    command = [sys.executable, "-I", "-S", "-c", ALONE, str(tmp_path), *map(str, NOTEBOOKS)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    reports = [json.loads(line) for line in ran.stdout.splitlines()]
+    told = json.loads(checker(*NOTEBOOKS, "--format", "json").stdout)
+    assert reports == [report | {"name": Path(report["name"]).name} for report in told]
+
+
+def test_an_old_format_is_named_where_nbformat_is_missing(save, monkeypatch):
+    """Catches a traceback, and a sentence about a file that is in order."""
+    path = save({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]})
+    assert check(path).status == "fail"
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    report = check(path)
+    assert report.status == "unreadable" and "Open the notebook in Jupyter" in report.findings[0].advice
+
+
+def zipped(**files: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return made.getvalue()
+
+
+def test_a_zip_is_listed_and_its_notebooks_are_checked_by_number():
+    """Catches a broken notebook that takes the others with it, names with folders of the page's own in them."""
+    dropped = Dropped("class.zip", zipped(a_ipynb=json.dumps(GOOD), b_ipynb="{", c_png="x"))
+    listed = json.loads(dropped.listed())
+    assert listed == {
+        "names": ["class.zip:a.ipynb", "class.zip:b.ipynb"],
+        "skipped": [{"name": "class.zip:c.png", "reason": "not a notebook"}],
+    }
+    first, second = (json.loads(dropped.checked(number)) for number in (0, 1))
+    assert (first["report"]["name"], first["report"]["status"]) == ("class.zip:a.ipynb", "pass")
+    assert second["report"]["status"] == "unreadable" and second["findings"][0]["code"] == "U001"
+    assert second["sections"] == second["results"] == second["facts"] == []
+
+
+def test_what_is_no_zip_is_told():
+    dropped = Dropped("class.zip", b"no zip")
+    assert json.loads(dropped.listed())["names"] == ["class.zip"]
+    assert json.loads(dropped.checked(0))["report"]["status"] == "unreadable"
+
+
+@pytest.mark.parametrize("name", ["x.ipynb", "notebook with spaces.ipynb", "unpacked", "given", "Übung.ipynb"])
+def test_a_file_keeps_its_name(name, good):
+    assert json.loads(Dropped(name, json.dumps(good).encode()).listed())["names"] == [name]
+
+
+def test_pictures_beside_a_notebook_are_not_missed(good, save):
+    """Catches a finding about a picture that the author has, and the page cannot have."""
+    good["cells"].append(markdown("![a](a.png)"))
+    path = save(good)
+    found = {f["code"] for f in json.loads(Dropped("x.ipynb", path.read_bytes()).checked(0))["report"]["findings"]}
+    missed = {finding.code for finding in check(path).findings} - found
+    assert missed == {finding.code for finding in check(path).findings if "a.png" in finding.found} != set()
+
+
+def test_every_character_is_in_the_bar_of_a_section(good):
+    """Catches a spilled cell that no bar counts, and bars that count more than the limit does."""
+    good["cells"].insert(6, code("# what follows\nlook(1)", "seen\n"))
+    told = json.loads(Dropped("x.ipynb", json.dumps(good).encode()).checked(0))
+    assert [section["place"].partition(":")[0] for section in told["sections"]] == [f"Cell {n}" for n in range(9)]
+    converted = convert.sections(notebook_of(good))
+    between = len(converted) - 1  # line breaks
+    counted = sum(section["source"] + section["output"] for section in told["sections"])
+    assert counted + between == told["report"]["characters"]
+    largest = [cell["source"] + cell["output"] for cell in told["largest"]]
+    assert largest == sorted(largest, reverse=True) and largest[0] == max(section.characters for section in converted)
+
+
+def test_findings_that_are_alike_are_told_together(good):
+    """Catches twenty lines that say the same, and the places of the others lost."""
+    for cell in good["cells"][2:5]:
+        cell["source"] += "\nraise NotImplementedError"
+    told = json.loads(Dropped("x.ipynb", json.dumps(good).encode()).checked(0))
+    (unfilled,) = [finding for finding in told["findings"] if finding["code"] == "F001"]
+    assert unfilled["others"] == 2 and unfilled["further"] == ["Cell 3: Data", "Cell 4: Reward function"]
