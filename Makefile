@@ -69,12 +69,16 @@ constraints:  ## pin every package that the lists of requirements bring, in cons
 mutants: $(VENV)/installed-mutants  ## what no test notices, into tests/mutants.md: make mutants FILES="shared/kl.py ..."
 	@OMP_NUM_THREADS=1 nice $(RUN) -m tests.mutants $(FILES)
 
-site: $(VENV)/installed build/try  ## all worked notebooks as web pages in _site, by Quarto where it is installed
+site: $(VENV)/installed build/try build/pyodide  ## all worked notebooks as web pages in _site, by Quarto where it is installed
 	@$(RUN) -m checker site
 
 # What the page "Try it" loads: a minute of training and export. Without npm or `onnx` it says so and makes nothing.
 build/try: $(VENV)/installed models/course-lm/model.safetensors
 	@$(RUN) -m benchmarks.tryit
+
+# What the page "Check your notebook" loads: Python for the browser. Without npm it says so and makes nothing.
+build/pyodide: checker/site/loaded/pyodide.py | $(VENV)/installed
+	@$(RUN) -m checker.site.loaded.pyodide
 
 notebooks: $(VENV)/installed  ## run every worked notebook again and save its outputs in place
 	@$(RUN) -m checker report --in-place notebooks/*.ipynb

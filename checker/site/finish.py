@@ -2,7 +2,7 @@
 
 Links from the first place of a word to the glossary and of a paper to the references; below a notebook's title what it
 needs, what it teaches and the files in which it opens; no script from elsewhere; and beside the pages those files, and
-what "Try it" loads.
+what "Try it" and "Check your notebook" load.
 """
 
 import json
@@ -22,12 +22,13 @@ from checker.reading.notebook import read
 from checker.reading.website import NOTEBOOK, Website
 from checker.site import equations
 from checker.site.linking import Entry, linked
-from checker.site.pieces import trying
+from checker.site.pieces import checking, trying
 from checker.site.pieces.thumbnails import thumbnail
 from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
 TRY = Path("docs") / "try.qmd"
+CHECK = Path("docs") / "check.qmd"
 REFERENCES = Path("docs") / "references.qmd"
 API = Path("docs") / "api.qmd"
 WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the others speak to who knows them
@@ -59,10 +60,13 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             _write_files(project, source, folder, site)
+        if source == CHECK:
+            text = _with_policy(text, checking.POLICY)
         text = linked(text, _entries(project, source, site, listed))
         write_beside(page, with_math_font(text, _from(source, FILES / MATH_FONT)))
     shutil.copyfile(HERE / MATH_FONT, folder / FILES / MATH_FONT)
     trying.put_beside(folder / TRY, project)
+    checking.put_beside(folder / CHECK, project)
 
 
 def opening(project: Path, source: Path, site: Website) -> str:
@@ -126,6 +130,13 @@ def _with_openings(page: str, opening: str) -> str:
     page = page[:place] + opening + page[place:]
     link = f'<li><a href="#{TEACHES}" class="nav-link" data-scroll-target="#{TEACHES}">{TEACHES_HEADING}</a></li>'
     return QUARTOS_CONTENTS.sub(lambda contents: contents[0] + link, page, count=1)
+
+
+def _with_policy(page: str, policy: str) -> str:
+    """A page with a policy of what it may load, where the engine gave it none."""
+    if 'http-equiv="Content-Security-Policy"' in page:
+        return page
+    return page.replace("<head>", f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">', 1)
 
 
 def _entries(project: Path, source: Path, site: Website, listed: list[Paper]) -> list[Entry]:

@@ -15,7 +15,7 @@ NAME = re.compile(r"</?([a-zA-Z][\w-]*)")
 CLASSES = re.compile(r'\sclass="([^"]*)"')
 EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
 NO_TEXT = frozenset("a button code h1 h2 h3 h4 h5 h6 header label math nav pre script select style summary svg".split())
-NO_TEXT_CLASSES = frozenset("description gallery open watch gridworld try references output cell-output".split())
+NO_TEXT_CLASSES = frozenset("description gallery open watch gridworld try check references output cell-output".split())
 
 
 @dataclass(frozen=True)

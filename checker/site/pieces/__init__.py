@@ -1,4 +1,5 @@
-"""Pieces of the site that are made from the course's own files: the gallery of notebooks, "Watch it learn", "Try it".
+"""Pieces of the site that are made from the course's own files: the gallery of notebooks, "Watch it learn", "Try it",
+"Check your notebook".
 
 A page asks for one by an empty block with its name, `::: {#gallery}` ... `:::`; what stands between is for readers of the
 source. The built-in site puts the piece there, and `site/pieces.lua` does the same for Quarto, from a file that
@@ -11,17 +12,18 @@ from pathlib import Path
 
 from checker.pages.templates import HERE
 from checker.reading.files import write_beside
-from checker.site.pieces import cards, interface, recorded, references, trying
+from checker.site.pieces import cards, checking, interface, recorded, references, trying
 
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "gallery": cards.gallery,
     "watch": recorded.watch,
     "grid": recorded.grid,
     "try": trying.still,
+    "check": checking.place,
     "references": references.references,
     "api": interface.interface,
 }
-SCRIPTS = {"watch": "watch.js", "grid": "grid.js", "try": "try.js"}
+SCRIPTS = {"watch": "watch.js", "grid": "grid.js", "try": "try.js", "check": "check.js"}
 BLOCK = re.compile(rf"^::: \{{#({'|'.join(MAKERS)})\}}[ \t]*\n.*?^:::[ \t]*$", re.DOTALL | re.MULTILINE)
 FOR_QUARTO = Path("build") / "pieces"  # read by site/pieces.lua
 
