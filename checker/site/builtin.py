@@ -23,7 +23,7 @@ from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import Unreadable, read
 from checker.reading.website import NOTEBOOK, SETTINGS, Website, website
-from checker.site import pieces
+from checker.site import pieces, questions
 from checker.site.cross_references import crossed
 from checker.site.finish import TEACHES, TEACHES_HEADING, finish
 from checker.site.terms import anchor
@@ -111,6 +111,8 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         description = description if isinstance(description, str) else ""
         shown = _linked(body.html)
         contents = [(TEACHES, TEACHES_HEADING), *body.contents]
+        if questions.questions(project, source):
+            contents.append((questions.PLACE, questions.HEADING))
         return Page(source, title_of(notebook), shown, contents, contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import NOTEBOOK, Website
-from checker.site import equations
+from checker.site import equations, questions
 from checker.site.linking import Entry, linked
 from checker.site.pieces import checking, trying
 from checker.site.pieces.thumbnails import thumbnail
@@ -43,6 +43,9 @@ SKIP = f'<a class="skip" href="#{CONTENT}">Skip to the content</a>'  # for whoev
 TEACHES, TEACHES_HEADING = "teaches", "What it teaches"
 OF_RESULT = 1000  # pixels that the picture in it is wide
 QUARTOS_CONTENTS = re.compile(r'<nav id="TOC".*?<ul[^>]*>', re.DOTALL)
+END_OF_QUARTOS_CONTENTS = re.compile(r'(<nav id="TOC"(?:(?!</nav>).)*)(</ul>)', re.DOTALL)
+# What stands below the page's own text: the way to the pages before and after it, or the end.
+BEFORE_NEIGHBOURS = re.compile(r'<nav class="turn"|</main>')
 BELOW = "</header>"  # of the title, on a page of either engine
 
 
@@ -59,6 +62,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
             text = BODY.sub(lambda match: match[0] + SKIP, text, count=1)
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
+            text = _with_questions(text, questions.as_html(questions.questions(project, source)))
             _write_files(project, source, folder, site)
         if source == CHECK:
             text = _with_policy(text, checking.POLICY)
@@ -128,8 +132,20 @@ def _with_openings(page: str, opening: str) -> str:
         return page
     place += len(BELOW)
     page = page[:place] + opening + page[place:]
-    link = f'<li><a href="#{TEACHES}" class="nav-link" data-scroll-target="#{TEACHES}">{TEACHES_HEADING}</a></li>'
-    return QUARTOS_CONTENTS.sub(lambda contents: contents[0] + link, page, count=1)
+    return QUARTOS_CONTENTS.sub(lambda begin: begin[0] + _listed(TEACHES, TEACHES_HEADING), page, count=1)
+
+
+def _with_questions(page: str, asked: str) -> str:
+    """A page with questions below all else that is on it, and last in Quarto's contents."""
+    if not asked:
+        return page
+    page = BEFORE_NEIGHBOURS.sub(lambda end: asked + end[0], page, count=1)
+    return END_OF_QUARTOS_CONTENTS.sub(lambda end: end[1] + _listed(questions.PLACE, questions.HEADING) + end[2], page)
+
+
+def _listed(place: str, heading: str) -> str:
+    """An entry of Quarto's list of contents."""
+    return f'<li><a href="#{place}" class="nav-link" data-scroll-target="#{place}">{heading}</a></li>'
 
 
 def _with_policy(page: str, policy: str) -> str:

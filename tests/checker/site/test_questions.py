@@ -1,0 +1,69 @@
+"""Questions to test oneself: each has one right answer and explains all of them, and needs no script."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from checker.reading.notebook import Unreadable
+from checker.reading.website import website
+from checker.site.questions import FOLDER, as_html, questions
+from checker.site.terms import glossary_entries
+
+PROJECT = Path(__file__).parents[3]
+ASKED = [page for page in website(PROJECT).notebooks if questions(PROJECT, page)]
+EMPHASISED = re.compile(r"(?<![*\w])\*(?!\*)([^*\n]+)\*(?!\*)")
+
+
+def test_every_file_of_questions_belongs_to_a_notebook():
+    files = {path.stem for path in (PROJECT / "notebooks" / FOLDER).glob("*.yml")}
+    assert files == {page.stem for page in ASKED}
+
+
+@pytest.mark.parametrize("page", ASKED, ids=lambda page: page.stem)
+def test_a_question_has_one_right_answer_and_explains_each(page):
+    """Catches two right answers or none, an answer without a reason, and a right one that its place or length gives away."""
+    asked = questions(PROJECT, page)
+    assert 3 <= len(asked) <= 5
+    places, longest = set(), 0
+    for one in asked:
+        rights = [option.right for option in one.options]
+        assert rights.count(True) == 1 and 3 <= len(rights) <= 4, one.question
+        assert all(len(option.why.split()) >= 8 for option in one.options), one.question
+        assert len({option.text for option in one.options}) == len(rights)
+        places.add(rights.index(True))
+        longest += max(one.options, key=lambda option: len(option.text)).right
+    assert len(places) > 1 and longest < len(asked)
+
+
+@pytest.mark.parametrize("page", ASKED, ids=lambda page: page.stem)
+def test_terms_of_questions_are_in_the_glossary(page):
+    """Catches a term that a question stresses and no page explains."""
+    texts = [
+        text for one in questions(PROJECT, page) for text in (one.question, *(o.text + o.why for o in one.options))
+    ]
+    known = re.compile("|".join(entry.words for entry in glossary_entries(PROJECT, "")))
+    assert [term for text in texts for term in EMPHASISED.findall(text) if not known.fullmatch(term)] == []
+
+
+def test_questions_stand_at_the_end_of_their_page_and_are_listed(course_pages):
+    """Catches questions that only the built-in contents, or only the page, have."""
+    page = next(page for page in course_pages if page.stem == "dots").read_text(encoding="utf-8")
+    assert page.index('id="section-8"') < page.index('id="questions"') < page.index('<nav class="turn"')
+    assert '<a href="#questions">Test yourself</a>' in page
+    body = page[page.index('id="questions"') : page.index('<nav class="turn"')]
+    asked = questions(PROJECT, Path("notebooks/dots.ipynb"))
+    assert body.count("<details ") == sum(len(one.options) for one in asked)
+    assert body.count('class="right"') == len(asked) and "<script" not in body
+
+
+def test_a_file_that_holds_something_else_is_told(tmp_path):
+    """Catches a misspelt key that passes for a wrong answer."""
+    folder = tmp_path / "notebooks" / FOLDER
+    folder.mkdir(parents=True)
+    (folder / "a.yml").write_text(
+        "- question: x\n  options:\n    - {text: y, why: z, correct: true}\n", encoding="utf-8"
+    )
+    with pytest.raises(Unreadable, match=r"a\.yml does not hold questions.*correct"):
+        questions(tmp_path, Path("notebooks/a.ipynb"))
+    assert questions(tmp_path, Path("notebooks/b.ipynb")) == [] and as_html([]) == ""
