@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 from dataclasses import dataclass, field
-from html import unescape
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -23,16 +22,13 @@ from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import Unreadable, read
 from checker.reading.website import NOTEBOOK, SETTINGS, Website, website
-from checker.site import pieces, questions
+from checker.site import pieces, questions, searching
 from checker.site.cross_references import crossed
 from checker.site.finish import TEACHES, TEACHES_HEADING, finish
 from checker.site.terms import anchor
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
-# A heading with a place: of a text, or of a piece, whose sections are marked up as Quarto's search wants them.
-PLACE = re.compile(r'(?:<section class="level2" id="([^"]+)">\s*<h2>|<h[23] id="([^"]+)">)(.*?)</h[23]>', re.DOTALL)
-TAG = re.compile(r"<[^>]*>")
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
 
 
@@ -40,7 +36,7 @@ KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp":
 class Page:
     """One page: the file below the project's folder it is made from, and what is on it.
 
-    contents: (place, heading) of what stands in its list of contents.    searched: of what the search finds on it.
+    contents: (place, heading) of what stands in its list of contents.
     classes: of its body, as Quarto's option `body-classes` names them.
     """
 
@@ -48,7 +44,6 @@ class Page:
     title: str
     html: str
     contents: list[tuple[str, str]]
-    searched: list[tuple[str, str]]
     subtitle: str = ""
     description: str = ""
     classes: str = ""
@@ -81,7 +76,8 @@ def build(project: Path, folder: Path) -> list[Path]:
         scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
         text = rendered(
             "course.html.j2", scripts, title=page.title if number else site.title, page=page, pages=pages, site=site,
-            previous=before, next=after,
+            previous=before, next=after, root=quote(Path(os.path.relpath(".", page.target.parent)).as_posix()) + "/",
+            index=searching.INDEX.as_posix(),
         )  # fmt: skip
         write_beside(folder / page.target, text)
         written.append(folder / page.target)
@@ -89,6 +85,7 @@ def build(project: Path, folder: Path) -> list[Path]:
         write_beside(folder / "sitemap.xml", template("sitemap.xml.j2").render(site=site, pages=pages))
         _copy_picture(project, folder, site)
     finish(project, folder, site)
+    write_beside(folder / searching.INDEX, searching.index(folder, pages))
     return written
 
 
@@ -113,7 +110,7 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         contents = [(TEACHES, TEACHES_HEADING), *body.contents]
         if questions.questions(project, source):
             contents.append((questions.PLACE, questions.HEADING))
-        return Page(source, title_of(notebook), shown, contents, contents, description=description)
+        return Page(source, title_of(notebook), shown, contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -129,17 +126,10 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         str(header.get("title", source.stem)),
         shown,
         listed,
-        _places(shown),
         **said,
         classes=str(header.get("body-classes", "")),
         pieces=pieces.asked_for(html),
     )
-
-
-def _places(html: str) -> list[tuple[str, str]]:
-    """(place, heading) of every heading of a page that links can lead to, those inside its pieces too."""
-    found = PLACE.findall(html)
-    return [(section or heading, unescape(TAG.sub("", said)).strip()) for section, heading, said in found]
 
 
 def _named(html: str, headings: list[Heading]) -> tuple[str, list[tuple[str, str]]]:

@@ -241,36 +241,52 @@ def test_from_disk_the_page_says_that_it_needs_a_server(shown, pages):
     assert hidden and ("http.server" in sentence or not trying.made(PROJECT))
 
 
-# Words, and one place that they have to lead to: a page, a word of the glossary, a paper, a function.
+# Words, and the place that the search has to name first: a word of the glossary, a function, a page's section.
 SEARCHED = {
-    "api reference": "/docs/api.html",
-    "ratio": "/docs/glossary.html#ratio",
-    "shao 2024": "/docs/references.html#shao2024",
-    "group_advantages": "/docs/api.html#shared.advantages.group_advantages",
-    "collect": "/docs/instructors.html#collect",
+    "group_advantages": "docs/api.html#shared.advantages.group_advantages",
+    "completion_logps": "docs/api.html#shared.logps.completion_logps",
+    "padding mask": "docs/glossary.html#padding",
+    "clip-higher": "docs/glossary.html#clipping",
+    "advantge": "docs/glossary.html#advantage",
+    "k3": "docs/glossary.html#k1-k2-k3",
+    "left padding": "docs/glossary.html#padding",
+    "hint": "docs/start.html#hints",
+    "reward hacking": "docs/glossary.html#reward-hacking",
+    "GAE": "docs/glossary.html#gae",
+    "api reference": "docs/api.html",
+    "ratio": "docs/glossary.html#ratio",
+    "shao 2024": "docs/references.html#shao2024",
+    "counting dots": "notebooks/dots.html",
 }
+# Types into the search and waits until it has answered; where its entries lead, what they say, what is said of them.
+TYPED = """
+const field = document.querySelector(".search input");
+const said = document.querySelector(".search-said");
+field.value = arguments[0];
+field.dispatchEvent(new Event("input"));
+return new Promise((done) => {
+  const look = setInterval(() => {
+    if (!/place|loaded/.test(said.textContent)) return;
+    clearInterval(look);
+    const entries = [...document.querySelectorAll(".found li a")].filter((entry) => entry.offsetParent);
+    done([entries.map((entry) => entry.href), entries.map((entry) => entry.textContent), said.textContent]);
+  }, 20);
+});
+"""
 
 
-def test_the_search_finds_pages_and_their_sections(shown, pages):
-    """Catches pages whose sections the search does not know, and results that lead to the top of a page only."""
-    site = pages[0].parent.as_uri()
-    shown.show(pages[0].as_uri())
-
-    def address(link: str) -> str:
-        return link.removeprefix(site)
-
-    typed = """
-    const field = document.querySelector(".search input");
-    field.value = arguments[0];
-    field.dispatchEvent(new Event("input"));
-    const shown = [...document.querySelectorAll(".found li")].filter((entry) => entry.offsetParent);
-    return shown.map((entry) => entry.querySelector("a").href);
-    """
-    notebooks = [f"/notebooks/{page.name}#section-6" for page in pages if page.parent.name == "notebooks"]
-    assert [address(found) for found in shown.run(typed, "cell 6")] == notebooks
-    assert shown.run(typed, "no such words") == []
-    for words, place in SEARCHED.items():
-        assert place in [address(found) for found in shown.run(typed, words)], words
+def test_the_search_names_the_right_place_first(shown, pages):
+    """Catches a name found in a notebook before its entry, a typo that finds nothing, a page that only its text has."""
+    landing = pages[0]
+    for page in (landing, next(page for page in pages if page.name == "glossary.html")):
+        shown.show(page.as_uri())
+        for words, place in SEARCHED.items():
+            found, _, _ = shown.run(TYPED, words)
+            assert found[0] == f"{landing.parent.as_uri()}/{place}", (words, found[:3])
+        assert shown.run(TYPED, "advantge")[2].endswith('for "advantage"')
+        assert shown.run(TYPED, "zzz qqq") == [[], [], "No places"]
+        assert not shown.complaints()
+    assert "Masks, made from lengths" in shown.run(TYPED, "padding mask")[1][0]
 
 
 def test_the_form_saves_what_was_chosen_whatever_the_notebook_holds(shown, good, save, tmp_path):

@@ -19,7 +19,7 @@ from checker.pages.card import card
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import website
-from checker.site import builtin, pieces, terms
+from checker.site import builtin, pieces, searching, terms
 from checker.site.pieces import recorded, thumbnails
 from tests.checker.conftest import markdown
 
@@ -126,18 +126,42 @@ def test_headings_of_pages_stand_where_the_search_of_quarto_finds_them():
         assert re.findall("^##+ .*", text, re.MULTILINE) == [], path.name
 
 
-def test_the_search_knows_every_section_of_every_page(pages):
+@pytest.fixture(scope="module")
+def index(course_pages) -> dict[str, dict[str, tuple[str, str]]]:
+    """The search's index: of each page, by its address, the heading and the text of each place."""
+    script = (course_pages[0].parent / searching.INDEX).read_text(encoding="utf-8")
+    listed = json.loads(script.removeprefix("globalThis.searched = ").removesuffix(";\n"))
+    return {page["address"]: {place: (head, text) for place, head, text in page["sections"]} for page in listed}
+
+
+def test_the_search_knows_every_section_of_every_page(pages, index):
     """Catches sections inside a piece, a paper or a function, that the search leaves out."""
-    landing, text = next((page, page.read_text(encoding="utf-8")) for page in pages if page.name == "index.html")
-    found = re.search('<ol class="found" hidden>(.*?)</ol>', text, re.DOTALL)[1]
-    places = set(re.findall(r'<a href="([^"]+)">', found))
+    landing = next(iter(pages)).parent
     for page in pages:
-        link = page.relative_to(landing.parent).as_posix()
-        assert link in places
+        places = set(index[page.relative_to(landing).as_posix()])
         shown = page.read_text(encoding="utf-8").split("<main")[1]
         sections = re.findall(r'<h2 id="([^"]+)"|<section class="level2" id="([^"]+)"', shown)
-        assert {f"{link}#{heading or section}" for heading, section in sections} <= places, link
-    assert "docs/references.html#shao2024" in places and "docs/api.html#shared.kl" in places
+        assert {heading or section for heading, section in sections} <= places, page
+        assert "" in places, page
+    assert "shao2024" in index["docs/references.html"] and "shared.kl" in index["docs/api.html"]
+
+
+def test_the_search_knows_texts_and_code_and_no_outputs(index):
+    """Catches an index of headings alone, one full of numbers, and words of the page around."""
+    assert "made from lengths" in index["docs/glossary.html"]["padding"][1]
+    heading, text = index["notebooks/dots.html"]["cell-8-0"]
+    assert heading == "Advantages: group_advantages"
+    assert "def group_advantages(rewards" in text and "right in all" not in text
+    assert "Show all code" not in json.dumps(index)
+
+
+def test_a_formula_is_in_the_index_once_and_on_one_line(index):
+    """Catches signs of a formula run together, and one that no page shows as a formula."""
+    text = index["docs/glossary.html"]["k1-k2-k3"][1]
+    assert "x = log π_ref − log π_θ" in text and text.count("e^x − x − 1") == 1
+    for address, places in index.items():
+        if address.startswith("docs/") and address != "docs/api.html":
+            assert not [text for _, text in places.values() if re.search(r"\$[^$]*\\[a-z]", text)], address
 
 
 def test_all_pages_stand_in_the_sidebar():
