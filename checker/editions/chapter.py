@@ -15,7 +15,7 @@ from checker.reading.website import SETTINGS
 TEMPLATE = Path(__file__).with_name("chapter.ipynb")
 TITLE = "TITLE"  # stands in the template
 NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-LISTED = re.compile(r"( *- )notebooks/[\w/]+\.ipynb")
+LISTED = re.compile(r"( *- )(?:\{text: .*, href: )?notebooks/[\w/]+\.ipynb\}?")  # with a short title, perhaps
 ORIGINS = """# Where the numbers of Cell 8 come from: the words around each, and the line that prints or sets it.
 - says: "after {} steps than"
   sets: ["STEPS = {}"]

@@ -20,7 +20,7 @@ class Website:
     """address, repository: of the public site and its source, without a slash at the end; "" where they are not set.
 
     pages: files below the project's folder, in reading order.    sections: of those in one, its name in the sidebar.
-    picture: what is shown of the site where it is linked.
+    short: what the sidebar calls those whose title would fill it.    picture: what is shown of the site where it is linked.
     """
 
     title: str
@@ -31,6 +31,7 @@ class Website:
     branch: str = "main"
     picture: str = ""
     sections: dict[Path, str] = field(default_factory=dict)
+    short: dict[Path, str] = field(default_factory=dict)
 
     @property
     def notebooks(self) -> list[Path]:
@@ -62,8 +63,9 @@ def website(project: Path) -> Website:
         return Website(
             title=str(found["title"]),
             description=str(found.get("description", "")),
-            pages=[page for page, _ in listed],
-            sections={page: section for page, section in listed if section},
+            pages=[page for page, _, _ in listed],
+            sections={page: section for page, section, _ in listed if section},
+            short={page: text for page, _, text in listed if text},
             address=str(found.get("site-url") or "").rstrip("/"),
             repository=str(found.get("repo-url") or "").rstrip("/"),
             branch=str(found.get("repo-branch", "main")),
@@ -75,10 +77,12 @@ def website(project: Path) -> Website:
         raise Unreadable(f"{SETTINGS} does not list the pages of a site under website, sidebar ({error!r}).") from error
 
 
-def _listed(contents: list, section: str = "") -> Iterator[tuple[Path, str]]:
-    """(file, section) of what a sidebar's contents name: names, entries with `href`, and sections with contents."""
+def _listed(contents: list, section: str = "") -> Iterator[tuple[Path, str, str]]:
+    """(file, section, text) of what a sidebar's contents name: names, entries with `href`, and sections with contents."""
     for entry in contents:
         if isinstance(entry, dict) and "contents" in entry:
             yield from _listed(entry["contents"], str(entry.get("section", section)))
+        elif isinstance(entry, dict):
+            yield Path(entry["href"]), section, str(entry.get("text", ""))
         else:
-            yield Path(entry["href"] if isinstance(entry, dict) else entry), section
+            yield Path(entry), section, ""

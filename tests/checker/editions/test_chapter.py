@@ -51,10 +51,11 @@ def test_only_two_lines_of_the_settings_are_new(course):
     assert len(after.split("\n")) == len(before.split("\n")) + 2
 
 
-def test_a_page_comes_last_in_both_lists():
-    found = with_page(SETTINGS, "notebooks/b.ipynb")
+@pytest.mark.parametrize("listed", ["notebooks/a.ipynb", '{text: "A, briefly", href: notebooks/a.ipynb}'])
+def test_a_page_comes_last_in_both_lists(listed):
+    found = with_page(SETTINGS.replace("      - notebooks/a.ipynb", f"      - {listed}"), "notebooks/b.ipynb")
     assert "  - notebooks/a.ipynb\n  - notebooks/b.ipynb\n  - b.qmd" in found
-    assert found.endswith("\n      - notebooks/a.ipynb\n      - notebooks/b.ipynb\nend:")
+    assert found.endswith(f"\n      - {listed}\n      - notebooks/b.ipynb\nend:")
 
 
 @pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "dots"])

@@ -35,7 +35,7 @@ from tests.checker.looking import (
 )
 from tests.checker.pages.test_quarto import DANGEROUS
 from tests.checker.pages.test_rendering import listed
-from tests.checker.site.test_site import Elements, assert_no_link_is_dead
+from tests.checker.site.test_site import LONGEST_IN_SIDEBAR, Elements, assert_no_link_is_dead
 
 pytestmark = [
     pytest.mark.slow,
@@ -197,6 +197,16 @@ def test_headings_of_notebooks_are_those_of_the_built_in_pages(pages):
             told = builtin.body(read(PROJECT / "notebooks" / page.with_suffix(".ipynb").name)).contents
             wanted = [(anchor, heading) for anchor, heading in told if anchor.startswith("section-")]
             assert [(anchor, as_text(heading)) for anchor, heading in found] == wanted, page
+
+
+def test_the_sidebar_has_one_line_for_each_page(pages):
+    """Catches an entry of `_quarto.yml` that Quarto reads in another way than the built-in page."""
+    entry = r'<a href="[^"]+" class="sidebar-item-text[^"]*">\s*<span class="menu-text">(.*?)</span>'
+    found = re.findall(entry, pages[0].read_text(encoding="utf-8"))
+    site = website(PROJECT)
+    told = [as_text(text) for text in found]
+    assert len(told) == len(site.pages) and max(map(len, told)) <= LONGEST_IN_SIDEBAR
+    assert set(site.short.values()) <= set(told)
 
 
 def test_captions_of_the_site_stand_at_their_pictures(pages):

@@ -54,6 +54,22 @@ def pages(course_pages) -> dict[Path, Elements]:
     return {page: Elements(page.read_text(encoding="utf-8")) for page in course_pages}
 
 
+LONGEST_IN_SIDEBAR = 24  # characters: what a line of it holds
+
+
+def test_each_page_has_one_line_in_the_sidebar(course_pages):
+    """Catches a title of three lines, beside which the list of chapters no longer fits the screen."""
+    (listed,) = re.findall(
+        r'<ol class="pages">.*?</ol>\n</details>', course_pages[0].read_text(encoding="utf-8"), re.DOTALL
+    )
+    found = re.findall(r'<a href="[^#"]+"[^>]*>(.*?)</a>', listed)
+    site = website(PROJECT)
+    assert len(found) == len(site.pages)
+    assert [text for text in found if len(html.unescape(text)) > LONGEST_IN_SIDEBAR] == []
+    short = [site.short[page] for page in site.pages if page in site.short]
+    assert short and [text for text in map(html.unescape, found) if text in short] == short
+
+
 def test_the_course_site_needs_no_quarto(course_pages):
     """Catches a table of verdicts in place of a course: pages in the sidebar's order, titled, without a form."""
     texts = [page.read_text(encoding="utf-8") for page in course_pages]
