@@ -1,11 +1,10 @@
-"""The card of a notebook: its title, its picture and what its own header and outputs say of it."""
+"""The card of a notebook: its title, its picture and what its own header says of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.outputs.claims import header_of, methods
-from checker.outputs.results import rewards
+from checker.outputs.claims import header_of
 from checker.pages import cells
 from checker.pages.builtin import picture_of
 from checker.reading.layout import sections, title_of
@@ -14,11 +13,10 @@ from checker.reading.notebook import Cell, Notebook
 
 @dataclass(frozen=True)
 class Card:
-    """The gallery's card of a notebook, all of it from the notebook: its header, its pictures, its Cell 7.
+    """The gallery's card of a notebook, all of it from the notebook: its header and its pictures.
 
     minutes: to run it.    core_minutes, further_minutes: to write its code, the core's and what goes beyond it.
-    needs: titles of the notebooks to read before.    reaches: reward before and after, None where Cell 7 shows none.
-    Where Cell 7 calls no line trained, the header's `reaches` names the one that is meant.
+    needs: titles of the notebooks to read before.
     """
 
     link: str
@@ -30,7 +28,6 @@ class Card:
     level: str = ""
     needs: list[str] = field(default_factory=list)
     goals: list[str] = field(default_factory=list)
-    reaches: tuple[float, float] | None = None
     picture: str = ""
     alternative: str = ""
 
@@ -43,9 +40,6 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
     header = header_of(notebook)
     course = header.get("course")
     course = course if isinstance(course, dict) else {}
-    before, after = rewards(notebook)
-    if after is None:
-        after = methods(notebook).get(_text(course.get("reaches")))
     picture, alternative = _picture_of_result(notebook)
     return Card(
         link=source.with_suffix(".html").as_posix(),
@@ -57,7 +51,6 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         level=_text(course.get("level")),
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
         goals=_texts(course.get("goals")),
-        reaches=None if before is None or after is None else (before, after),
         picture=picture,
         alternative=alternative,
     )

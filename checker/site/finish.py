@@ -91,7 +91,7 @@ def opening(project: Path, source: Path, site: Website) -> str:
         css=style("open.css"),
         source=site.source(source),
         edit=site.source(source, "edit"),
-        colab=site.colab(FILES / f"{source.stem}-colab.ipynb"),
+        colab=site.colab(FILES / _for_colab(source)) if _blank(project, source).is_file() else "",
     )
 
 
@@ -109,20 +109,28 @@ def _equations(project: Path, source: Path, site: Website) -> list[tuple[str, li
 
 def editions(project: Path, source: Path) -> list[tuple[str, str, Path]]:
     """The files of a notebook that can be downloaded: (name, what the link says, the notebook it is made from)."""
-    blank = project / source.parent / "student" / source.name
     found = [(source.name, "the worked notebook", project / source)]
-    if blank.is_file():
-        found.append((f"{source.stem}-blank.ipynb", "to fill in", blank))
-        found.append((f"{source.stem}-colab.ipynb", "to fill in on Colab", blank))
+    if _blank(project, source).is_file():
+        found.append((f"{source.stem}-blank.ipynb", "to fill in", _blank(project, source)))
     return found
+
+
+def _blank(project: Path, source: Path) -> Path:
+    return project / source.parent / "student" / source.name
+
+
+def _for_colab(source: Path) -> str:
+    """The name of a notebook's edition for Colab, which opens it from the published site: without one there is none."""
+    return f"{source.stem}-colab.ipynb"
 
 
 def _write_files(project: Path, source: Path, folder: Path, site: Website) -> None:
     for name, _, made_from in editions(project, source):
-        text = made_from.read_text(encoding="utf-8")
-        if name.endswith("-colab.ipynb"):
-            text = json.dumps(for_colab(json.loads(text), site.repository), ensure_ascii=False, indent=1) + "\n"
-        write_beside(folder / FILES / name, text)
+        write_beside(folder / FILES / name, made_from.read_text(encoding="utf-8"))
+    blank = _blank(project, source)
+    if blank.is_file() and site.colab(FILES / _for_colab(source)):
+        made = for_colab(json.loads(blank.read_text(encoding="utf-8")), site.repository)
+        write_beside(folder / FILES / _for_colab(source), json.dumps(made, ensure_ascii=False, indent=1) + "\n")
 
 
 def _with_openings(page: str, opening: str) -> str:

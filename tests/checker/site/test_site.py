@@ -18,9 +18,9 @@ from checker.pages import templates
 from checker.pages.card import card
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
-from checker.reading.website import website
-from checker.site import builtin, pieces, searching, terms
-from checker.site.pieces import recorded, thumbnails
+from checker.reading.website import Website, website
+from checker.site import builtin, finish, pieces, searching, terms
+from checker.site.pieces import cards, recorded, thumbnails
 from tests.checker.conftest import markdown
 
 PROJECT = Path(__file__).parents[3]
@@ -210,23 +210,33 @@ def test_a_card_says_what_the_header_says(good, save):
     good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
     made = card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
     assert (made.title, made.description, made.minutes, made.level) == ("Dots", "Count & compare.", "3", "first steps")
-    assert (made.needs, made.goals, made.reaches) == (["An earlier one"], ["to count"], (0.25, 0.97))
+    assert (made.needs, made.goals) == (["An earlier one"], ["to count"])
 
 
-def test_a_card_names_the_line_that_says_what_is_reached(good, save):
-    """Catches a comparison of methods whose card says nothing, as Cell 7 calls none of them trained."""
-    header = {"title": "Methods", "course": {"claim": "measures", "reaches": "one update"}}
-    good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
-    evaluation = next(cell for cell in good["cells"] if "Cell 7" in "".join(cell["source"]))
-    said = "untrained  0.240\non held-out rows\nfour updates  0.488\none update  0.941 (0.912 to 0.967)\n"
-    evaluation["outputs"] = [{"output_type": "stream", "name": "stdout", "text": said}]
-    assert card(Path("a.ipynb"), read(save(good)), {}).reaches == (0.24, 0.941)
+def test_every_card_says_what_the_readme_says_that_is_reached(pages):
+    """Catches numbers without what they measure, and a notebook that the README's table has under another name."""
+    told = cards.measured(PROJECT)
+    assert set(told) == {source.with_suffix(".html").as_posix() for source in website(PROJECT).notebooks}
+    assert told["notebooks/dots.html"][0] == "dots counted right, greedy"
+    landing = next(iter(pages)).read_text(encoding="utf-8")
+    said = re.findall(r'<p class="measured">Held-out (.*?): <b>(.*?)</b> before, <b>(.*?)</b> after</p>', landing)
+    assert [tuple(map(html.unescape, one)) for one in said] == list(told.values())
 
 
-def test_every_card_says_what_its_notebook_reaches():
-    """Catches a line of Cell 7 that was renamed, and a gallery in which one card is poorer than the others."""
-    for source in website(PROJECT).notebooks:
-        assert card(source, read(PROJECT / source), {}).reaches, source
+def test_a_project_whose_readme_has_no_table_has_a_gallery(tmp_path):
+    assert cards.measured(tmp_path) == {}
+
+
+def test_colab_is_offered_where_it_can_open(tmp_path):
+    """Catches a link that says Colab and downloads a file, and a link to a file that no site has."""
+    source = Path("notebooks") / "dots.ipynb"
+    for repository in ("", "https://github.com/owner/name"):
+        site = Website("x", "", [source], repository=repository)
+        offered = "colab.research.google.com" in finish.opening(PROJECT, source, site)
+        folder = tmp_path / repository.rpartition("/")[2]
+        finish._write_files(PROJECT, source, folder, site)
+        made = (folder / finish.FILES / "dots-colab.ipynb").is_file()
+        assert offered == made == bool(repository)
 
 
 @pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\ndescription: [1]\n---", "x"])
