@@ -1,6 +1,7 @@
-"""Exercises that are not filled in: a notebook with some runs as far as it can.
+"""Exercises that are not filled in, or not right: a notebook with some runs as far as it can.
 
-    blanks.require(train)                                  stops a cell that needs what is blank, in one sentence
+    blanks.require(train)                                  stops a cell that needs what is blank, in one sentence; says
+                                                           which functions it uses that their check refused
     completion_logps = blanks.or_ours(completion_logps)    goes on with the course's own function
     if blanks.filled(experiment):                          leaves out what shows it
 
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 
 from shared.exercises.catalogue import EXERCISES
+from shared.exercises.record import REFUSED
 
 BLANK = "NotImplementedError"  # what the body of a blank exercise names
 
@@ -25,16 +27,22 @@ class NotFilledIn(Exception):
 
 
 def require(*functions: Callable) -> None:
-    """Stop the cell if one of these functions is blank, or one of the notebook's that they call."""
-    blank = list(dict.fromkeys(name for function in functions for name in blank_in(function, set())))
+    """Stop the cell if one of these functions is blank, or one of the notebook's that they call.
+
+    If the check of one refused it, the cell says so and goes on: a check can be wrong.
+    """
+    seen: set[str] = set()
+    used = [called for function in functions for called in with_called(function, seen)]
+    blank = [function.__name__ for function in used if is_blank(function)]
     if blank:
         what = "it" if len(blank) == 1 else "them"
         raise NotFilledIn(f"Not filled in yet: {', '.join(blank)}. This cell needs {what}.")
+    tell_refused([function for function in used if function in REFUSED], "This cell")
 
 
 def filled(function: FunctionType) -> bool:
     """True if a function beyond the core is filled in; if not, a line says so."""
-    if BLANK not in function.__code__.co_names:
+    if not is_blank(function):
         return True
     print(f"{function.__name__} is beyond the core and not filled in.")
     return False
@@ -43,6 +51,7 @@ def filled(function: FunctionType) -> bool:
 def or_ours(function: FunctionType) -> Callable:
     """The function; the course's own of its name, called by the names of the function's arguments, if it is not filled in."""
     if filled(function):
+        tell_refused([function] if function in REFUSED else [], "What follows")
         return function
     print("What follows uses the course's own.")
     ours = next(exercise.reference() for exercise in EXERCISES.values() if exercise.function == function.__name__)
@@ -50,8 +59,21 @@ def or_ours(function: FunctionType) -> Callable:
     return lambda *arguments, **named: ours(**signature.bind(*arguments, **named).arguments)
 
 
-def blank_in(function: Callable, seen: set[str]) -> Iterator[str]:
-    """The names of the blank functions among this one and the notebook's that it calls, itself the last."""
+def is_blank(function: FunctionType) -> bool:
+    """True if the function is an exercise that is not filled in."""
+    return BLANK in function.__code__.co_names
+
+
+def tell_refused(functions: list[FunctionType], what: str) -> None:
+    """Say in one sentence that `what` goes on with functions that their checks refused; nothing if there are none."""
+    if functions:
+        whose, them = ("its check", "it as it is") if len(functions) == 1 else ("their checks", "them as they are")
+        names = ", ".join(function.__name__ for function in functions)
+        print(f"Refused by {whose}: {names}. {what} goes on with {them}.")
+
+
+def with_called(function: Callable, seen: set[str]) -> Iterator[FunctionType]:
+    """The notebook's functions that this one calls, each once, and itself the last; those that were seen are left out."""
     if not isinstance(function, FunctionType) or function.__name__ in seen:
         return
     seen.add(function.__name__)
@@ -59,9 +81,8 @@ def blank_in(function: Callable, seen: set[str]) -> Iterator[str]:
     for name in names_in(function.__code__):
         called = variables.get(name)
         if isinstance(called, FunctionType) and called.__globals__ is variables:
-            yield from blank_in(called, seen)
-    if BLANK in function.__code__.co_names:
-        yield function.__name__
+            yield from with_called(called, seen)
+    yield function
 
 
 def names_in(code: CodeType) -> Iterator[str]:

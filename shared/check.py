@@ -53,7 +53,7 @@ def _check_of(name: str) -> Callable[[Callable], Passed]:
     exercise = EXERCISES[name]
 
     def check(function: Callable) -> Passed:
-        return show(verdict_on(exercise, function))
+        return show(verdict_on(exercise, function), function)
 
     check.__name__ = check.__qualname__ = name
     check.__doc__ = f"Check {exercise.contract}"
@@ -65,12 +65,12 @@ def rows(function: Callable, splits: Sequence[str] = SPLITS) -> Passed:
 
     splits: the first is "train"; nothing of it is in the others.
     """
-    return show(verdict_on_rows(function, splits))
+    return show(verdict_on_rows(function, splits), function)
 
 
 def cases(function: Callable) -> Passed:
     """Check `f() -> [(row, completion, reward), ...]`, good and bad cases of a task of one's own."""
-    return show(verdict_on_cases(function))
+    return show(verdict_on_cases(function), function)
 
 
 def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]] | Callable) -> Passed:
@@ -81,7 +81,7 @@ def reward_function(function: Callable, cases: Sequence[tuple[dict, str, float]]
     """
     from shared.exercises.own_task.reward import verdict_on_reward  # only now: it imports models, for seconds
 
-    return show(verdict_on_reward(function, cases))
+    return show(verdict_on_reward(function, cases), function)
 
 
 def task(

@@ -133,7 +133,7 @@ def train(model, tokenizer, rows, steps=20, prompts_per_step=16, G=8, updates=2,
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
         if step % 5 == 0:
-            print(f"step {step:3d}  reward {rewards.mean():.3f}  loss {loss.item():+.4f}")
+            print(f"step {step:3d}  reward {rewards.mean():.3f}  loss {loss.item():+z.4f}")
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from shared.algorithm import Metrics
 LINE_WIDTH = 100
 # What a line of the log shows where the metrics have it: under which name, and how exactly. All are averages.
 SHOWN = {
-    "reward": ("average reward", "5.3f"),
-    "loss": ("loss", "+.3f"),
+    "reward": ("average reward", "z5.3f"),  # z: no minus before a zero
+    "loss": ("loss", "+z.3f"),
     "value_loss": ("value loss", ".3f"),
     "kl": ("kl", ".3f"),
     "entropy": ("entropy", ".2f"),

@@ -12,6 +12,7 @@ no style: `checker/pages/both.scss` has that for pages, and editors have their o
 """
 
 import html
+import re
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from shared.statistics import mean_interval
 GAP = "  "  # between two columns of the text
 NARROWEST = 16  # characters of a column of texts that goes on in further lines
 INTERVAL = "95 % interval"
+SIGN = re.compile("^[-+ ]?")  # of a format
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def written(value: object, form: str) -> str:
     if value is None or value != value:  # not a number
         return ""
     if isinstance(value, Real) and not isinstance(value, Integral):
-        return format(value, form)
+        return format(value, SIGN.sub(r"\g<0>z", form))  # with z a number that is written as zero has no minus
     return str(value)
 
 

@@ -1,4 +1,4 @@
-"""Notebooks with exercises that are not filled in."""
+"""Notebooks with exercises that are not filled in, or not right."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from shared import blanks
+from shared import blanks, check, kl
 from shared.blanks import NotFilledIn, filled, or_ours, require
 from shared.exercises.catalogue import EXERCISES
 
@@ -33,6 +33,17 @@ def works(x):
     return x + 1
 
 
+ESTIMATOR = kl.k1
+
+
+def per_token_kl(logps, ref_logps):
+    return ESTIMATOR(logps, ref_logps)
+
+
+def training(logps):
+    return per_token_kl(logps, 0 * logps)
+
+
 def test_what_is_blank_is_named_wherever_it_is_called():
     """Catches a training that begins, and ends in a traceback of a function two calls further down."""
     with pytest.raises(NotFilledIn, match="^Not filled in yet: blank, completion_logps. This cell needs them[.]$"):
@@ -40,6 +51,34 @@ def test_what_is_blank_is_named_wherever_it_is_called():
     with pytest.raises(NotFilledIn, match="^Not filled in yet: blank. This cell needs it[.]$"):
         require(blank, blank)
     require(works)
+
+
+def test_what_its_check_refused_is_named_before_a_cell_goes_on_with_it(capsys, monkeypatch):
+    """Catches half a minute of training with a loss that was told to be wrong, and a stop where the check may be wrong."""
+
+    def make_rows(split, n, seed):
+        return []
+
+    require(training, make_rows)
+    assert capsys.readouterr().out == ""  # nobody has checked it
+    assert not check.per_token_kl(per_token_kl) and not check.rows(make_rows)
+    capsys.readouterr()
+    require(training, make_rows)
+    said = "Refused by their checks: per_token_kl, make_rows. This cell goes on with them as they are.\n"
+    assert capsys.readouterr().out == said
+    assert or_ours(per_token_kl) is per_token_kl
+    assert capsys.readouterr().out == "Refused by its check: per_token_kl. What follows goes on with it as it is.\n"
+    monkeypatch.setitem(globals(), "ESTIMATOR", kl.k3)  # the function that it calls is mended
+    assert check.per_token_kl(per_token_kl)
+    capsys.readouterr()
+    require(training)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_verdict_on_what_is_no_function_is_shown_all_the_same(capsys):
+    """Catches a check that raises, since a list has no hash, and a builtin that is noted for good."""
+    assert not check.per_token_kl([]) and not check.per_token_kl(print)
+    assert capsys.readouterr().out.count("✗ per-token KL: ") == 2
 
 
 def test_a_function_that_calls_itself_is_looked_at_once():

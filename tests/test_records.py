@@ -43,6 +43,9 @@ def test_a_line_of_the_log_shows_the_average_of_what_is_there():
         "step  11  average reward 0.333  loss -1.000  value loss 2.000  kl 0.200  entropy 1.50\n"
         "          equal groups 0.25  length 11.0  held-out 0.125  skipped 3"
     )
+    assert log_line([{"step": 1, "loss": -0.0001, "reward": -0.0, "skipped": 0.0}]) == (
+        "step   1  average reward 0.000  loss +0.000"
+    )
     assert log_line([{"step": 1000, "loss": 0.5, "skipped": 0.0}]) == "step 1000  loss +0.500"
     assert log_line([{"step": 1, "kl": 1.0, "skipped": 0.0}, {"step": 2, "skipped": 0.0}]) == "step   2  kl 1.000"
 

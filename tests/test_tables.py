@@ -54,6 +54,10 @@ def test_the_head_of_a_number_goes_on_below_before_a_text_does():
         (0.5, "+.2f", "+0.50"),
         (np.int64(8), ".3f", "8"),
         (True, ".3f", "True"),
+        (-0.0004, ".3f", "0.000"),
+        (-0.0, "+.2f", "+0.00"),
+        (-0.5, "+,.1f", "-0.5"),
+        ((-0.001, 0.25), ".2f", "0.00 to 0.25"),
         ("a\nb", ".3f", "a\\nb"),
         ((0.1, 0.25), ".2f", "0.10 to 0.25"),
         ([0.1, 0.25], ".2f", "0.10 0.25"),
@@ -62,7 +66,7 @@ def test_the_head_of_a_number_goes_on_below_before_a_text_does():
     ],
 )
 def test_cells(value, form, text):
-    """A count with three decimals, a line break that ends a row, "nan" where nothing was measured."""
+    """A count with three decimals, a minus before zero, a line break that ends a row, "nan" where nothing was measured."""
     assert written(value, form) == text
 
 

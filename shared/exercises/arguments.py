@@ -26,7 +26,6 @@ AXES = {
     "K": "card",
     "L": "item",
     "D": "draw",
-    "E": "estimator",
     "V": "token",
 }
 NUMBERED = {"S", "T", "A"}  # states and actions have numbers, from 0; places of the other axes are counted from 1

@@ -2,6 +2,8 @@
 
 import re
 from html import escape
+from types import FunctionType
+from weakref import WeakSet
 
 from shared.exercises.judging import Verdict
 
@@ -9,6 +11,7 @@ MIME = "application/vnd.tiny-grpo.check+json"
 COLOURS = {True: "#1a7f37", False: "#cf222e"}
 BAR = "padding-left: .6em; border-left: 3px solid"
 WRAPPED = "white-space: pre-wrap; overflow-wrap: break-word; "  # for the cases that a verdict shows
+REFUSED: WeakSet[FunctionType] = WeakSet()  # the functions whose last verdict was ✗
 CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -27,8 +30,14 @@ class Passed(int):
             print(self)
 
 
-def show(verdict: Verdict) -> Passed:
-    """Display the verdict in Jupyter, print it anywhere else."""
+def show(verdict: Verdict, function: object = None) -> Passed:
+    """Display the verdict in Jupyter, print it anywhere else.
+
+    Args:
+        function: what the verdict is on, so that a cell which uses it later can say so (`shared/blanks.py`).
+    """
+    if isinstance(function, FunctionType):
+        (REFUSED.discard if verdict.passed else REFUSED.add)(function)
     if in_jupyter():
         from IPython.display import display
 

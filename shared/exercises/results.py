@@ -56,7 +56,7 @@ class TensorOf(Result):
 
 @dataclass(frozen=True)
 class ByName(TensorOf):
-    """A dict with a tensor for each of some names, all of one shape. The first of its axes is that of the names."""
+    """A dict with a tensor for each of some names, all of one shape. The first of its axes, "E", is that of the names."""
 
     names: tuple[str, ...] = ()
 

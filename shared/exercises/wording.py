@@ -6,6 +6,8 @@ For a `per_token_kl` that gives k2 in the place of k3:
     For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.                                          case, difference
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -135,7 +137,8 @@ def _describe_numbers(exercise: Exercise, comparison: Comparison) -> str:
     if isinstance(expected.value, str):
         return f"it gives {clipped(repr(actual.value), WIDTH)}; expected {expected.value!r}."
     if comparison.difference == Difference.VALUE:
-        return f"{_places(actual.value, expected.value, exercise.result.axes, exercise.tolerance)}."
+        names = getattr(exercise.result, "names", ())
+        return f"{_places(actual.value, expected.value, exercise.result.axes, exercise.tolerance, names)}."
     return _describe_gradient(exercise, actual.gradient, expected.gradient)
 
 
@@ -161,15 +164,19 @@ def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tens
     return f"the value is right and its gradient by `{name}` is not: {places}. {OTHER_GRADIENT}"
 
 
-def _places(actual: Tensor, expected: Tensor, axes: str, tolerance: float) -> str:
-    """ "at token 1 it gives 1, expected 0; 2 more differ": the first places that differ, and the number of the rest."""
+def _places(actual: Tensor, expected: Tensor, axes: str, tolerance: float, names: Sequence[str] = ()) -> str:
+    """ "at token 1 it gives 1, expected 0; 2 more differ": the first places that differ, and the number of the rest.
+
+    names: of the places of the first axis, where these are the entries of a dict.
+    """
     if actual.numel() == 1:
         return _pair(actual.flatten()[0].item(), expected.flatten()[0].item())
     places = difference_mask(actual, expected, tolerance).nonzero().tolist()
     sentences = []
     for place in places[:MOST_SHOWN]:
         index = tuple(place)
-        sentences.append(f"{_place(place, actual.shape, axes)} {_pair(actual[index].item(), expected[index].item())}")
+        where = _place(place, actual.shape, axes, names)
+        sentences.append(f"{where} {_pair(actual[index].item(), expected[index].item())}")
     if len(places) > MOST_SHOWN:
         sentences.append(f"{len(places) - MOST_SHOWN} more differ")
     return "; ".join(sentences)
@@ -183,11 +190,17 @@ def _pair(actual: float, expected: float) -> str:
     return f"it gives {_number(actual, digits)}, expected {_number(expected, digits)}"
 
 
-def _place(place: list[int], shape, axes: str) -> str:
-    """ "at completion 2, token 1", "at state 0"; axes of one place are not named, of too many the last ones are."""
+def _place(place: list[int], shape, axes: str, names: Sequence[str]) -> str:
+    """ "at completion 2, token 1", "at state 0"; axes of one place are not named, of too many the last ones are.
+
+    With names: "at 'k3', completion 2".
+    """
     words = []
+    if names:
+        words.append(repr(names[place[0]]))
+        place, shape, axes = place[1:], shape[1:], axes.split(maxsplit=1)[1]
     for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
-        if length > 1 or len(place) == 1:
+        if length > 1 or not words and len(place) == 1:
             axis = dimension[-1:]
             words.append(f"{AXES.get(axis, 'place')} {index if axis in NUMBERED else index + 1}")
     return f"at {', '.join(words)}"

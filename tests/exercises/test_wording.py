@@ -19,11 +19,13 @@ from shared.exercises.catalogue.dots import (
     per_token_kl,
     step_loss,
 )
+from shared.exercises.catalogue.gradients import slopes
 from shared.exercises.catalogue.maxent_irl import compute_expected_svf
 from shared.exercises.catalogue.poker import hand_type
 from shared.exercises.catalogue.ppo import advantages_of
+from shared.exercises.comparing import compare
 from shared.exercises.judging import judge
-from shared.exercises.wording import arguments_in_words
+from shared.exercises.wording import arguments_in_words, describe
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
 GOLDEN = Path(__file__).parent / "golden" / "verdicts.txt"
@@ -87,6 +89,17 @@ def test_a_state_is_named_by_its_number():
     verdict = judge(*slipped(compute_expected_svf.EXERCISE, "starts_in_state_0"))
     assert "p_initial all in state 1, terminal [0]" in verdict.text
     assert "at state 1 it gives 0, expected 1" in verdict.text
+
+
+def test_an_entry_of_a_dict_is_named_by_its_key():
+    """Catches "at estimator 3" for the entry "k3" of a dict that is read as one tensor."""
+    at_one = {"log_r": torch.tensor([[0.0, 1.0]])}
+    wrong = right(slopes.EXERCISE)(**at_one)
+    wrong = wrong | {"k3": wrong["k3"] + torch.tensor([[0.0, 1.0]])}
+    compared = compare(slopes.EXERCISE, lambda log_r: wrong, at_one)
+    assert "at 'k3', completion 2 it gives -0.7183, expected -1.718." in describe(slopes.EXERCISE, compared)
+    verdict = judge(slopes.EXERCISE, lambda log_r: right(slopes.EXERCISE)(log_r) | {"k2": log_r**3})
+    assert "at 'k2' it gives" in verdict.text and "estimator" not in verdict.text
 
 
 def test_twenty_verdicts_read_as_they_did(capsys):
