@@ -23,6 +23,7 @@ PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY)
 WIDTH = 4.4  # inches of a figure, 440 pixels
+HIGHEST = 6.4  # inches of panels one below the other: what a window of 900 pixels shows of a notebook
 
 STYLE = {
     "figure.dpi": 100,
@@ -219,7 +220,7 @@ def panels(
         raise ValueError(f"There are {len(names)} names to draw; give at least one, and at most {len(COLOURS)}.")
     colours = dict(zip(names, COLOURS))
     with plt.rc_context(STYLE):
-        figure, axes = _stacked(len(curves), height=2.8)
+        figure, axes = _stacked(len(curves), height=min(2.8, HIGHEST / len(curves)))
         for axis, (title, named) in zip(axes, curves.items()):
             for name, runs in named.items():
                 for number, (across, up) in enumerate(runs):

@@ -93,7 +93,7 @@ def train(
         on_step: called with each step's record: one function or several (`shared.logs.csv_log`, for instance).
         on_rollout: called with the records of each step's completions before the update on them, where the algorithm
             samples: one function or several (`shared.rollouts.rollout_log`, or `extend` of a list).
-        progress: show a bar.
+        progress: show a bar; it goes at the end of a run that logs nothing, one of several short ones.
         stop: asked after each step; when it says so in any process, training ends there as by an interrupt, with a
             checkpoint.
         processes: those that share each step's rows; by default all that were launched together. What they train is
@@ -140,7 +140,14 @@ def train(
             clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
             say(f"Going on from step {len(history)} of {checkpoint_path}.")
         no_bar = not progress or not processes.first
-        bar = tqdm(total=config.steps, initial=len(history), desc=algorithm.name, unit="step", disable=no_bar)
+        bar = tqdm(
+            total=config.steps,
+            initial=len(history),
+            desc=algorithm.name,
+            unit="step",
+            disable=no_bar,
+            leave=config.log_every > 0,
+        )
         reporter = Reporter(algorithm, config, listeners, bar, say)
         with until_interrupted(algorithm.model, history, config.steps, say), closing(bar):
             for step in range(len(history), config.steps):

@@ -15,7 +15,7 @@ from shared import check
 from shared.exercises import catalogue, stub
 from shared.exercises.catalogue import EXERCISES, NO_NOTEBOOK, PLACES
 from shared.exercises.judging import Verdict
-from shared.exercises.record import MIME, Passed, bundle
+from shared.exercises.record import COLOURS, MIME, Passed, as_html, bundle
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
 CATALOGUE = Path(catalogue.__file__).parent
@@ -82,6 +82,23 @@ def test_the_verdict_is_printed(capsys):
     assert capsys.readouterr().out == "✓ per-token KL: right in all 125 cases.\n"
     check.per_token_kl(wrong_kl)
     assert capsys.readouterr().out.startswith("✗ per-token KL: This is k1")
+
+
+def test_what_is_blank_is_open_and_not_wrong(capsys):
+    """Catches a red ✗ at an exercise beyond the core that nobody has begun, and one that hides a wrong function."""
+
+    def blank(*arguments):
+        raise NotImplementedError
+
+    assert not check.per_token_kl(blank) and not check.rows(blank) and not check.cases(blank)
+    cases = [({"prompt": "a"}, "b", 1.0), ({"prompt": "a"}, "", 0.0)]
+    assert not check.reward_function(blank, cases)
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        f"○ {name}: it is not filled in yet." for name in ("per-token KL", "rows", "cases", "reward function")
+    ]
+    assert as_html(Verdict("KL", False, "it is not filled in yet.")).count(COLOURS["○"]) == 1
+    assert Verdict("KL", False, "it gives 0, expected it is not filled in yet").mark == "✗"
 
 
 def test_a_check_returns_whether_the_function_passed(capsys):

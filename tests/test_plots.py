@@ -51,6 +51,13 @@ def test_figures_survive_dollar_signs_and_line_breaks():
     confusion_matrices(["a", "b"], ["a"], {"before": ["b"], "after": ["a"]}).canvas.draw()
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_panels_fit_into_a_window(count):
+    """Catches a figure of which a laptop shows one half at a time."""
+    figure = panels({f"panel {i}": {"A": [([1, 2], [1.0, 2.0])]} for i in range(count)}, "step")
+    assert figure.get_size_inches()[1] * figure.dpi <= 670
+
+
 def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
     """Catches a legend with a name for each run, and a faint run in the colour of another method."""
     runs = [([1, 2], [1.0, 10.0]), ([1, 2], [2.0, 20.0])]

@@ -141,7 +141,7 @@ def test_the_bar_counts_the_steps_and_shows_reward_and_loss(progress, monkeypatc
     config = replace(CONFIG, steps=2, checkpoint_every=1)
     train(Line(), ROWS, config, checkpoint_path=tmp_path / "run.pt", progress=progress)
     history = train(Line(), ROWS, replace(config, steps=4), checkpoint_path=tmp_path / "run.pt", progress=progress)
-    options = {"desc": "line", "unit": "step", "disable": not progress}
+    options = {"desc": "line", "unit": "step", "disable": not progress, "leave": False}
     assert bars[0].options == options | {"total": 2, "initial": 0}
     assert bars[1].options == options | {"total": 4, "initial": 2}
     assert [bar.updates for bar in bars] == [2, 2] and all(bar.closed for bar in bars)
@@ -175,6 +175,15 @@ def test_advice_is_given_once(capsys):
     line.advice = lambda history: "nothing to learn" if len(history) >= 2 else None
     train(line, ROWS, CONFIG, progress=False)
     assert capsys.readouterr().out.count("nothing to learn") == 1
+
+
+@pytest.mark.parametrize(("log_every", "stays"), [(1, True), (0, False)])
+def test_the_bar_of_a_run_that_logs_nothing_goes(log_every, stays, capsys):
+    """Catches a cell of nine short runs without a sign of life, and one that nine finished bars are left of."""
+    train(Line(), ROWS, replace(CONFIG, steps=2, log_every=log_every))
+    shown = capsys.readouterr().err
+    assert "2/2" in shown
+    assert ("2/2" in shown.rsplit("\r", 1)[-1]) == stays
 
 
 def test_an_interrupt_returns_what_was_learned(capsys):

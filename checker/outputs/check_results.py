@@ -14,7 +14,7 @@ from checker.reading.notebook import CHECK_RECORD, Cell, Notebook
 from checker.reading.syntax.checks import NAME, names_of
 from checker.reading.syntax.trees import read_trees
 
-LINE = re.compile(r"^[ \t]*(?P<mark>[✓✗])[ \t]*(?P<exercise>[^:\n]{1,80}):[ \t]*(?P<said>.*)$", re.MULTILINE)
+LINE = re.compile(r"^[ \t]*(?P<mark>[✓✗○])[ \t]*(?P<exercise>[^:\n]{1,80}):[ \t]*(?P<said>.*)$", re.MULTILINE)
 BLANK = "it is not filled in yet"  # what a check says then
 LONGEST = 300  # characters of what a check said that are kept
 
@@ -39,7 +39,7 @@ class CheckResult:
 
     @property
     def line(self) -> str:
-        return f"{'✓' if self.passed else '✗'} {self.exercise}: {self.said}"
+        return f"{'✓' if self.passed else '○' if self.blank else '✗'} {self.exercise}: {self.said}"
 
 
 def check_results(notebook: Notebook) -> list[CheckResult]:

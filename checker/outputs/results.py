@@ -24,7 +24,7 @@ MEASURE = re.compile(r"reward|accura|score|success|correct|mean|average", re.IGN
 REWARD = re.compile(r"(?:reward|\brew\b|mean_r)", re.IGNORECASE)
 LOSS = re.compile(r"loss", re.IGNORECASE)
 REWARDED = re.compile(r"(?:reward|score)\w*\W{0,12}?-?\d", re.IGNORECASE)
-VERDICT = re.compile(r"[ \t]*[✓✗]")  # a check's line
+VERDICT = re.compile(r"[ \t]*[✓✗○]")  # a check's line
 LINE = 1_000  # characters of a line that are read
 DIGIT = re.compile(r"\d")
 

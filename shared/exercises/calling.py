@@ -18,6 +18,7 @@ from shared.exercises.state import changed_settings, restore, settings_now
 SHARED = str(Path(__file__).parents[1])
 COPIES = {}  # of modules: the module and its copy by the module's id
 NO_MESSAGE = "no message"
+NOT_FILLED_IN = "it is not filled in yet"  # begins what is said of a blank exercise
 TORCH = str(Path(torch.__file__).parent)
 
 
@@ -85,7 +86,7 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
 def not_filled_in(error: NotImplementedError) -> str:
     """The words about a blank exercise, with the error's own: another exercise, which this one calls, may have raised it."""
     words = _message(error)
-    return "it is not filled in yet" if words == NO_MESSAGE else f"it is not filled in yet ({words})"
+    return NOT_FILLED_IN if words == NO_MESSAGE else f"{NOT_FILLED_IN} ({words})"
 
 
 def _copied(value):

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 
 from torch import Tensor
 
-from shared.exercises.calling import Outcome, call
+from shared.exercises.calling import NOT_FILLED_IN, Outcome, call
 from shared.exercises.comparing import Comparison, Difference, compare, same_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.helpers import helpers_of, with_references
@@ -28,6 +28,7 @@ from shared.exercises.steps import Slip
 from shared.exercises.wording import describe, shown
 
 RECORD_VERSION = 1
+RIGHT, WRONG, OPEN = "✓✗○"
 # Limits in seconds. Each leaves something for the next step: the slips, then the smallest case, then the text. All
 # three end before the 8 seconds after which `process.py` kills a judge.
 TIME_FOR_SLIPS = 1.9
@@ -59,9 +60,16 @@ class Verdict:
     first: tuple[str, ...] = ()
 
     @property
+    def mark(self) -> str:
+        """✓ right, ✗ wrong, ○ open: not filled in yet."""
+        if self.passed:
+            return RIGHT
+        return OPEN if self.text.startswith(NOT_FILLED_IN) else WRONG
+
+    @property
     def line(self) -> str:
         """The verdict as it is shown: "✓ per-token KL: right in all 125 cases."."""
-        return f"{'✓' if self.passed else '✗'} {self.exercise}: {self.text}"
+        return f"{self.mark} {self.exercise}: {self.text}"
 
     @property
     def record(self) -> dict:

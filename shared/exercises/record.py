@@ -5,10 +5,10 @@ from html import escape
 from types import FunctionType
 from weakref import WeakSet
 
-from shared.exercises.judging import Verdict
+from shared.exercises.judging import OPEN, RIGHT, WRONG, Verdict
 
 MIME = "application/vnd.tiny-grpo.check+json"
-COLOURS = {True: "#1a7f37", False: "#cf222e"}
+COLOURS = {RIGHT: "#1a7f37", WRONG: "#cf222e", OPEN: "#6e7781"}
 BAR = "padding-left: .6em; border-left: 3px solid"
 WRAPPED = "white-space: pre-wrap; overflow-wrap: break-word; "  # for the cases that a verdict shows
 REFUSED: WeakSet[FunctionType] = WeakSet()  # the functions whose last verdict was ✗
@@ -37,7 +37,7 @@ def show(verdict: Verdict, function: object = None) -> Passed:
         function: what the verdict is on, so that a cell which uses it later can say so (`shared/blanks.py`).
     """
     if isinstance(function, FunctionType):
-        (REFUSED.discard if verdict.passed else REFUSED.add)(function)
+        (REFUSED.add if verdict.mark == WRONG else REFUSED.discard)(function)
     if in_jupyter():
         from IPython.display import display
 
@@ -63,10 +63,9 @@ def bundle(verdict: Verdict) -> dict:
 def as_html(verdict: Verdict) -> str:
     """A bar in the verdict's colour, the name in bold, code as code; the page's own font and colour for the rest.
 
-    Both colours can be told from a white and from a black page. A page that does not trust the notebook drops the bar.
+    The colours can be told from a white and from a black page. A page that does not trust the notebook drops the bar.
     It is short, since every character of it counts in what nbconvert makes of a notebook that is handed in.
     """
-    mark, rest = verdict.line.split(" ", 1)
-    text = CODE.sub(r"<code>\1</code>", escape(rest.removeprefix(verdict.exercise), quote=False))
-    style = f"{'' if verdict.passed else WRAPPED}{BAR} {COLOURS[verdict.passed]}"
-    return f'<div style="{style}"><b>{mark} {escape(verdict.exercise)}</b>{text}</div>'
+    text = CODE.sub(r"<code>\1</code>", escape(verdict.text, quote=False))
+    style = f"{'' if verdict.passed else WRAPPED}{BAR} {COLOURS[verdict.mark]}"
+    return f'<div style="{style}"><b>{verdict.mark} {escape(verdict.exercise)}</b>: {text}</div>'

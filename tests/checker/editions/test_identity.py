@@ -19,6 +19,7 @@ from checker.reading.convert import LIMIT, sections, to_markdown
 from checker.reading.markers import ANSWER_BEGIN, ANSWER_END, BEGIN, END, walk
 from checker.reading.notebook import read
 from checker.reading.todos import todos_in
+from checker.setup.start import linked
 
 ROOT = Path(__file__).parents[3]
 WORKED = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -167,9 +168,11 @@ def half_as_long_again(source: str, begin: str, end: str) -> str:
 
 @pytest.mark.parametrize("path", WORKED, ids=lambda p: p.stem)
 def test_a_blank_edition_filled_by_somebody_with_more_words_stays_below_the_limit(path, tmp_path):
-    """Catches a chapter that leaves a student no room: the limit is on what is handed in, outputs included."""
+    """Catches a chapter that leaves a student no room: the limit is on what is handed in, outputs and longer links included."""
     content = json.loads(path.read_text(encoding="utf-8"))
     filled_in = fill(blank(content, "x"), content)
+    folder = ROOT / "notebooks" / "student"
+    filled_in["cells"] = [linked(cell, folder, ROOT / "work") for cell in filled_in["cells"]]
     for cell in filled_in["cells"]:
         markers = (BEGIN, END) if cell["cell_type"] == "code" else (ANSWER_BEGIN, ANSWER_END)
         cell["source"] = half_as_long_again("".join(cell["source"]), *markers)

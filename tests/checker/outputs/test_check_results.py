@@ -79,6 +79,13 @@ def test_marks_that_no_check_printed_are_left_alone(good, save):
     assert findings(save(good)) == []
 
 
+def test_what_is_open_is_no_failed_check(good, save):
+    """Catches a ○ that is not counted, and one that is told as a wrong function."""
+    path = save(with_checks(good, RIGHT + "○ GRPO loss: it is not filled in yet.\n"))
+    assert [(result.passed, result.blank) for result in check_results(read(path))] == [(True, False), (False, True)]
+    assert not [found for _, found in findings(path) if "GRPO loss" in found]
+
+
 def test_evidence_shows_every_verdict(good, save):
     """Catches evidence that quotes five lines, and of the checks only those that passed."""
     lines = [f"{'✗' if number == 3 else '✓'} exercise {number}: said so.\n" for number in range(8)]

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from checker.editions.assign import assign
 from checker.setup import bootstrap, environment
+from checker.setup.start import editions, start
 from tests.checker.command_line import checker
 from tests.test_notebook_form import opens_on_its_title
 
@@ -137,10 +139,29 @@ def test_start_copies_a_blank_edition_and_says_how_to_open_it(course, capsys, na
     copy = json.loads((bootstrap.WORK / "dots.ipynb").read_text(encoding="utf-8"))
     blank = json.loads((bootstrap.EDITIONS / "dots.ipynb").read_text(encoding="utf-8"))
     assert copy["metadata"] == blank["metadata"]
-    assert [c for c in blank["cells"] if c not in copy["cells"]] == [blank["cells"][1]]
-    assert "Generated from" in "".join(blank["cells"][1]["source"])
+    (only_there,) = {c["id"] for c in blank["cells"]} - {c["id"] for c in copy["cells"]}
+    assert only_there.endswith("-generated")
+    differ = [c["cell_type"] for c in copy["cells"] if c not in blank["cells"]]
+    assert differ and set(differ) == {"markdown"}  # its links
     assert opens_on_its_title(copy)
     assert "work/dots.ipynb" in (said := capsys.readouterr().out) and "make lab" in said
+
+
+def test_every_link_of_a_copy_leads_to_a_file(tmp_path):
+    """Catches a link to another chapter that leads into `work/`, where the chapter is not."""
+    student, work = ROOT / "notebooks" / "student", tmp_path / "work"
+    for name in editions(student):
+        copy = json.loads(start(name, student, work).read_text(encoding="utf-8"))
+        texts = ["".join(cell["source"]) for cell in copy["cells"] if cell["cell_type"] == "markdown"]
+        links = [link for text in texts for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+        assert links and all((work / link).resolve().is_relative_to(student) for link in links)
+        assert all((work / link).exists() for link in links), name
+
+
+def test_a_link_to_a_chapter_that_was_not_handed_out_is_text(course):
+    bootstrap.main(["start", "dots"])
+    text = (bootstrap.WORK / "dots.ipynb").read_text(encoding="utf-8")
+    assert ".ipynb)" not in text and "gradients derives the formula." in text
 
 
 def test_start_never_overwrites_what_is_begun(course, capsys):
