@@ -21,6 +21,7 @@ from checker.reading.inventory import Entry
 from checker.reading.layout import SPECS
 from checker.reading.notebook import Notebook, Unreadable, notebook_of, parse
 from checker.reading.text import one_line
+from checker.rules.findings import alike
 
 INDEX = "index.html"
 LONGEST_NAME = 200  # bytes of a file's or folder's name
@@ -135,6 +136,8 @@ def _page(
         before=[("", name) for name in told.needs],
         body=body,
         report=report,
+        found=alike(finding for finding in report.findings if finding.level != "question"),
+        asked=alike(finding for finding in report.findings if finding.level == "question"),
         specs=SPECS,
         rubric=with_evidence(criteria, notebook, report),
         by_hand=fields(asked, content),

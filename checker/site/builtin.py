@@ -9,9 +9,9 @@ import base64
 import os
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from checker.outputs.claims import header_of
 from checker.pages import builtin
@@ -29,6 +29,8 @@ from checker.site.terms import anchor
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
+NOWHERE = Path("404.qmd")  # what hosts of pages show where there is none, GitHub's among them
+INSIDE = re.compile(r'(<a href=")(?![a-z]+:|[/#])')
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
 
 
@@ -38,6 +40,7 @@ class Page:
 
     contents: (place, heading) of what stands in its list of contents.
     classes: of its body, as Quarto's option `body-classes` names them.
+    root: of the page that is shown at any address, the address of the site on its host, "/course/"; "" for all others.
     """
 
     source: Path
@@ -48,6 +51,7 @@ class Page:
     description: str = ""
     classes: str = ""
     pieces: list[str] = field(default_factory=list)
+    root: str = ""
 
     @property
     def is_notebook(self) -> bool:
@@ -57,7 +61,14 @@ class Page:
     def target(self) -> Path:
         return self.source.with_suffix(".html")
 
+    @property
+    def to_root(self) -> str:
+        """The address of the site from this page, with a slash at the end."""
+        return self.root or quote(Path(os.path.relpath(".", self.target.parent)).as_posix()) + "/"
+
     def link_from(self, other: "Page") -> str:
+        if other.root:
+            return other.root + quote(self.target.as_posix())
         return quote(Path(os.path.relpath(self.target, other.target.parent)).as_posix())
 
 
@@ -73,20 +84,33 @@ def build(project: Path, folder: Path) -> list[Path]:
     for number, page in enumerate(pages):
         before = pages[number - 1] if number else None
         after = pages[number + 1] if number + 1 < len(pages) else None
-        scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
-        text = rendered(
-            "course.html.j2", scripts, title=page.title if number else site.title, page=page, pages=pages, site=site,
-            previous=before, next=after, root=quote(Path(os.path.relpath(".", page.target.parent)).as_posix()) + "/",
-            index=searching.INDEX.as_posix(),
-        )  # fmt: skip
-        write_beside(folder / page.target, text)
+        write_beside(folder / page.target, _shown(page, pages, site, before, after))
         written.append(folder / page.target)
+    if (project / NOWHERE).is_file():
+        page = _at_any_address(_page(project, NOWHERE, site.pages), site)
+        write_beside(folder / page.target, _shown(page, pages, site))
     if site.address:
         write_beside(folder / "sitemap.xml", template("sitemap.xml.j2").render(site=site, pages=pages))
         _copy_picture(project, folder, site)
     finish(project, folder, site)
     write_beside(folder / searching.INDEX, searching.index(folder, pages))
     return written
+
+
+def _shown(page: Page, pages: list[Page], site: Website, before: Page | None = None, after: Page | None = None) -> str:
+    """The HTML of a page among the site's, and what is read before and after it."""
+    scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
+    title = site.title if page is pages[0] else page.title
+    return rendered(
+        "course.html.j2", scripts, title=title, page=page, pages=pages, site=site, previous=before, next=after,
+        index=searching.INDEX.as_posix(),
+    )  # fmt: skip
+
+
+def _at_any_address(page: Page, site: Website) -> Page:
+    """The page that a host shows where there is none: its links begin at the host."""
+    root = f"{urlsplit(site.address).path}/"
+    return replace(page, root=root, html=INSIDE.sub(lambda link: link[1] + root, page.html))
 
 
 def _copy_picture(project: Path, folder: Path, site: Website) -> None:

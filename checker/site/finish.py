@@ -169,7 +169,7 @@ def _entries(project: Path, source: Path, site: Website, listed: list[Paper]) ->
     if source != REFERENCES:
         entries += paper_entries(listed, _from(source, REFERENCES.with_suffix(".html")))
     if source not in WITHOUT_TERMS and GLOSSARY in site.pages:
-        entries += glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")))
+        entries += glossary_entries(project, _from(source, GLOSSARY.with_suffix(".html")), source)
     return entries
 
 

@@ -25,6 +25,13 @@ ALSO = {
     "GSPO": ("Group Sequence Policy Optimization",),
     "GAE": ("generalised advantage estimation",),
 }
+# Pages that say a heading of the glossary in another sense: students' groups, the references that checks compare with,
+# what a pattern's brackets hold.
+IN_ANOTHER_SENSE = {
+    Path("docs") / "ai_policy.qmd": {"Policy", "Completion"},
+    Path("docs") / "instructors.qmd": {"Reference", "Group"},
+    Path("notebooks") / "transfer.ipynb": {"Group"},
+}
 
 
 @dataclass(frozen=True)
@@ -95,13 +102,16 @@ def anchor(heading: str) -> str:
     return re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", heading.lower()).strip())
 
 
-def glossary_entries(project: Path, glossary: str) -> list[Entry]:
-    """An entry for each word; longer words first, so that "reward hacking" is not a link to "reward".
+def glossary_entries(project: Path, glossary: str, page: Path = Path()) -> list[Entry]:
+    """An entry for each word that the page means as the glossary does; longer words first, so that "reward hacking" is
+    not a link to "reward".
 
     glossary: the address of the glossary from the page.
     """
     entries = []
     for heading in headings(project):
+        if heading in IN_ANOTHER_SENSE.get(page, ()):
+            continue
         names = [*heading.split(", "), *ALSO.get(heading, ())]
         words = "|".join(_pattern(name) for name in sorted(names, key=len, reverse=True))
         entries.append((max(map(len, names)), Entry(words, f"{glossary}#{anchor(heading)}", "term")))

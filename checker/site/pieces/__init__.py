@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checker.pages.templates import HERE
 from checker.reading.files import write_beside
-from checker.site.pieces import cards, checking, interface, recorded, references, trying
+from checker.site.pieces import cards, checking, cloning, interface, recorded, references, trying
 
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "gallery": cards.gallery,
@@ -20,6 +20,7 @@ MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "grid": recorded.grid,
     "try": trying.still,
     "check": checking.place,
+    "clone": cloning.clone,
     "references": references.references,
     "api": interface.interface,
 }

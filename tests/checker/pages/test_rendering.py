@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from checker.checking.check import check
 from checker.editions.assign import EXAMPLE_PRINTED, SHOULD_PRINT
 from checker.pages import cells
 from checker.pages.rendering import render
@@ -264,3 +265,15 @@ def test_code_in_a_finding_is_code_and_nothing_else_is_markup(good, save, tmp_pa
     text = render(save(good), tmp_path / "out", "builtin").read_text()
     assert "<code>jupyter: python3</code>" in text and "`jupyter: python3`" not in text
     assert with_code("`<b>` <i>") == "<code>&lt;b&gt;</code> &lt;i&gt;"
+
+
+def test_findings_that_are_alike_stand_together(good, save, tmp_path):
+    """Catches a page that begins with twenty lines that say the same, and places of the others that are lost."""
+    for cell in good["cells"][2:5]:
+        cell["source"] += "\nraise NotImplementedError"
+    text = render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
+    found = text.partition('<details class="findings"')[2].partition("</header>")[0]
+    assert found.count("F001") == 1 and "and 2 others like it" in found
+    assert re.findall(r'<li><a href="#(cell-\d)">', found) == ["cell-3", "cell-4"]
+    count = re.match(r" open><summary>(\d+) findings", found)[1]
+    assert int(count) == len([one for one in check(save(good)).findings if one.level != "question"])

@@ -19,8 +19,8 @@ from checker.pages.card import card
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import Website, website
-from checker.site import builtin, finish, pieces, searching, terms
-from checker.site.pieces import cards, recorded, thumbnails
+from checker.site import builtin, finish, linking, pieces, searching, terms
+from checker.site.pieces import cards, cloning, recorded, thumbnails
 from tests.checker.conftest import markdown
 
 PROJECT = Path(__file__).parents[3]
@@ -219,8 +219,9 @@ def test_every_card_says_what_the_readme_says_that_is_reached(pages):
     assert set(told) == {source.with_suffix(".html").as_posix() for source in website(PROJECT).notebooks}
     assert told["notebooks/dots.html"][0] == "dots counted right, greedy"
     landing = next(iter(pages)).read_text(encoding="utf-8")
-    said = re.findall(r'<p class="measured">Held-out (.*?): <b>(.*?)</b> before, <b>(.*?)</b> after</p>', landing)
-    assert [tuple(map(html.unescape, one)) for one in said] == list(told.values())
+    shown = r'<p class="measured">(.*?), on held-out data: <b>(.*?)</b> before, <b>(.*?)</b> after</p>'
+    said = [tuple(map(html.unescape, one)) for one in re.findall(shown, landing)]
+    assert said == [(what[0].upper() + what[1:], before, after) for what, before, after in told.values()]
 
 
 def test_a_project_whose_readme_has_no_table_has_a_gallery(tmp_path):
@@ -329,6 +330,48 @@ def test_words_and_papers_are_linked_once_and_where_they_stand_first(pages):
     assert "../docs/references.html#shao2024" in links
     for page in pages:
         assert not re.search(r"<(h\d|code|pre|a)\b[^>]*>[^<]*<a class=\"term", page.read_text(encoding="utf-8")), page
+
+
+def test_a_word_in_another_sense_is_not_linked(course_pages):
+    """Catches "a group on Gradescope" that leads to a group of completions, and an exception that nothing needs."""
+    for source, words in terms.IN_ANOTHER_SENSE.items():
+        page = course_pages[0].parent / source.with_suffix(".html")
+        text = page.read_text(encoding="utf-8")
+        assert words <= set(terms.headings(PROJECT)), source
+        for word in words:
+            assert f'glossary.html#{terms.anchor(word)}"' not in text.split("<main")[1].split("</main>")[0], (
+                page,
+                word,
+            )
+        linked = linking.linked(text, terms.glossary_entries(PROJECT, "g"))
+        assert all(f'href="g#{terms.anchor(word)}"' in linked for word in words), source
+
+
+def test_a_wrong_address_has_a_page_whose_links_are_right_from_anywhere(tmp_path):
+    """Catches a page without a way on, and links that begin at the folder that is not there."""
+    project = tmp_path / "project"
+    (project / "docs").mkdir(parents=True)
+    (project / "index.qmd").write_text("---\ntitle: Course\n---\nText.\n", encoding="utf-8")
+    (project / "docs" / "a.qmd").write_text("---\ntitle: A\n---\nText.\n", encoding="utf-8")
+    (project / "404.qmd").write_text((PROJECT / "404.qmd").read_text(encoding="utf-8"), encoding="utf-8")
+    settings = {"title": "Course", "sidebar": {"contents": ["index.qmd", "docs/a.qmd"]}}
+    for address, root in (("", "/"), ("https://owner.github.io/course", "/course/")):
+        (project / "_quarto.yml").write_text(yaml.safe_dump({"website": settings | {"site-url": address}}))
+        folder = tmp_path / f"site{len(address)}"
+        assert folder / "404.html" not in builtin.build(project, folder)
+        found = Elements((folder / "404.html").read_text(encoding="utf-8"))
+        links = [link for link in found.links if not link.startswith("#")]
+        assert {f"{root}index.html", f"{root}docs/a.html"} == set(links)
+        assert f'data-index="{root}files/search.js"' in (folder / "404.html").read_text(encoding="utf-8")
+
+
+def test_the_clone_command_names_the_address_where_one_is_set(tmp_path):
+    """Catches a command without an address, and one that nobody changed when the course moved."""
+    for repository in ("", "https://github.com/owner/name"):
+        found = {"title": "Course", "sidebar": {"contents": ["index.qmd"]}, "repo-url": repository}
+        (tmp_path / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
+        assert ("git clone https://github.com/owner/name course" in cloning.clone(tmp_path, [])) == bool(repository)
+    assert "::: {#clone}" in (PROJECT / "docs" / "start.qmd").read_text(encoding="utf-8")
 
 
 def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
