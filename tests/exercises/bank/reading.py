@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 HERE = Path(__file__).parent
+LITERAL = HERE.parent / "literal"  # where the right functions of the same readers lie
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)
 HALVES = ("mend", "held_out")
@@ -18,7 +19,6 @@ HALVES = ("mend", "held_out")
 class Block:
     """One function. said: "wrong" or "right". words: the mistake, or the style, in its author's words."""
 
-    reader: int
     said: str
     chapter: str
     check: str
@@ -40,20 +40,19 @@ class Block:
 def blocks(half: str | None = None) -> list[Block]:
     """The blocks of one half, or all of them; of equal ones the first."""
     found = {}
-    for path in sorted(HERE.glob("reader_*.txt")):
+    for path in sorted([*HERE.glob("reader_*.txt"), *LITERAL.glob("reader_*.txt")]):
         for block in blocks_of(path):
             found.setdefault((block.check, without_names(block.source)), block)
     return [block for block in found.values() if half in (None, block.half)]
 
 
 def blocks_of(path: Path) -> Iterator[Block]:
-    reader = int(path.stem.removeprefix("reader_"))
     text = path.read_text(encoding="utf-8")
     heads = list(HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends):
         said, chapter, check, words = map(str.strip, head.groups())
-        yield Block(reader, said, chapter, check, words, text[head.end() : end].strip() + "\n")
+        yield Block(said, chapter, check, words, text[head.end() : end].strip() + "\n")
 
 
 def without_names(source: str) -> str:
