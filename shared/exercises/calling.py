@@ -1,6 +1,7 @@
 """One call of a function in a case: what it gave, or what went wrong, in a form that can be compared and told."""
 
 import copy
+import inspect
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -20,6 +21,12 @@ COPIES = {}  # of modules: the module and its copy by the module's id
 NO_MESSAGE = "no message"
 NOT_FILLED_IN = "it is not filled in yet"  # begins what is said of a blank exercise
 TORCH = str(Path(torch.__file__).parent)
+GENERATOR = (
+    "it has a `yield` and so gives a generator, of which nothing is computed before somebody reads it. `return` the "
+    "result instead, a list where several things are asked for."
+)
+LEAF_CHANGED = "a leaf Variable that requires grad"  # in torch's message
+IN_PLACE = "it changes an argument in place, which torch forbids where a gradient is taken by it; work on a copy"
 
 
 class Unfinished(BaseException):
@@ -50,6 +57,8 @@ class Outcome:
 
 def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool = True) -> Outcome:
     """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished."""
+    if inspect.isgeneratorfunction(function):
+        return Outcome(complaint=GENERATOR)
     own = {name: _copied(value) for name, value in case.items()}
     sources = [own[name] for name in exercise.gradient.split()] if exercise.gradient and with_gradient else []
     for source in sources:
@@ -72,7 +81,9 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     except NotImplementedError as error:
         return Outcome(raised=not_filled_in(error), blank=True)
     except BaseException as error:
-        return Outcome(f"it raised {clipped(type(error).__name__, 60)}: {_message(error)}", _where_it_raised(error))
+        message = _message(error)
+        told = IN_PLACE if LEAF_CHANGED in message else f"it raised {clipped(type(error).__name__, 60)}: {message}"
+        return Outcome(told, _where_it_raised(error))
     finally:
         restore(settings)
     if isinstance(value, Tensor):

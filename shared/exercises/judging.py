@@ -22,9 +22,10 @@ from shared.exercises.calling import NOT_FILLED_IN, Outcome, call
 from shared.exercises.comparing import Comparison, Difference, compare, same_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.helpers import helpers_of, with_references
-from shared.exercises.recognition import find_slips
+from shared.exercises.recognition import find_explanations
 from shared.exercises.shrinking import shrink
 from shared.exercises.steps import Slip
+from shared.exercises.unread import unread
 from shared.exercises.wording import describe, shown
 
 RECORD_VERSION = 1
@@ -34,6 +35,7 @@ RIGHT, WRONG, OPEN = "✓✗○"
 TIME_FOR_SLIPS = 1.9
 TIME_FOR_EXPLANATION = 2.4  # the slips and the smallest case together
 FEWEST_THE_SAME = 3  # cases in which a function gives the same, before it is told so
+MOST_OFFERED = 2  # explanations that no case tells apart: "either ... or ..."
 CALLS = 6  # with the same arguments, to see chance at work
 TIME_FOR_VERDICT = 6.0  # by the processor and by the clock; only a single call may take longer
 
@@ -48,7 +50,7 @@ class Verdict:
     passed: whether the function is right.
     text: the sentences behind the name of the exercise.
     cases: the number of cases that were tried.
-    slips: the names of the slips that the function makes.
+    slips: the names of the slips that the function makes, whichever of the explanations offered is its own.
     first: the names of the functions that have to be mended before this one, because it calls them.
     """
 
@@ -126,13 +128,14 @@ class Explanation:
     """The explanation of a wrong function.
 
     difference: the most important way in which it fails.
-    slips: the known mistakes that explain everything that it does; empty when none do.
+    slips: what explains everything that it does, one known mistake or two; two of these where no case tells them apart,
+        and empty when none do.
     smallest: a case, as small as could be found, in which it fails in this way.
     remark: a sentence on all of its outcomes, where it has no slips; "" for none.
     """
 
     difference: Difference
-    slips: tuple[Slip, ...]
+    slips: list[tuple[Slip, ...]]
     smallest: Case
     remark: str = ""
 
@@ -233,7 +236,7 @@ def _verdict_on(exercise: Exercise, function: Callable, trial: Trial, time_left:
         passed=False,
         text=describe(exercise, comparison, explanation.slips, explanation.remark),
         cases=count,
-        slips=tuple(slip.name for slip in explanation.slips),
+        slips=_in_all(explanation.slips),
     )
 
 
@@ -242,26 +245,41 @@ def _explain_trial(exercise: Exercise, function: Callable, trial: Trial, time_le
     time_left_to_explain = _start_timer(TIME_FOR_EXPLANATION, within=time_left)
     slips = slips_in(exercise, trial, time_left)
     smallest = _smallest_failure(exercise, function, trial, time_left_to_explain)
-    remark = (
-        "" if slips else always_the_same(exercise, trial) or _from_call_to_call(exercise, function, trial, smallest)
-    )
+    remark = "" if slips else _remark(exercise, function, trial, smallest)
     return Explanation(trial.main_difference, slips, smallest, remark)
 
 
-def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> tuple[Slip, ...]:
-    """Find the slips that explain every outcome of a function that fails.
+def _in_all(slips: list[tuple[Slip, ...]]) -> tuple[str, ...]:
+    """The names of the slips that all explanations have."""
+    return tuple(slip.name for slip in slips[0] if all(slip in other for other in slips)) if slips else ()
+
+
+def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case) -> str:
+    """A sentence on all outcomes of a function that no slips explain, "" for none."""
+    if trial.main_difference not in (Difference.RAISED, Difference.SHAPE, Difference.VALUE):
+        return ""
+    remark = always_the_same(exercise, trial) or _from_call_to_call(exercise, function, trial, smallest)
+    if remark:
+        return remark
+    names = unread(exercise, function)
+    return f"it never reads its argument {' or '.join(f'`{name}`' for name in names)}." if names else ""
+
+
+def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tuple[Slip, ...]]:
+    """Find what explains every outcome of a function that fails.
 
     Returns:
-        One slip or two. An empty tuple when none explain every outcome, when no time is left, and for a function whose
-        numbers are all right or all the same.
+        One explanation, a slip or two at once, or two explanations that no case tells apart. Empty when more explain
+        every outcome or none does, when no time is left, and for a function whose numbers are all right or all the same.
     """
     if trial.main_difference.has_right_numbers or always_the_same(exercise, trial):
-        return ()
+        return []
     # Cases with wrong numbers come first: a wrong guess is refuted there soonest.
     wrong_first = sorted(trial.comparisons, key=lambda comparison: comparison.difference in (None, Difference.TYPE))
     cases = [comparison.case for comparison in wrong_first]
     outcomes = [comparison.actual for comparison in wrong_first]
-    return find_slips(exercise, cases, outcomes, _start_timer(TIME_FOR_SLIPS, within=time_left))
+    found = find_explanations(exercise, cases, outcomes, _start_timer(TIME_FOR_SLIPS, within=time_left))
+    return found if len(found) <= MOST_OFFERED else []
 
 
 def always_the_same(exercise: Exercise, trial: Trial) -> str:
@@ -310,8 +328,8 @@ def _smallest_failure(exercise: Exercise, function: Callable, trial: Trial, time
     return shrink(exercise, smallest_tried, fails_in_the_same_way, time_left)
 
 
-def slips_of(exercise: Exercise, function: Callable) -> tuple[Slip, ...] | None:
-    """The slips that a verdict names; empty when none explain the function, None when it is right."""
+def slips_of(exercise: Exercise, function: Callable) -> list[tuple[Slip, ...]] | None:
+    """What a verdict offers as explanations; empty when nothing explains the function, None when it is right."""
     time_left = _start_timer(TIME_FOR_VERDICT)
     trial = try_cases(exercise, function, time_left)
     return slips_in(exercise, trial, time_left) if trial.failures else None

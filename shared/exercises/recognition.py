@@ -13,10 +13,10 @@ from shared.exercises.exercise import Case, Exercise
 from shared.exercises.steps import Slip
 
 
-def find_slips(
+def find_explanations(
     exercise: Exercise, cases: list[Case], outcomes: list[Outcome], time_left: Callable[[], bool]
-) -> tuple[Slip, ...]:
-    """Find the slip, or the two slips, that explain every outcome.
+) -> list[tuple[Slip, ...]]:
+    """Find what explains every outcome: each slip that does it alone or, where none does, each pair that does.
 
     Args:
         cases: in any order; cases in which the function is wrong should come first, as they refute a wrong guess
@@ -25,19 +25,22 @@ def find_slips(
         time_left: returns False when the search has to end.
 
     Returns:
-        One slip or two; an empty tuple when none explain every outcome, or when time is up.
+        The explanations, one slip or two each. No case tells them apart; of those in the same words the first stands
+        for all. Empty when nothing explains every outcome, or when time is up before anything is found.
     """
     always_raises = all(outcome.raised is not None for outcome in outcomes)
+    found = {}
     for slips in exercise.steps.combinations():
-        if not time_left():
-            return ()
+        is_found_alone = found and len(slips) > 1 and len(next(iter(found))) == 1
+        if is_found_alone or not time_left():
+            break
         # Errors count as the same outcome. Of a function that always raises, the first message has to agree too,
         # or every slip that always raises would explain it.
         if always_raises and reference_outcome(exercise, cases[0], slips).raised != outcomes[0].raised:
             continue
         if _explain_all(exercise, slips, cases, outcomes):
-            return slips
-    return ()
+            found.setdefault(tuple(slip.explanation for slip in slips), slips)
+    return list(found.values())
 
 
 def _explain_all(exercise: Exercise, slips: tuple[Slip, ...], cases: list[Case], outcomes: list[Outcome]) -> bool:

@@ -157,6 +157,8 @@ def named(value) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (str, int, float)) and type(value) in (str, int, float, bool):
         return f"{clipped(repr(value), 40)}"
+    if hasattr(value, "__next__"):
+        return "a generator"
     if isinstance(value, (list, tuple)) and value:
         return f"a {type(value).__name__} of {clipped(type(value[0]).__name__, 60)}s"
     return f"a thing of type {clipped(type(value).__name__, 60)}"

@@ -28,12 +28,15 @@ NAN_GRADIENT = "Look for an infinity that is multiplied by 0, and for a logarith
 OTHER_GRADIENT = "Look for a `.detach()` too many or too few."
 
 
-def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...] = (), remark: str = "") -> str:
+def describe(
+    exercise: Exercise, comparison: Comparison, slips: Sequence[tuple[Slip, ...]] = (), remark: str = ""
+) -> str:
     """Describe how a wrong function fails in a case.
 
     Args:
         comparison: the function beside the reference in the case; its difference is not None.
-        slips: the one or two mistakes that the function makes; empty when they are not known.
+        slips: what explains the function, one mistake or two at once; two of these where either may be, empty where
+            nothing does.
         remark: a sentence on all of its outcomes, where that says more than one case; "" for none.
 
     Returns:
@@ -45,7 +48,7 @@ def describe(exercise: Exercise, comparison: Comparison, slips: tuple[Slip, ...]
     if difference == Difference.RAISED:
         sentence = f"{actual.raised}{actual.where}"
         sentence += "" if sentence.endswith("...") else "."
-        lines.append(_capital(sentence) if slips else sentence)
+        lines.append(_capital(sentence) if lines else sentence)
         lines += _with_case(exercise, comparison.case, "")
     elif difference in (Difference.NO_RESULT, Difference.TYPE):
         lines.append(actual.complaint)
@@ -64,7 +67,16 @@ def _has_nan(outcome: Outcome) -> bool:
     return isinstance(outcome.value, Tensor) and bool(outcome.value.isnan().any())
 
 
-def _describe_slips(slips: tuple[Slip, ...]) -> list[str]:
+def _describe_slips(slips: Sequence[tuple[Slip, ...]]) -> list[str]:
+    """The lines on what explains a function: "either this: ..." and "or this: ..." where two things do."""
+    lines = []
+    for word, explanation in zip(("either", "or"), slips):
+        first, *others = _at_once(explanation)
+        lines += [f"{word} this: {first}" if len(slips) > 1 else first, *others]
+    return lines
+
+
+def _at_once(slips: tuple[Slip, ...]) -> list[str]:
     """One line for each slip; two of them are numbered."""
     if len(slips) == 2:
         return [f"two things at once. (1) {slips[0].explanation}", f"(2) {slips[1].explanation}"]

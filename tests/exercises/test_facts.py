@@ -1,12 +1,13 @@
 """Facts that a verdict tells of a function where no slip explains it."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import torch
 
 from shared.check import EXERCISES
-from shared.exercises.catalogue.dots import get_reward, per_token_kl
+from shared.exercises.catalogue.dots import get_reward, group_advantages, per_token_kl
 from shared.exercises.judging import judge
 from shared.rewards import score
 
@@ -79,3 +80,100 @@ def test_an_ellipsis_keeps_its_dots():
         raise ValueError("not now...")
 
     assert "ValueError: not now...," in judge(KL, raises).text
+
+
+@pytest.mark.parametrize("name", ["get_reward", "per_token_kl", "hand_type", "training_step", "token_weights"])
+def test_a_yield_is_named_whatever_is_asked_for(name):
+    """Catches "it returns None" and "no optimiser step" of a function whose body never ran."""
+
+    def yields(*arguments, **named):
+        yield 1.0
+
+    text = judge(EXERCISES[name], yields).text
+    assert text.startswith("it has a `yield` and so gives a generator") and "None" not in text
+
+
+def test_a_generator_expression_is_called_one():
+    assert "a generator" in judge(KL, lambda logps, ref_logps: (row for row in right_kl(logps, ref_logps))).text
+    texts = judge(REWARD, lambda prompts, completions, **columns: (0.0 for _ in completions)).text
+    assert texts.startswith("it gives 0 whatever it gets.") and "it returns a generator" in texts
+
+
+def test_an_argument_changed_in_place_is_told_although_torch_forbids_it_first():
+    """Catches torch's own words about a leaf, which say nothing to a student."""
+
+    def clamped_in_place(logps, ref_logps):
+        logps.clamp_(max=0)
+        return right_kl(logps, ref_logps)
+
+    text = judge(KL, clamped_in_place).text
+    assert text.startswith("it changes an argument in place") and "in line" in text and "leaf" not in text
+
+
+HELD_OUT = [{"prompt": "a:", "answer": "42"}]
+
+
+def test_an_argument_that_is_never_read_is_named():
+    """Catches two numbers alone, where the function takes a variable of its notebook in the argument's place."""
+
+    def of_the_notebook(trajectory, reward=None):
+        return float(len(trajectory.states()) ** 2)
+
+    def walk_reward(reward, trajectory):
+        return of_the_notebook(trajectory)
+
+    verdict = judge(EXERCISES["walk_reward"], walk_reward)
+    assert verdict.text.startswith("it never reads its argument `reward`.") and verdict.slips == ()
+
+
+def test_an_argument_that_an_inner_function_reads_is_read():
+    def nearly_right(logps, ref_logps):
+        def gap(row):
+            return ref_logps[row] - logps[row]
+
+        return torch.stack([1.1 * gap(row) for row in range(len(logps))])
+
+    assert "never reads" not in judge(KL, nearly_right).text
+
+
+GROUPS_OF_TWO = 4  # the number of a boundary case in which the median is the smallest
+
+
+def in_one_case(exercise, number: int, *names):
+    """The exercise with one boundary case, which leaves much open, and with these slips alone."""
+    steps = replace(exercise.steps, slips=[slip for slip in exercise.steps.slips if slip.name in names])
+    return replace(exercise, steps=steps, boundary=lambda: [exercise.boundary()[number]], draws=0)
+
+
+def slipped(exercise, name: str):
+    return exercise.reference(tuple(slip for slip in exercise.steps.slips if slip.name == name))
+
+
+def test_of_two_slips_that_no_case_tells_apart_both_are_offered():
+    """Catches the first of two that fit, named as if no other did."""
+    exercise = group_advantages.EXERCISE
+    names = ("median_subtracted", "smallest_subtracted")
+    function = slipped(exercise, "median_subtracted")
+    verdict = judge(in_one_case(exercise, GROUPS_OF_TWO, *names), function)
+    lines = verdict.text.splitlines()
+    assert lines[0].startswith("either this: You subtract the median")
+    assert lines[1].startswith("or this: You subtract the smallest")
+    assert verdict.slips == ()
+    assert judge(exercise, function).slips == ("median_subtracted",)
+
+
+def test_what_three_slips_explain_is_told_none():
+    """Catches a list of guesses."""
+    exercise = group_advantages.EXERCISE
+    names = ("not_centred", "median_subtracted", "smallest_subtracted")
+    verdict = judge(in_one_case(exercise, 0, *names), slipped(exercise, "median_subtracted"))
+    assert verdict.slips == () and "this:" not in verdict.text
+
+
+def test_of_two_pairs_the_slip_that_both_have_is_recorded():
+    """Catches a record that says for certain what the sentence leaves open."""
+    exercise = group_advantages.EXERCISE
+    made = tuple(slip for slip in exercise.steps.slips if slip.name in ("left_in_groups", "median_subtracted"))
+    few = in_one_case(exercise, GROUPS_OF_TWO, "left_in_groups", "median_subtracted", "smallest_subtracted")
+    verdict = judge(few, exercise.reference(made))
+    assert verdict.slips == ("left_in_groups",) and verdict.text.count("two things at once") == 2

@@ -23,7 +23,7 @@ from shared.exercises.comparing import near
 from shared.exercises.exercise import plain_call
 from shared.exercises.judging import Listener, Verdict, _smallest_failure, try_cases
 from shared.exercises.process import Judgement, in_a_child, in_the_kernel, judgement_on, verdict_on
-from shared.exercises.recognition import find_slips
+from shared.exercises.recognition import find_explanations
 from shared.exercises.results import Number
 from shared.exercises.state import everything_restored, settings_now
 from shared.exercises.steps import Steps
@@ -453,5 +453,5 @@ def test_an_error_of_its_own_does_not_hide_a_slip_where_a_function_raises_in_som
     exercise = replace(FEW, steps=steps, arguments={"x": Scalar()}, result=Number(), gradient=None)
     cases = [{"x": 0}, {"x": 2.0}, {"x": 3.0}]
     outcomes = [call(exercise, students, case) for case in cases]
-    (slip,) = find_slips(exercise, cases, outcomes, lambda: True)
+    ((slip,),) = find_explanations(exercise, cases, outcomes, lambda: True)
     assert slip.name == "divided"
