@@ -49,7 +49,11 @@ class Draw(random.Random):
         return round(self.uniform(least, most), 3)
 
     def numbers(self, *shape: int, least: float = -2.0, most: float = 2.0) -> Tensor:
+        """Numbers that differ; in one tensor of ten all are equal, as the advantages of a batch without signal are."""
         total = torch.Size(shape).numel()
+        if total > 1 and self.random() < 0.1:
+            alike = 0.0 if least <= 0 <= most and self.random() < 0.5 else self.number(least, most)
+            return torch.full(shape, alike)
         return torch.tensor([self.number(least, most) for _ in range(total)], dtype=torch.float32).view(shape)
 
     def mask(self, B: int, C: int, least: int = 1) -> Tensor:

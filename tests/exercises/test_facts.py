@@ -110,9 +110,6 @@ def test_an_argument_changed_in_place_is_told_although_torch_forbids_it_first():
     assert text.startswith("it changes an argument in place") and "in line" in text and "leaf" not in text
 
 
-HELD_OUT = [{"prompt": "a:", "answer": "42"}]
-
-
 def test_an_argument_that_is_never_read_is_named():
     """Catches two numbers alone, where the function takes a variable of its notebook in the argument's place."""
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from shared.check import EXERCISES
+from shared.exercises.judging import judge
 from tests.exercises.bank.holding import function_of
 from tests.exercises.bank.reading import Block, blocks_of, without_names
-from shared.exercises.judging import judge
 
 pytestmark = pytest.mark.usefixtures("patient_judge", "shapes_unchecked")
 HERE = Path(__file__).parent

@@ -118,6 +118,28 @@ def spread_of_means(rewards, pairs):
     return math.sqrt(sum((mean - centre) ** 2 for mean in means)) / len(means)
 
 
+@STEPS.slip("error", "You divide by B - 1. The formula divides by B.")
+def divided_by_one_less(squares, pairs):
+    return math.sqrt(squares) / max(1, len(pairs) - 1)
+
+
+@STEPS.slip(
+    "squares", "The squares are averaged over the pairs. Add them up: the division by B comes behind the root, once."
+)
+def squares_averaged(sums):
+    return sum(value**2 for value in sums) / len(sums)
+
+
+@STEPS.slip(
+    "sums",
+    "You take the mean off each pair's sum once. Take it off every reward: a pair of three rows has three deviations.",
+)
+def mean_taken_off_once(rewards, pairs):
+    mean = rewards.double().mean().item()
+    values = rewards.tolist()
+    return [sum(v for v, other in zip(values, pairs) if other == pair) - mean for pair in dict.fromkeys(pairs)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
     names = ["dog", "fox", "cat", "owl", "hen"][: draw.randrange(1, 6)]

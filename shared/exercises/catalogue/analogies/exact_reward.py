@@ -3,6 +3,8 @@
 1.0 where the first word of the completion, without punctuation and capitals, is one of the row's answers.
 """
 
+import re
+
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.common.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
 from shared.exercises.drawing import HOSTILE, Draw
@@ -239,6 +241,30 @@ FRAMES = (
     "{b}\n{a}",
 )
 WORDS = (("puppy",), ("sad", "unhappy"), ("big", "large", "huge"), ("walked",), ("unhappy", "sad"))
+
+
+@STEPS.slip(
+    "bare",
+    'Spaces and punctuation are taken off the whole text before it is split at spaces: the comma of "puppy, of course" '
+    "stays, and so does a line break in front. Take the first word, then its punctuation.",
+)
+def spaces_and_punctuation_first(texts):
+    return [text.strip(" " + PUNCTUATION).split(" ")[0] for text in texts]
+
+
+@STEPS.slip("matches", "The text before the first comma or full stop is compared. Asked for is the first word.")
+def first_clause(texts, accepted):
+    clauses = [re.split(r"[.,;:!?]", text)[0].strip().strip(PUNCTUATION).casefold() for text in texts]
+    return [clause in of_row for clause, of_row in zip(clauses, accepted)]
+
+
+@STEPS.slip(
+    "words",
+    'The second word is compared where the text begins with a space: `split(" ")` gives "" for what stands before it, and '
+    "you skip one piece. Asked for is the first word.",
+)
+def second_piece(texts):
+    return [(text.split(" ") + ["", ""])[1] for text in texts]
 
 
 def draw(draw: Draw) -> Case:

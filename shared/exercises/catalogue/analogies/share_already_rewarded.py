@@ -105,6 +105,25 @@ def common_pairs_once(rewarded, asked):
     return [pair in rewarded for pair in dict.fromkeys(asked)]
 
 
+@STEPS.slip("share", "You ask whether all rows are known. Their share is asked for.")
+def all_known(known):
+    return float(all(known))
+
+
+@STEPS.slip(
+    "share",
+    "You divide the common pairs by all different pairs of both sets. Asked for is the share of evaluation rows.",
+)
+def of_both_sets(rewarded, asked):
+    return len(rewarded & set(asked)) / len(rewarded | set(asked))
+
+
+@STEPS.slip("known", "Only the relation is compared. A pair is relation and word.")
+def relations_only(rewarded, asked):
+    relations = {relation for relation, _ in rewarded}
+    return [relation in relations for relation, _ in asked]
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 

@@ -120,6 +120,21 @@ def compared_with_itself(cosines):
 WORDS = ("puppy", "dog", "kitten", "wall", "sad", "unhappy", "large")
 
 
+@STEPS.slip("score", "An empty completion earns 0.5, as if its cosine were 0. It has to earn 0.")
+def half_for_nothing(scaled, completion):
+    return scaled if completion else 0.5
+
+
+@STEPS.slip("scaled", "The 1 is not halved: it is (1 + cosine) / 2, with brackets.")
+def brackets_missing(nearest):
+    return 1 + nearest / 2
+
+
+@STEPS.slip("nearest", "The cosines are added up. Take the largest: the nearest answer counts.")
+def added_up(cosines):
+    return sum(cosines)
+
+
 def draw(draw: Draw) -> Case:
     said = draw.choice([" {w}", "{w}", " {w}, of course", " not {w}", " {w}\n", ""]).format(w=draw.choice(WORDS))
     return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": letters}

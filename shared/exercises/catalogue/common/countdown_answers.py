@@ -35,6 +35,7 @@ NO_EXPRESSIONS = (
     "3 * 8 - 2\n3 * 8 - 2",
 )
 KEPT = tagged("so", "3 * 8 - 2")
+THOUGHT = (tagged("3 * 8 - 2", "it is 22"), tagged("3 * 8", "3 * 8 - 2"), tagged("3 * 8 - 2", "3 * 8"))
 OUTSIDE = (
     "3 * 8 - 2",
     "<answer>\n3 * 8 - 2\n</answer>",
@@ -64,7 +65,7 @@ def expression_of(text: str) -> tuple | None:
 def said() -> list[str]:
     """Every kind of completion."""
     in_blocks = [tagged("so", answer) for answer in (*EXPRESSIONS, *NO_EXPRESSIONS)]
-    return [*in_blocks, *OUTSIDE, *HOSTILE]
+    return [*in_blocks, *THOUGHT, *OUTSIDE, *HOSTILE]
 
 
 def drawn(draw: Draw) -> str:

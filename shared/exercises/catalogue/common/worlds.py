@@ -90,7 +90,7 @@ def drawn_world(draw: Draw) -> dict:
             at_home = action == 0 or is_end
             P[state, onward, action] += 1 - luck if at_home else luck
             P[state, draw.randrange(S), action] += luck if at_home else 1 - luck
-    return {"P": P, "terminal": sorted(number[S - ends :])}
+    return {"P": P, "terminal": number[S - ends :]}
 
 
 def drawn_numbers(draw: Draw, *shape: int, least: float = -1.0, most: float = 1.0) -> np.ndarray:

@@ -160,6 +160,7 @@ PROBLEMS = (
     ([1, 2, 3], 7, "1 + 2 * 3"),
     ([2, 5, 2], 3, "5 - 2"),
     ([5, 2], 2, "5 / 2"),
+    ([5, 3], 2, "5 / 3"),
     ([4, 6], 11, "4 + 6"),
     ([4, 6], 24, "6 * 4"),
     ([22], 22, "22"),
@@ -178,6 +179,23 @@ def among_the_given(expressions, given):
         found is not None and len(found[1]) == len(of_row) and set(found[1]) <= set(of_row)
         for found, of_row in zip(expressions, given)
     ]
+
+
+@STEPS.slip("hits", "The value is rounded before it is compared: 22.4 is not 22.")
+def rounded(expressions, goals):
+    return [found is not None and round(found[0]) == goal for found, goal in zip(expressions, goals)]
+
+
+@STEPS.slip(
+    "rewards", "Completions without an expression are left out of the list. They earn 0.0 and keep their place."
+)
+def without_expression_left_out(expressions, solved):
+    return [float(right) for found, right in zip(expressions, solved) if found is not None]
+
+
+@STEPS.slip("fair", "The sums of the numbers are compared. Compare the numbers themselves, sorted.")
+def sums_compared(expressions, given):
+    return [found is not None and sum(found[1]) == sum(of_row) for found, of_row in zip(expressions, given)]
 
 
 def draw(draw: Draw) -> Case:

@@ -141,6 +141,28 @@ def answer_found_anywhere(texts):
     return [match and ("", match[1].strip()) for match in found]
 
 
+@STEPS.slip(
+    "rewards",
+    "Completions without the blocks are left out of the list, which is then too short. They earn 0.0 and keep their place.",
+)
+def without_blocks_left_out(blocks, earned):
+    return [reward for pair, reward in zip(blocks, earned) if pair is not None]
+
+
+@STEPS.slip(
+    "for_expression",
+    "An expression earns 0.5 like anything else: none is found. Ask `is_expression` of the answer, the second of the two "
+    "blocks, and not of the whole completion or of both blocks.",
+)
+def no_expression_found(for_blocks):
+    return for_blocks
+
+
+@STEPS.slip("rewards", "Completions without the blocks earn 0.5. They earn 0.0.")
+def half_without_blocks(blocks, earned):
+    return [0.5 if pair is None else reward for pair, reward in zip(blocks, earned)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)

@@ -123,11 +123,28 @@ def call(function, case: Case):
         )
 
 
-TEXTS = (" 3", " 4", "3\n", " 5 dots", " 12", "")
+TEXTS = (" 3", " 4", "3\n", " 5 dots", " 12", " 0", "")
+
+
+@STEPS.slip(
+    "scored",
+    "Each prompt is sampled `num_generations` times with the same seed, and so all its completions are alike; nor do they "
+    "stand next to each other. Let one call of `sample` make them all.",
+)
+def sampled_again_and_again(model, prompts, rows, temperature, num_generations):
+    said = [model.says(prompt, temperature, 1)[0] for prompt in prompts] * num_generations
+    return said, torch.tensor(SCORED(said, said, [row["answer"] for row in rows] * num_generations))
+
+
+@STEPS.slip(
+    "completions", "All completions of a prompt are its first one. Let `sample` make `num_generations` of each."
+)
+def first_one_repeated(model, prompts, num_generations, temperature):
+    return [text for prompt in prompts for text in model.says(prompt, temperature, 1) * num_generations]
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "answer": draw.choice(["3", "4", "12"])} for name in "abcd"[: draw.size()]]
+    rows = [{"prompt": f"{name}:", "answer": draw.choice(["3", "4", "12", "0"])} for name in "abcd"[: draw.size()]]
     return {
         "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
         "rows": rows,

@@ -250,6 +250,35 @@ def clipped(advantages):
 REWARDS = ([0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.1, 1.0, 2.0], [-1.0, 0.0, 3.0, 5.0])
 
 
+@STEPS.slip(
+    "advantages",
+    "Every N-th completion is in one group: you view the rewards as (G, N) and go along dim=0. The G completions of a "
+    "prompt stand next to each other, so the view is (N, G) and the mean is over dim=1.",
+)
+def viewed_the_other_way(rewards, num_generations, added):
+    columns = rewards.view(num_generations, -1)
+    centred = columns - columns.mean(dim=0, keepdim=True)
+    return (centred / (columns.std(dim=0, correction=0, keepdim=True) + added)).reshape(-1)
+
+
+@STEPS.slip(
+    "groups",
+    "The whole batch is one group. A group is the G completions of a prompt: view the rewards as (prompts, G) first.",
+)
+def one_group(rewards):
+    return rewards.view(1, -1)
+
+
+@STEPS.slip(
+    "advantages",
+    "The axes are exchanged: mean and deviation of the (N, G) view are taken along dim=0, over the prompts. A group lies "
+    "along dim=1.",
+)
+def along_the_prompts(groups, added):
+    centred = groups - groups.mean(dim=0, keepdim=True)
+    return (centred / (groups.std(dim=0, correction=0, keepdim=True) + added)).reshape(-1)
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(4)
     G = draw.choice([2, 3, 4, 5, 8])

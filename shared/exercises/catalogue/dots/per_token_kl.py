@@ -133,6 +133,35 @@ def kl_div_instead(log_ratio, ref_logps):
     return torch.exp(ref_logps) * log_ratio
 
 
+@STEPS.slip("kl", "The 1 is taken off twice: `expm1` has taken it off already.")
+def one_taken_off_twice(kl):
+    return kl - 1
+
+
+@STEPS.slip(
+    "log_ratio", "x is the ratio itself in yours. It is its logarithm, the difference of the log-probabilities."
+)
+def ratio_for_its_logarithm(logps, ref_logps):
+    return torch.exp(ref_logps - logps)
+
+
+@STEPS.slip(
+    "log_ratio", "x is the difference of the probabilities. It is that of the log-probabilities: without `exp`."
+)
+def difference_of_probabilities(logps, ref_logps):
+    return torch.exp(ref_logps) - torch.exp(logps)
+
+
+@STEPS.slip("kl", "x is squared in the middle: k3 = exp(x) - x - 1.")
+def squared_inside(ratio, log_ratio):
+    return ratio - log_ratio**2 - 1
+
+
+@STEPS.slip("log_ratio", "You divide the log-probabilities. x is their difference, the logarithm of the ratio.")
+def quotient_of_logarithms(logps, ref_logps):
+    return ref_logps / logps
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-4, most=-0.01)

@@ -71,7 +71,8 @@ def no_backward():
 
 @STEPS.slip(
     "clipped",
-    "The gradient's norm is not clipped, or is clipped before the backward pass, when there is no gradient yet.",
+    "The gradient's norm is not clipped when the optimiser steps: `clip_grad_norm_` is missing, stands before the backward "
+    "pass, when there is no gradient yet, or behind the step.",
 )
 def not_clipped(backward):
     return None
@@ -106,7 +107,10 @@ def two_steps(clipped, optimizer):
     optimizer.step()
 
 
-@STEPS.slip("stepped", "The gradients are cleared before the step, so that the step has nothing to go by.")
+@STEPS.slip(
+    "stepped",
+    "The step has nothing to go by: the gradients are cleared before it, or the backward pass comes after it.",
+)
 def cleared_too_early(clipped, optimizer):
     optimizer.zero_grad()
     optimizer.step()
@@ -146,6 +150,25 @@ def call(function, case: Case) -> str:
         f"in {UPDATES} calls {len(passes)} backward passes and {optimizer.steps} optimiser steps; parameters moved in "
         f"{moved} of them, by {max(lengths):.4f} at most; reward from {first:.3f} to {last:.3f}"
     )
+
+
+@STEPS.slip(
+    "clipped",
+    "The gradient is always brought to the largest norm: a short one is made longer. Only one that is longer is shortened.",
+)
+def always_scaled(backward, model, max_grad_norm):
+    gradients = [parameter.grad for parameter in model.parameters()]
+    norm = torch.sqrt(sum((gradient**2).sum() for gradient in gradients))
+    for gradient in gradients:
+        gradient.mul_(max_grad_norm / (norm + 1e-6))
+
+
+@STEPS.slip(
+    "clipped", "Every gradient is multiplied by the largest norm. Only one that is longer is shortened, to that norm."
+)
+def multiplied_by_the_norm(backward, model, max_grad_norm):
+    for parameter in model.parameters():
+        parameter.grad.mul_(max_grad_norm)
 
 
 def draw(draw: Draw) -> Case:

@@ -95,6 +95,32 @@ def summed(weights):
     return weights.sum(dim=1)
 
 
+@STEPS.slip(
+    "weights", "You average over the prompts, and a row is left. Each keeps its own weights, divided by N: (N, K)."
+)
+def one_row_left(chances, paid):
+    return (chances * paid).mean(dim=0, keepdim=True)
+
+
+@STEPS.slip("count", "N is written down as 8. Take the number of rows of p.")
+def eight_written_down():
+    return 8
+
+
+@STEPS.slip(
+    "paid",
+    "You subtract the plain mean of each prompt's rewards. Asked for are the weights of the plain gradient, p * R / N, "
+    "against which baselines are measured afterwards.",
+)
+def plain_mean_subtracted(R):
+    return R - R.mean(dim=1, keepdim=True)
+
+
+@STEPS.slip("chances", "You multiply by p (1 - p). The log-derivative has p alone: the rest is in the score.")
+def times_the_complement(p):
+    return p * (1 - p)
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(), draw.size()
     return {"p": probabilities(draw, N, K), "R": reward_numbers(draw, N, K)}

@@ -103,6 +103,26 @@ def below_of_all_prompts(shares, above):
     return shares.sum().expand_as(above)
 
 
+@STEPS.slip("above", "Above the line the probabilities are missing: it is an expectation, like the one below.")
+def plain_sum_above(lengths, R):
+    return (lengths * R).sum(dim=1, keepdim=True)
+
+
+@STEPS.slip("above", "Above the line you take a mean over the completions. p weighs already: take the sum.")
+def averaged_above(shares, R):
+    return (shares * R).mean(dim=1, keepdim=True)
+
+
+@STEPS.slip("above", "The rewards are squared. The derivative has them once.")
+def rewards_squared(shares, R):
+    return (shares * R**2).sum(dim=1, keepdim=True)
+
+
+@STEPS.slip("above", "Above the line the squared lengths are missing: it is E[r ||s||²].")
+def lengths_missing_above(p, R):
+    return (p * R).sum(dim=1, keepdim=True)
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(), draw.size()
     return {

@@ -123,6 +123,26 @@ def scaled_the_other_way(advantages, rewards):
     return advantages * ((G - 1) / G) ** 2
 
 
+@STEPS.slip(
+    "others",
+    "The axis of the sum is lost, and it lines up with the wrong one where there are several groups: `keepdim=True`.",
+)
+def axis_lost(rewards):
+    return rewards.sum(dim=-1) - rewards
+
+
+@STEPS.slip("baseline", "The baseline is the best of the others. Asked for is their mean.")
+def best_of_the_others(rewards):
+    G = rewards.size(-1)
+    alone = torch.eye(G, dtype=torch.bool)
+    return rewards[..., None, :].expand(*rewards.shape, G).masked_fill(alone, -torch.inf).amax(dim=-1)
+
+
+@STEPS.slip("advantages", "You return the baseline. The advantage is the reward minus it.")
+def baseline_returned(baseline):
+    return baseline
+
+
 def draw(draw: Draw) -> Case:
     return {"rewards": draw.numbers(draw.choice([1, 1, 2, 3]), draw.choice([1, 1, 2, 3]), draw.size(5, least=2))}
 

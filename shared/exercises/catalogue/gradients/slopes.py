@@ -93,6 +93,26 @@ def k3_as_k2(log_r):
     return -log_r
 
 
+@STEPS.slip("of_k2", "Of k2 you give the value, log_r² / 2. Asked for is its derivative in log pi.")
+def k2_itself(log_r):
+    return log_r**2 / 2
+
+
+@STEPS.slip("of_k3", "Of k3 you give the value. Asked for is its derivative in log pi.")
+def k3_itself(log_r):
+    return log_r.exp() - 1 - log_r
+
+
+@STEPS.slip("of_k3", "The 1 of k3's slope has the wrong sign: -log_r gives +1 in log pi.")
+def k3_one_subtracted(log_r):
+    return -log_r.exp() - 1
+
+
+@STEPS.slip("of_k2", "k2's slope is halved: the half in log_r² / 2 takes away the 2 of the square, and 1 is left.")
+def k2_halved(log_r):
+    return -log_r / 2
+
+
 def draw(draw: Draw) -> Case:
     far = draw.choice([0.3, 1.0, 3.0])
     return {"log_r": draw.numbers(draw.size(), draw.size(), least=-far, most=far)}

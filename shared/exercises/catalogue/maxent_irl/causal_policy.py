@@ -202,6 +202,35 @@ def one_largest_for_all(now, later, future, at_the_end, sweeps):
         return np.exp(q - value[:, None])
 
 
+@STEPS.slip("now", "The reward of the next state is taken. Q(s, a) has that of the state itself, r(s).")
+def next_reward(P, reward):
+    return np.einsum("sta,t->sa", P, reward)
+
+
+@STEPS.slip("action_values", "The discount multiplies the reward as well. It belongs to the values of what follows.")
+def reward_discounted(now, later, future, best, at_the_end, sweeps):
+    value = np.zeros(len(now))
+    ends, worth = at_the_end
+    for _ in range(sweeps):
+        value[ends] = worth
+        q = later * (now + future(value))
+        value = best(q)
+    return q
+
+
+@STEPS.slip(
+    "later",
+    "What follows does not count: V stays at 0, or there is one sweep alone. Use the V of each sweep in the next one.",
+)
+def future_missing():
+    return 0.0
+
+
+@STEPS.slip("future", "You take the best next state where the mean over luck is asked for, the sum of p V.")
+def best_luck(P):
+    return lambda value: np.where(P > 0, value[None, :, None], -np.inf).max(axis=1)
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     reward = drawn_numbers(draw, len(world["P"]))

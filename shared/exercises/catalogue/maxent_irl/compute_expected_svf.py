@@ -151,6 +151,29 @@ def starts_in_state_0(p_initial):
     return np.eye(len(p_initial))[0]
 
 
+@STEPS.slip("visits", "The visits of terminal states are set to 0 at the end. Who arrives is counted, once.")
+def ends_set_to_zero(visits, terminal):
+    return np.where(np.isin(np.arange(len(visits)), terminal), 0.0, visits)
+
+
+@STEPS.slip(
+    "carried",
+    "p_initial is added at every time: walkers set off again and again. D_0 is p_initial, and the later ones come from it.",
+)
+def setting_off_again(chain, start, counts):
+    rows = [start]
+    for _ in range(counts - 1):
+        rows.append(start + rows[-1] @ chain)
+    return np.stack(rows)
+
+
+@STEPS.slip(
+    "policy", "The likeliest action is taken for certain. Weight each with the policy: sum over a of D(s) pi(a | s) p."
+)
+def likeliest_action(policy):
+    return np.eye(policy.shape[1])[policy.argmax(axis=1)]
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     S = len(world["P"])

@@ -93,6 +93,31 @@ def visits_counted(features):
     return np.eye(len(features))
 
 
+@STEPS.slip("sums", "States stand in the columns of features in yours. They are its rows: `features[states]`.")
+def columns_taken(features, visited):
+    return np.stack([features[:, states].sum(axis=1) for states in visited])
+
+
+@STEPS.slip("count", "You divide by the number of states. Divide by the number of walks.")
+def divided_by_states(features):
+    return len(features)
+
+
+@STEPS.slip("sums", "The features of a state are added up: sum over the states of a walk, axis=0, and keep (F,).")
+def features_added_up(features, visited):
+    return np.stack([features[states].sum(keepdims=True)[0] for states in visited])
+
+
+@STEPS.slip("visited", "Only the last state of each walk counts in yours. Every state does.")
+def last_states_only(visited):
+    return [states[-1:] for states in visited]
+
+
+@STEPS.slip("visited", "Only the first state of each walk counts in yours. Every state does.")
+def first_states_only(visited):
+    return [states[:1] for states in visited]
+
+
 def draw(draw: Draw) -> Case:
     S, F = draw.size(), draw.size(most=3)
     features = np.eye(S) if draw.random() < 0.3 else drawn_numbers(draw, S, F)

@@ -79,6 +79,26 @@ def bins_without_range(firsts, n_states):
     return np.histogram(firsts, bins=n_states)[0].astype(float)
 
 
+@STEPS.slip("shares", "The start of the first walk stands for all. Count where each of them starts.")
+def first_walk_for_all(firsts, n_states):
+    return np.eye(n_states)[firsts[0]]
+
+
+@STEPS.slip("shares", "Only the start of the last walk is left: count every walk's, with `+=`.")
+def last_walk_for_all(firsts, n_states):
+    return np.eye(n_states)[firsts[-1]]
+
+
+@STEPS.slip("shares", "All states in which a walk starts get the same share. Count how many walks start in each.")
+def starts_alike(counts):
+    return (counts > 0) / (counts > 0).sum()
+
+
+@STEPS.slip("shares", "You divide by the largest count. Divide by the number of walks, so that the shares sum to 1.")
+def divided_by_the_largest(counts):
+    return counts / counts.max()
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size()
     return {"n_states": S, "trajectories": [drawn_walk(draw, S) for _ in range(draw.size())]}

@@ -171,6 +171,42 @@ def overwritten_in_the_sweep(start, sweeps, paid, forward):
     return z_action
 
 
+@STEPS.slip(
+    "partition",
+    "The reward of the next state is taken, exp(r(s')). Z(s, a) has that of the state itself, exp(r(s)), before the sum.",
+)
+def next_reward(start, sweeps, paid, forward):
+    z = start
+    for _ in range(sweeps):
+        z_action = np.einsum("sta,t->sa", forward, paid * z)
+        z = z_action.sum(axis=1)
+    return z_action
+
+
+@STEPS.slip(
+    "policy",
+    "You divide by the Z(s) of the sweep before. Z(s, a) and Z(s) are of one sweep, so that the actions sum to 1.",
+)
+def divided_by_the_sweep_before(start, sweeps, paid, forward):
+    z = start
+    for _ in range(sweeps):
+        before, z_action = z, paid[:, None] * np.einsum("sta,t->sa", forward, z)
+        z = z_action.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return z_action / before[:, None]
+
+
+@STEPS.slip("policy", "You take a softmax of Z(s, a). It is a sum of exponentials already: divide by Z(s).")
+def softmax_of_the_partition(partition):
+    weights = np.exp(partition)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@STEPS.slip("policy", "You divide by the sum of the whole table. The actions of each state have to sum to 1.")
+def divided_by_the_whole(partition):
+    return partition / partition.sum()
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     return world | {"reward": drawn_numbers(draw, len(world["P"]))}

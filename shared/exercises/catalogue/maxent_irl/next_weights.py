@@ -101,6 +101,24 @@ def rate_hard_coded():
     return 0.2
 
 
+@STEPS.slip(
+    "expected",
+    "You sum over the wrong axis, `features @ visits`: states are the rows of features, `visits @ features`.",
+)
+def wrong_axis(visits, features):
+    return features @ visits
+
+
+@STEPS.slip("factor", "The rate multiplies the exponential. It belongs into the exponent: exp(rate * gradient).")
+def rate_outside(rate, gradient):
+    return rate * np.exp(gradient)
+
+
+@STEPS.slip("visits", "You divide the visits by their sum. They are counts of a whole walk and stay as they are.")
+def visits_normalised(visits):
+    return visits / visits.sum() if visits.sum() else visits
+
+
 def draw(draw: Draw) -> Case:
     S, F = draw.size(), draw.size(most=3)
     return {

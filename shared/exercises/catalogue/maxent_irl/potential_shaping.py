@@ -114,10 +114,23 @@ def with_rows_that_are_read(function, case: Case):
     return np.where(np.isin(np.arange(len(found)), case["terminal"])[:, None], 0.0, found)
 
 
+@STEPS.slip(
+    "payments",
+    "The discount multiplies the potential of the state that is left. It belongs to the one that is reached.",
+)
+def discount_on_the_wrong_one(phi, discount):
+    return phi[None, :] - discount * phi[:, None]
+
+
+@STEPS.slip("payments", "You take the size of the payments. A step to a lower potential costs.")
+def absolute(payments):
+    return np.abs(payments)
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size(most=4)
-    ends = sorted({draw.randrange(S) for _ in range(draw.choice([0, 1, 1, 2]))})
-    return {"potential": drawn_numbers(draw, S), "terminal": ends, "discount": draw.choice([0.9, 0.5, 0.7, 1.0])}
+    ends = draw.sample(range(S), min(S, draw.choice([0, 1, 1, 2])))
+    return {"potential": drawn_numbers(draw, S), "terminal": ends, "discount": draw.choice([0.9, 0.5, 0.7, 1.0, 0.0])}
 
 
 def boundary() -> list[Case]:

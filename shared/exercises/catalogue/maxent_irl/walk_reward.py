@@ -72,6 +72,26 @@ def discounted(paid):
     return paid * 0.9 ** np.arange(len(paid))
 
 
+@STEPS.slip("visited", "Only the first state is paid. Every state of the walk is.")
+def first_state_only(visited):
+    return visited[:1]
+
+
+@STEPS.slip("paid", "Nothing but the numbers of the states is added up. Add up their rewards, `reward[s]`.")
+def states_added_up(visited):
+    return visited
+
+
+@STEPS.slip("total", "You divide by the number of steps. The reward of a walk is a sum.")
+def divided_by_steps(paid):
+    return float(paid.sum() / (len(paid) - 1))
+
+
+@STEPS.slip("total", "Every reward of the world is added up, whether the walk comes there or not.")
+def all_states_paid(reward):
+    return float(reward.sum())
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size()
     return {"reward": drawn_numbers(draw, S), "trajectory": drawn_walk(draw, S)}

@@ -105,6 +105,44 @@ def new_ones_not_masked(logps, old_logps, completion_mask):
     return logps - old_logps * completion_mask
 
 
+@STEPS.slip(
+    "ratio",
+    "You divide the ratio of the whole completion by its length. Divide the sum of the logarithms, before `exp`.",
+)
+def divided_behind_exp(counted, lengths):
+    return torch.exp(counted.sum(dim=1)) / lengths
+
+
+@STEPS.slip(
+    "ratio",
+    "You average over the width, and the padding counts as ratios of 1. Take the exponential of the mean log-ratio of the "
+    "real tokens.",
+)
+def padding_as_ones(counted):
+    return counted.exp().mean(dim=1)
+
+
+@STEPS.slip("log_ratio", "You divide the log-probabilities. Subtract them: the logarithm of a ratio is a difference.")
+def logarithms_divided(logps, old_logps):
+    return logps / old_logps
+
+
+@STEPS.slip("mean", "One mean runs over all completions. Each has its own: `sum(dim=1)`.")
+def mean_of_the_batch(counted, lengths):
+    return (counted.sum() / lengths.sum()).expand(len(lengths))
+
+
+@STEPS.slip("ratio", "This is the ratio of the means of the probabilities. Take the exponential of the mean log-ratio.")
+def means_of_probabilities(logps, old_logps, completion_mask):
+    now, old = ((values.exp() * completion_mask).sum(dim=1) for values in (logps, old_logps))
+    return now / old
+
+
+@STEPS.slip("lengths", "The root is missing a token: you divide by the length minus 1.")
+def one_token_less(lengths):
+    return (lengths - 1).clamp(min=1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -113,6 +113,61 @@ def averaged(objective):
     return objective.mean()
 
 
+@STEPS.slip(
+    "objective",
+    "The smaller of the two ratios is taken and then multiplied. Multiply both by A first: for a negative A the smaller "
+    "product has the larger ratio.",
+)
+def smaller_ratio(ratio, clipped_ratio, free, clipped):
+    return torch.where(ratio < clipped_ratio, free, clipped)
+
+
+@STEPS.slip(
+    "clipped_ratio",
+    "The two bounds are exchanged: yours are 1 - epsilon_high and 1 + epsilon. `epsilon_high` belongs to the upper one.",
+)
+def bounds_exchanged(ratio, epsilon, epsilon_high):
+    return ratio.clamp(1 - epsilon_high, 1 + epsilon)
+
+
+@STEPS.slip("objective", "There is no clipping: the ratio acts without bound. Take the minimum with the clipped term.")
+def not_clipped(free):
+    return free
+
+
+@STEPS.slip(
+    "clipped_ratio",
+    "The ratio is clipped around 0, from -epsilon to epsilon_high. It is 1 where the policies agree: clip it from "
+    "1 - epsilon to 1 + epsilon_high.",
+)
+def clipped_around_zero(ratio, epsilon, epsilon_high):
+    return ratio.clamp(-epsilon, epsilon_high)
+
+
+@STEPS.slip(
+    "column",
+    "The advantages run along the tokens: (B,) against (B, C) lines up with the columns when B equals C. Write "
+    "`advantages[:, None]`.",
+)
+def advantages_along_tokens(advantages):
+    return advantages[None, :]
+
+
+@STEPS.slip("objective", "The two terms are averaged. Take the smaller one of each token.")
+def terms_averaged(free, clipped):
+    return (free + clipped) / 2
+
+
+@STEPS.slip("free", "The advantage is missing in the free term: multiply both ratios by it.")
+def free_without_advantage(ratio):
+    return ratio
+
+
+@STEPS.slip("upper", "The upper bound is epsilon_high itself. It is 1 + epsilon_high.")
+def one_missing_above(epsilon_high):
+    return epsilon_high
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -109,6 +109,33 @@ def plain_mean(logps):
     return logps.mean(dim=-1)
 
 
+@STEPS.slip(
+    "summed",
+    "The nan is replaced behind the sum: a token with one probability that rounds to 0 then has no entropy at all. Take "
+    "`log_softmax`.",
+)
+def nan_replaced_behind_the_sum(logits):
+    probs = logits.softmax(dim=-1)
+    return (probs * probs.log()).sum(dim=-1).nan_to_num(nan=0.0)
+
+
+@STEPS.slip("entropy", "This is the entropy's exponential, the perplexity. Asked for is the entropy itself.")
+def perplexity(summed):
+    return torch.exp(-summed)
+
+
+@STEPS.slip(
+    "entropy", "This is 1 minus the sum of the squared probabilities. Asked for is the entropy, with a logarithm."
+)
+def gini(probs):
+    return 1 - (probs**2).sum(dim=-1)
+
+
+@STEPS.slip("probs", "Each log-probability is weighted with itself. Weight it with its probability, its exponential.")
+def weighted_with_itself(logps):
+    return logps
+
+
 def draw(draw: Draw) -> Case:
     far = draw.choice([0.5, 2.0, 6.0])
     return {"logits": draw.numbers(draw.size(3), draw.size(3), draw.size(5), least=-far, most=far)}

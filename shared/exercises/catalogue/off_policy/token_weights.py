@@ -126,6 +126,60 @@ def dr_grpo_weighs_padding(completion_mask, max_length):
     return torch.ones_like(completion_mask) / (len(completion_mask) * max_length)
 
 
+@STEPS.slip(
+    "of_dr_grpo", "In dr_grpo all tokens share 1 in your answer: that is dapo. The constant is B times max_length."
+)
+def dr_grpo_as_dapo(completion_mask):
+    return completion_mask / completion_mask.sum()
+
+
+@STEPS.slip(
+    "of_dr_grpo",
+    "In dr_grpo each completion is divided by its own length in your answer: that is grpo. The constant is the room, "
+    "`max_length`.",
+)
+def dr_grpo_as_grpo(completion_mask, lengths):
+    return completion_mask / (len(completion_mask) * lengths)
+
+
+@STEPS.slip("of_dapo", "In dapo nothing is divided: the weights of all tokens of the batch add up to 1.")
+def dapo_not_divided(completion_mask):
+    return completion_mask * 1.0
+
+
+@STEPS.slip("of_dapo", "In dapo you divide by max_length: that is dr_grpo. Divide by the number of all real tokens.")
+def dapo_as_dr_grpo(completion_mask, max_length):
+    return completion_mask / (len(completion_mask) * max_length)
+
+
+@STEPS.slip("of_dapo", "In dapo you divide by the number of completions. Divide by the number of all real tokens.")
+def dapo_by_completions(completion_mask):
+    return completion_mask / len(completion_mask)
+
+
+@STEPS.slip("of_grpo", "In grpo the division by each completion's length is missing.")
+def grpo_without_lengths(completion_mask):
+    return completion_mask / len(completion_mask)
+
+
+@STEPS.slip(
+    "of_grpo",
+    "In grpo the padding has a weight: multiply by the mask, so that what was never sampled counts for nothing.",
+)
+def grpo_weighs_padding(completion_mask, lengths):
+    return torch.ones_like(completion_mask) / (len(completion_mask) * lengths)
+
+
+@STEPS.slip(
+    "weights",
+    "In dapo and dr_grpo the padding has a weight: the constant stands where the mask is 1, and 0 elsewhere.",
+)
+def constants_weigh_padding(completion_mask, of_grpo, max_length):
+    every = torch.ones_like(completion_mask)
+    constants = {"dapo": every / completion_mask.sum(), "dr_grpo": every / (len(completion_mask) * max_length)}
+    return {"grpo": of_grpo, **constants}
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -242,6 +242,23 @@ def within_a_run(of_counts, ranks, straights):
     return "straight" if is_pair and any(set(ranks) <= set(run) for run in straights) else of_counts
 
 
+@STEPS.slip("of_counts", "A full house is called two pair: three equal cards are not two. Ask for (3, 2) first.")
+def full_house_as_two_pair(of_counts):
+    return "two pair" if of_counts == "full house" else of_counts
+
+
+@STEPS.slip("of_counts", "Three of a kind is called two pair: ask how often each rank occurs.")
+def three_as_two_pair(of_counts):
+    return "two pair" if of_counts == "three of a kind" else of_counts
+
+
+@STEPS.slip(
+    "of_five_different", "A flush is called high card where the ranks are five different ones: compare the suits."
+)
+def flush_as_high_card(of_five_different):
+    return "high card" if of_five_different == "flush" else of_five_different
+
+
 def draw(draw: Draw) -> Case:
     kind = draw.choice([*LABELS, "straight flush", "nearly"])
     if kind == "straight flush":

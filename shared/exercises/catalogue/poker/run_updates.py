@@ -143,7 +143,9 @@ def sign_flipped():
 
 
 @STEPS.slip(
-    "clip", "The gradient's norm is not clipped, or is clipped before the backward pass, when there is no gradient yet."
+    "clip",
+    "The gradient's norm is not clipped when the optimiser steps: `clip_grad_norm_` is missing, stands before the backward "
+    "pass, when there is no gradient yet, or behind the step.",
 )
 def not_clipped():
     return lambda: None
@@ -215,11 +217,52 @@ def call(function, case: Case) -> str:
     return f"the losses of the steps {asked} were asked for; expected rewards are {ends} at the end, scores {scores}"
 
 
+@STEPS.slip(
+    "losses",
+    "Each loss is asked for twice, and every call samples anew. Keep what `loss_of(step)` gives in a variable.",
+)
+def asked_twice(loss_of, numbers):
+    return (loss_of(step) for step in numbers if loss_of(step) is not None)
+
+
+@STEPS.slip(
+    "clip",
+    "The gradient is always brought to the largest norm: a short one is made longer. Only one that is longer is shortened.",
+)
+def always_scaled(model, max_grad_norm):
+    def scale():
+        gradients = [parameter.grad for parameter in model.parameters()]
+        norm = torch.sqrt(sum((gradient**2).sum() for gradient in gradients))
+        for gradient in gradients:
+            gradient.mul_(max_grad_norm / (norm + 1e-6))
+
+    return scale
+
+
+@STEPS.slip("clip", "Each parameter's gradient is clipped by itself. The norm is that of all parameters together.")
+def each_clipped_alone(model, max_grad_norm):
+    def clip():
+        for parameter in model.parameters():
+            torch.nn.utils.clip_grad_norm_([parameter], max_grad_norm)
+
+    return clip
+
+
+@STEPS.slip("numbers", "There is one update too many: make as many as `steps` says.")
+def one_too_many(steps):
+    return range(steps + 1)
+
+
+@STEPS.slip("numbers", "Only one update is made. Make as many as `steps` says.")
+def one_alone(steps):
+    return range(1)
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(3), draw.size(3, least=2)
     return {
         "rewards": draw.numbers(N, K, least=0.0, most=1.0),
-        "steps": draw.choice([4, 6, 9]),
+        "steps": draw.choice([4, 6, 9, 3]),
         "learning_rate": draw.choice([0.1, 0.3]),
         "max_grad_norm": draw.choice([1.0, 0.5, 0.1]),
     }
@@ -228,7 +271,13 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     case = {"rewards": torch.tensor([[1.0, 0.0]]), "steps": 5, "learning_rate": 0.3, "max_grad_norm": 1.0}
     two = torch.tensor([[1.0, 0.0, 0.4], [0.0, 0.7, 1.0]])
-    return [case, case | {"rewards": two}, case | {"rewards": two, "max_grad_norm": 0.25}]
+    three = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.2, 0.9]])
+    return [
+        case,
+        case | {"rewards": two},
+        case | {"rewards": two, "max_grad_norm": 0.25},
+        case | {"rewards": three, "steps": 3},
+    ]
 
 
 def _spread(rewards: Tensor) -> Tensor:

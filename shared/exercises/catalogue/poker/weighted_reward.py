@@ -15,6 +15,7 @@ from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
 from shared.exercises.steps import Steps
+from shared.tasks.poker import LABEL_WEIGHTS
 
 STEPS = Steps()
 
@@ -186,9 +187,43 @@ FRAMES = (
 )
 
 
+@STEPS.slip("rewards", "Wrong completions are paid their weight as well. They earn 0.0.")
+def always_paid(paid):
+    return list(map(float, paid))
+
+
+@STEPS.slip("rewards", "1 is added to the weight of a right completion. It earns the weight itself.")
+def one_added(matches, paid):
+    return [float(match) * (1 + number) for match, number in zip(matches, paid)]
+
+
+@STEPS.slip("lines", 'Only the first word of the line is compared: labels have several, "one pair".')
+def first_word_only(texts):
+    return [(text.split() or [""])[0] for text in texts]
+
+
+@STEPS.slip("matches", "The end of the line is enough in yours. The line has to be the label and nothing else.")
+def end_is_enough(folded, wanted):
+    return [line.endswith(label) for line, label in zip(folded, wanted)]
+
+
+@STEPS.slip("paid", "The weights are divided by their mean. Pay them as they are.")
+def weights_normalised(weight):
+    return [number / (sum(weight) / len(weight)) for number in weight]
+
+
+@STEPS.slip(
+    "paid",
+    "The weight is looked up in the task's table of labels. Take the column `weight`: the rows say what is paid.",
+)
+def weights_from_the_table(answer):
+    return [LABEL_WEIGHTS[label] for label in answer]
+
+
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size())]
     prompts, completions, answer, weight = map(list, zip(*rows))
+    completions = completions[:1] * len(rows) if draw.random() < 0.1 else completions
     return {"prompts": prompts, "completions": completions, "answer": answer, "weight": weight}
 
 

@@ -194,6 +194,47 @@ def whitened(accumulated):
     return (accumulated - accumulated.mean()) / (accumulated.std(correction=0) + 1e-8)
 
 
+@STEPS.slip(
+    "real_deltas",
+    "The values are masked and the rewards are not: what stands in the padding flows back into the real tokens.",
+)
+def rewards_not_masked(rewards, following, real_values):
+    return rewards + following - real_values
+
+
+@STEPS.slip(
+    "real_deltas",
+    "The rewards are masked and the values are not: what stands in the padding flows back into the real tokens.",
+)
+def values_not_masked(real_rewards, values):
+    return real_rewards + torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1) - values
+
+
+@STEPS.slip("accumulated", "lam multiplies the difference as well. It decays the advantage of the next token alone.")
+def difference_decayed(real_deltas, decay):
+    collected = []
+    running = torch.zeros_like(real_deltas[:, 0])
+    for delta in reversed(real_deltas.unbind(dim=1)):
+        running = decay * (delta + running)
+        collected.append(running)
+    return torch.stack(collected[::-1], dim=1)
+
+
+@STEPS.slip("decay", "lam is squared, or used twice: it multiplies the next advantage once.")
+def decayed_twice(lam):
+    return lam**2
+
+
+@STEPS.slip(
+    "accumulated",
+    "Only one later difference is added: the advantage of the next token has all that follow in it. Keep one tensor that "
+    "you update.",
+)
+def one_later_difference(real_deltas, decay):
+    later = torch.cat([real_deltas[:, 1:], torch.zeros_like(real_deltas[:, :1])], dim=1)
+    return real_deltas + decay * later
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = draw.mask(B, C)

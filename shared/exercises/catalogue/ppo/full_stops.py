@@ -1,5 +1,7 @@
 """A reward that counts: `full_stops(prompts, completions, **columns) -> list of floats`, full stops over 10, at most 1."""
 
+import re
+
 from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
@@ -68,7 +70,7 @@ def words_counted(texts):
     return [sum(word.endswith(".") for word in text.split()) for text in texts]
 
 
-@STEPS.slip("counts", "You ask whether there is a full stop. Each one counts, up to ten.")
+@STEPS.slip("counts", "You ask whether there is a full stop, or cap the count at 1. Each one counts, up to ten.")
 def any_counted(texts):
     return [int("." in text) for text in texts]
 
@@ -104,6 +106,7 @@ SAID = (
     " walked",
     "",
     "." * 40,
+    "." * 120,
     " slept... he sang",
     " said 3.5",
     " why? no! yes.",
@@ -119,9 +122,55 @@ def sentences_counted(texts):
     return [sum(bool(piece.strip()) for piece in text.split(".")) for text in texts]
 
 
+@STEPS.slip("counts", "Full stops in a row count as one. Each of them counts.")
+def rows_counted_once(texts):
+    return [len(re.findall(r"\.+", text)) for text in texts]
+
+
+@STEPS.slip("counts", "You ask whether the completion ends in a full stop. Count those anywhere in it.")
+def end_asked_for(texts):
+    return [int(text.rstrip().endswith(".")) for text in texts]
+
+
+@STEPS.slip("capped", "The cap is upside down: `max` in place of `min` pays at least 1.")
+def at_least(counts, most):
+    return [max(most, count) for count in counts]
+
+
+@STEPS.slip("rewards", "You divide without a rest, `//`: fewer than ten full stops earn nothing.")
+def without_rest(capped):
+    return [float(count // 10) for count in capped]
+
+
+@STEPS.slip("capped", "More than ten full stops earn nothing. They earn 1.")
+def nothing_above(counts, most):
+    return [count if count <= most else 0 for count in counts]
+
+
+@STEPS.slip("most", "The cap is 10 for the quotient: `min(count / 10, 10)`. The reward is at most 1.")
+def cap_of_ten():
+    return 100
+
+
+@STEPS.slip("counts", "You count letters. Asked for are full stops.")
+def letters_counted(texts):
+    return [len(text) for text in texts]
+
+
+@STEPS.slip("counts", "You count words. Asked for are full stops.")
+def all_words_counted(texts):
+    return [len(text.split()) for text in texts]
+
+
+@STEPS.slip("most", "The cap is one full stop too low.")
+def cap_of_nine():
+    return 9
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]
+    said = said[:1] * B if draw.random() < 0.1 else said
     return {"prompts": draw.some(["the old. sailor.", "the cat", "a.b.c."], B), "completions": said}
 
 

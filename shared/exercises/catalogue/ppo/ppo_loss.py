@@ -13,35 +13,8 @@ from shared.exercises.steps import Steps
 STEPS = Steps()
 AGAINST_A_REFERENCE = "ratio_against_the_reference"  # a slip of GRPO's loss, which is handed `ref_logps`
 
-
-@STEPS.step
-def log_ratio(logps, old_logps):
-    return logps - old_logps
-
-
-@STEPS.step
-def ratio(log_ratio):
-    return torch.exp(log_ratio)
-
-
-@STEPS.step
-def clipped_ratio(ratio, epsilon):
-    return ratio.clamp(1 - epsilon, 1 + epsilon)
-
-
-@STEPS.step
-def free(ratio, advantages):
-    return ratio * advantages
-
-
-@STEPS.step
-def clipped(clipped_ratio, advantages):
-    return clipped_ratio * advantages
-
-
-@STEPS.step
-def surrogate(free, clipped):
-    return torch.minimum(free, clipped)
+for step in (ratios.log_ratio, ratios.ratio, *clipping.CLIPPING):
+    STEPS.step(step)
 
 
 @STEPS.step
@@ -194,6 +167,28 @@ def terms_not_masked(surrogate, bonus, penalty, completion_mask):
     return (penalty - bonus).mean() - (surrogate * completion_mask).sum() / completion_mask.sum()
 
 
+@STEPS.slip(
+    "advantages",
+    "You whiten the advantages of the minibatch's real tokens. They come in as they are to be used.",
+)
+def whitened(advantages, completion_mask):
+    own = advantages[completion_mask.bool()]
+    return (advantages - own.mean()) / (own.std() + 1e-8)
+
+
+@STEPS.slip(
+    "critics", "The critic's loss is multiplied by value_coef and by a half. The half is in `critic_loss` already."
+)
+def critic_halved(critics):
+    return critics / 2
+
+
+@STEPS.slip("advantages", "The advantages are averaged over each completion. Every token has its own.")
+def advantages_averaged(advantages, completion_mask):
+    of_rows = (advantages * completion_mask).sum(dim=1, keepdim=True) / completion_mask.sum(dim=1, keepdim=True)
+    return of_rows.expand_as(advantages)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)
@@ -208,7 +203,7 @@ def draw(draw: Draw) -> Case:
         "entropy": draw.garbage(draw.numbers(B, C, least=0.0), mask),
         "kl": draw.garbage(draw.numbers(B, C, least=0.0), mask),
         "epsilon": draw.choice([0.1, 0.15, 0.2, 0.3, 0.5]),
-        "value_coef": draw.choice([0.1, 0.5, 2.0]),
+        "value_coef": draw.choice([0.1, 0.5, 2.0, 0.0]),
         "entropy_coef": draw.choice([0.0, 0.01, 0.1, 0.3]),
         "beta": draw.choice([0.0, 0.04, 0.1, 0.5, 1.5]),
     }

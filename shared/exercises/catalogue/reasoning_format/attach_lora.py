@@ -155,6 +155,25 @@ def tiny_llama() -> LlamaForCausalLM:
         return LlamaForCausalLM(config).eval()
 
 
+@STEPS.slip("target_modules", "Only the layers of the MLP have adapters. Those of attention are linear too.")
+def mlp_alone():
+    return ["gate_proj", "up_proj", "down_proj"]
+
+
+@STEPS.slip("attached", "Rank and alpha are exchanged: `r` is the rank, `lora_alpha` is alpha.")
+def rank_and_alpha_exchanged(model, rank, alpha):
+    from peft import LoraConfig, get_peft_model
+
+    return get_peft_model(
+        model, LoraConfig(r=alpha, lora_alpha=rank, task_type="CAUSAL_LM", target_modules="all-linear")
+    )
+
+
+@STEPS.slip("alpha", "alpha is the rank in yours, so that the scale is 1. Pass the argument as `lora_alpha`.")
+def alpha_is_the_rank(rank):
+    return rank
+
+
 def draw(draw: Draw) -> Case:
     return {"model": tiny_llama(), "rank": draw.choice([2, 4, 6]), "alpha": draw.choice([2, 12, 16, 24])}
 

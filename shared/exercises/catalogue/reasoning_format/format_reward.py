@@ -191,12 +191,33 @@ SAID = (
     "<answer>\n42\n</answer>\n<think>\nso\n</think>",
     tagged("so <answer>", "42"),
     tagged("so\n</think>\nmore", "42"),
+    tagged("a", "4"),
     tagged("so", "42\n</answer>\n43"),
     tagged("so", "42\n</answer>\n<answer>\n43"),
     "</answer>\n42\n<answer>\n</think>\nso\n<think>",
     f"Sure!\n{SHORT}\nBye.",
 )
 PROMPTS = ("If you add 17 and 25, what is the result?", f"Write like this:\n{SHORT}\nNow 17 + 25?", "")
+
+
+@STEPS.slip("once", "Only the tags of the answer are counted: one of thinking may occur twice. Count all four.")
+def answer_tags_counted(texts):
+    return [text.count("<answer>") == text.count("</answer>") == 1 for text in texts]
+
+
+@STEPS.slip("once", "Only the closing tags are counted: an opening tag may occur twice. Count all four.")
+def closing_tags_counted(texts):
+    return [text.count("</think>") == text.count("</answer>") == 1 for text in texts]
+
+
+@STEPS.slip("kept", "Half of the reward is paid for one block. Both make the format: 1.0 or 0.0.")
+def half_for_one_block(kept, texts):
+    return [1.0 if fits else 0.5 * ("</think>" in text or "</answer>" in text) for fits, text in zip(kept, texts)]
+
+
+@STEPS.slip("inside", "A block of one character is refused. It is not empty: `.+` is enough.")
+def two_characters():
+    return "..+?"
 
 
 def draw(draw: Draw) -> Case:

@@ -101,17 +101,45 @@ def call(function, case: Case):
         return function(*case.values()) if is_reference(function) else function(case["rows"])
 
 
-TEXTS = (tagged("17 + 25 = 42", "42"), tagged("so", "43"), "42", "<answer>\n42\n</answer>", "")
+TEXTS = (tagged("17 + 25 = 42", "42"), tagged("so", "43"), tagged("so", "0"), "42", "<answer>\n42\n</answer>", "")
+
+
+@STEPS.slip("correct", "All completions get the average correctness. Return one for each.")
+def correctness_averaged(correct):
+    return correct.mean().expand_as(correct)
+
+
+@STEPS.slip("formatted", "You return the correctness reward twice. The first is `format_reward`.")
+def correctness_twice(correct):
+    return correct
+
+
+@STEPS.slip("correct", "The second tensor is the sum of both rewards. Return correctness alone.")
+def sum_for_correctness(formatted, correct):
+    return formatted + correct
+
+
+@STEPS.slip("scored", "The third tensor is missing: return completions, format and correctness.")
+def correctness_left_out(completions, formatted):
+    return completions, formatted
+
+
+@STEPS.slip(
+    "scored", "The table (N, 2) of the two rewards is taken apart by rows. A reward is a column, `rewards[:, 0]`."
+)
+def taken_apart_by_rows(completions, formatted, correct):
+    table = torch.stack([formatted, correct], dim=1)
+    return completions, table[0], table[1]
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43"])} for name in "abcd"[: draw.size()]]
+    rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43", "0"])} for name in "abcd"[: draw.size()]]
     return {"rows": rows, "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))}
 
 
 def boundary() -> list[Case]:
     rows = [{"prompt": "a:", "answer": "42"}, {"prompt": "b:", "answer": "43"}]
-    right, wrong = TEXTS[0], TEXTS[2]
+    right, wrong = TEXTS[0], TEXTS[3]
     model = Speaker({"a:": right, "b:": right}, {"a:": [wrong], "b:": [right]})
     return [{"rows": rows[:1], "model": model}, {"rows": rows, "model": model}]
 

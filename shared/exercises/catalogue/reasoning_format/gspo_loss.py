@@ -13,35 +13,8 @@ from shared.exercises.steps import Steps
 STEPS = Steps()
 OF_TOKENS = "ratio_of_sequences"  # a slip of a ratio for each token, which sums them up
 
-
-@STEPS.step
-def log_ratio(logps, old_logps):
-    return logps - old_logps
-
-
-@STEPS.step
-def ratio(log_ratio):
-    return torch.exp(log_ratio)
-
-
-@STEPS.step
-def free(ratio, advantages):
-    return ratio * advantages
-
-
-@STEPS.step
-def clipped_ratio(ratio, epsilon):
-    return ratio.clamp(1 - epsilon, 1 + epsilon)
-
-
-@STEPS.step
-def clipped(clipped_ratio, advantages):
-    return clipped_ratio * advantages
-
-
-@STEPS.step
-def surrogate(free, clipped):
-    return torch.minimum(free, clipped)
+for step in (ratios.log_ratio, ratios.ratio, *clipping.CLIPPING):
+    STEPS.step(step)
 
 
 @STEPS.step
@@ -127,6 +100,31 @@ def gradient_missing(logps):
     return logps.detach()
 
 
+@STEPS.slip("penalty", "The penalty is minus d, which is negative for single completions. Asked for is e^d - d - 1.")
+def difference_instead(distance):
+    return -distance
+
+
+@STEPS.slip("penalty", "The -1 of the penalty is missing: where the two agree it is 1, and should be 0.")
+def without_minus_one(distance):
+    return torch.exp(distance) - distance
+
+
+@STEPS.slip("penalty", "The -d of the penalty is missing: e^d - 1 alone has mean 0 whatever the policies are.")
+def without_distance(distance):
+    return torch.exp(distance) - 1
+
+
+@STEPS.slip("per_completion", "The penalty is multiplied by the advantage. It stands beside the smaller term.")
+def penalty_times_advantage(surrogate, penalty, beta, advantages):
+    return beta * penalty * advantages - surrogate
+
+
+@STEPS.slip("advantages", "You normalise the advantages again. They come in as they are to be used.")
+def advantages_normalised(advantages):
+    return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(4)
     old = draw.numbers(B, least=-2, most=-0.1)
@@ -136,7 +134,7 @@ def draw(draw: Draw) -> Case:
         "old_logps": old,
         "advantages": draw.numbers(B),
         "ref_logps": old + draw.numbers(B, least=-1, most=1),
-        "beta": draw.choice([0.05, 0.4, 2.5]),
+        "beta": draw.choice([0.05, 0.4, 2.5, 0.0]),
         "epsilon": draw.choice([0.1, 0.2, 0.35]),
     }
 
@@ -154,7 +152,8 @@ def boundary() -> list[Case]:
         **numbers,
     }
     ones = [{name: value[i : i + 1] for name, value in whole.items() if name not in numbers} for i in range(5)]
-    return [*(one | numbers for one in ones), whole, whole | {"epsilon": 0.4, "beta": 0.1}]
+    alike = {name: value[:1].expand(2).clone() for name, value in whole.items() if name not in numbers}
+    return [*(one | numbers for one in ones), whole, whole | {"epsilon": 0.4, "beta": 0.1}, alike | numbers]
 
 
 EXERCISE = Exercise(

@@ -95,6 +95,23 @@ def every_pair(chosen, rejected):
     return chosen[:, None] - rejected[None, :]
 
 
+@STEPS.slip("averaged", "The logarithm is taken of the mean probability. Take the mean of the logarithms.")
+def logarithm_of_the_mean(margin):
+    return torch.sigmoid(margin).mean().log()
+
+
+@STEPS.slip(
+    "loss", "This is the mean probability of the other choice, 1 - sigmoid. Asked for is minus the log-probability."
+)
+def probability_of_the_other(margin):
+    return torch.sigmoid(-margin).mean()
+
+
+@STEPS.slip("margin", "The margin is halved. The probability is the sigmoid of the whole difference.")
+def margin_halved(chosen, rejected):
+    return (chosen - rejected) / 2
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(5)
     return {"chosen": draw.numbers(N), "rejected": draw.numbers(N)}

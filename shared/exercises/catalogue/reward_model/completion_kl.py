@@ -123,6 +123,49 @@ def difference_of_logits(logits, ref_logits):
     return logits - ref_logits
 
 
+@STEPS.slip(
+    "per_token",
+    "This is the other divergence, KL(reference || policy): the weights are the reference's, and so is the first "
+    "logarithm. `kl_div` wants its arguments the other way round.",
+)
+def other_divergence(logps, ref_logps):
+    return (ref_logps.exp() * (ref_logps - logps)).sum(dim=-1)
+
+
+@STEPS.slip("per_token", "The softmax runs over the tokens of the completion, dim=1. The vocabulary is the last axis.")
+def along_tokens(logits, ref_logits):
+    logps, ref_logps = logits.log_softmax(dim=1), ref_logits.log_softmax(dim=1)
+    return (logps.exp() * (logps - ref_logps)).sum(dim=-1)
+
+
+@STEPS.slip("difference", "You take the size of each difference. A KL has both signs in its sum.")
+def absolute(logps, ref_logps):
+    return (logps - ref_logps).abs()
+
+
+@STEPS.slip("weights", "The policy's logits stand for its probabilities as weights. Take the softmax.")
+def weighted_by_logits(logits):
+    return logits
+
+
+@STEPS.slip("weights", "The log-probabilities stand for the probabilities as weights: take their exponential.")
+def weighted_by_logarithms(logps):
+    return logps
+
+
+@STEPS.slip("per_completion", "You average over the width, padding included. The KL of a completion is a sum.")
+def averaged_over_the_width(kept):
+    return kept.mean(dim=1)
+
+
+@STEPS.slip(
+    "per_token",
+    "Only the likeliest token of the vocabulary is looked at. The KL is a sum over all of it, weighted by the policy.",
+)
+def likeliest_alone(logps, difference):
+    return difference.gather(-1, logps.argmax(dim=-1, keepdim=True))[..., 0]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     C = draw.size(3)

@@ -113,6 +113,44 @@ def beta_outside(of_chosen, of_rejected, beta):
     return -beta * torch.nn.functional.logsigmoid(of_chosen - of_rejected).mean()
 
 
+@STEPS.slip("margin", "The log-probabilities are divided by the reference's. A log-ratio is their difference.")
+def logarithms_divided(chosen, rejected, ref_chosen, ref_rejected, beta):
+    return beta * (chosen / ref_chosen - rejected / ref_rejected)
+
+
+@STEPS.slip(
+    "margin",
+    "The log-probabilities are divided, and a logarithm is taken, as if they were probabilities. Subtract the reference's.",
+)
+def logarithms_of_logarithms(chosen, rejected, ref_chosen, ref_rejected, beta):
+    return beta * (torch.log(chosen / ref_chosen) - torch.log(rejected / ref_rejected))
+
+
+@STEPS.slip("margin", "The reference does not occur: the implicit reward is beta times log pi minus log pi_ref.")
+def reference_forgotten(chosen, rejected, beta):
+    return beta * (chosen - rejected)
+
+
+@STEPS.slip("margin", "The margin is upside down: chosen minus rejected, and in each the policy minus the reference.")
+def margin_upside_down(of_chosen, of_rejected, beta):
+    return beta * (of_rejected - of_chosen)
+
+
+@STEPS.slip("margin", "beta multiplies the chosen completion's log-ratio alone. It multiplies both.")
+def beta_of_the_chosen_alone(of_chosen, of_rejected, beta):
+    return beta * of_chosen - of_rejected
+
+
+@STEPS.slip("margin", "This is the loss of the mean margin. Asked for is the mean of the losses, one for each pair.")
+def mean_margin(of_chosen, of_rejected, beta):
+    return beta * (of_chosen - of_rejected).mean()
+
+
+@STEPS.slip("averaged", "The logarithm is taken of the mean probability. Take the mean of the logarithms.")
+def logarithm_of_the_mean(margin):
+    return torch.sigmoid(margin).mean().log()
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     ref_chosen = draw.numbers(N, least=-6, most=-1)
@@ -139,7 +177,8 @@ def boundary() -> list[Case]:
                 "beta": 0.5,
             }
         )
-    return cases
+    alike = {name: torch.cat([value] * 2) for name, value in cases[1].items() if name != "beta"}
+    return [*cases, alike | {"beta": 0.5}]
 
 
 EXERCISE = Exercise(

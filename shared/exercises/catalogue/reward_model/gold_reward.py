@@ -140,6 +140,47 @@ def empty_words_counted(texts):
     return [len(text.replace(".", " ").split(" ")) for text in texts]
 
 
+@STEPS.slip(
+    "sentences", "A completion without a full stop divides by 0: there is at least one sentence, `max(1, ...)`."
+)
+def no_sentence(texts):
+    return [text.count(".") for text in texts]
+
+
+@STEPS.slip(
+    "distances",
+    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence.",
+)
+def each_sentence_by_itself(texts):
+    found = []
+    for text in texts:
+        lengths = [len(piece.split()) for piece in text.split(".") if piece.strip()] or [0]
+        found.append(sum(abs(length - 6) for length in lengths) / len(lengths))
+    return found
+
+
+@STEPS.slip("rewards", "An empty completion earns 0 in yours, the most there is. It has no words: -6.")
+def nothing_for_the_empty(distances, texts):
+    return [float(-distance) if text.strip() else 0.0 for distance, text in zip(distances, texts)]
+
+
+@STEPS.slip(
+    "words", "The text is stripped and split at each single blank: two in a row make an empty word. Use `split()`."
+)
+def stripped_and_split_at_blanks(texts):
+    return [len(text.strip().replace(".", " ").split(" ")) for text in texts]
+
+
+@STEPS.slip("rewards", "The reward is 6 less the distance. Minus the distance is asked for, at most 0.")
+def six_less_the_distance(distances):
+    return [6.0 - distance for distance in distances]
+
+
+@STEPS.slip("rewards", "The distance is divided by six. Asked for is the distance itself.")
+def relative(distances):
+    return [-distance / 6 for distance in distances]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]

@@ -88,11 +88,48 @@ def brackets_missing(first, second, noise):
     return first - second / noise
 
 
+@STEPS.slip(
+    "chosen",
+    "The first one wins for the large drawn numbers: as often as it should, and for the wrong ones. It wins where the "
+    "number is below its probability.",
+)
+def large_numbers_win(probability, uniform):
+    return uniform > 1 - probability
+
+
+@STEPS.slip("scaled", "The noise is added to the difference. Divide by it.")
+def noise_added(difference, noise):
+    return difference + noise
+
+
+@STEPS.slip("probability", "The sigmoid is missing: the difference itself is no probability.")
+def sigmoid_missing(scaled):
+    return scaled
+
+
+@STEPS.slip(
+    "probability", "You compare sigmoids of each reward. It is the sigmoid of their difference, divided by the noise."
+)
+def sigmoids_shared_out(first, second, noise):
+    one, other = torch.sigmoid(first / noise), torch.sigmoid(second / noise)
+    return one / (one + other)
+
+
+@STEPS.slip("scaled", "Only the first reward is divided by the noise. Divide the difference.")
+def first_alone_divided(first, second, noise):
+    return first / noise - second
+
+
+@STEPS.slip("scaled", "The noise is squared, or divided by twice. Divide the difference by it once.")
+def noise_squared(difference, noise):
+    return difference / noise**2
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {
-        "first": draw.numbers(N, least=-4, most=0),
-        "second": draw.numbers(N, least=-4, most=0),
+        "first": draw.numbers(N, least=-4, most=2),
+        "second": draw.numbers(N, least=-4, most=2),
         "noise": draw.choice([0.5, 1.0, 1.5, 3.0]),
         "uniform": draw.numbers(N, least=0.01, most=0.99),
     }

@@ -143,6 +143,57 @@ def last_stretch_only(lengths, rewards):
     return {length: [reward for _, reward in run] for length, run in groupby(pairs, key=lambda pair: pair[0])}
 
 
+@STEPS.slip("centres", "In the middle it is z² / 2n: the 2 is missing.")
+def two_missing(shares, counts, z):
+    return {length: (p + z * z / counts[length]) / (1 + z * z / counts[length]) for length, p in shares.items()}
+
+
+@STEPS.slip("halves", "Below the root z²/4n² is missing: at a share of 0 or 1 the interval has no width.")
+def term_missing(shares, counts, z):
+    return {
+        length: z * math.sqrt(p * (1 - p) / counts[length]) / (1 + z * z / counts[length])
+        for length, p in shares.items()
+    }
+
+
+@STEPS.slip("halves", "The root is missing.")
+def root_missing(shares, counts, z):
+    found = {}
+    for length, p in shares.items():
+        n = counts[length]
+        found[length] = z * (p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return found
+
+
+@STEPS.slip("halves", "Below the root z is not squared: it is z²/4n².")
+def z_not_squared(shares, counts, z):
+    found = {}
+    for length, p in shares.items():
+        n = counts[length]
+        found[length] = z * math.sqrt(p * (1 - p) / n + z / (4 * n * n)) / (1 + z * z / n)
+    return found
+
+
+@STEPS.slip("halves", "The root is not multiplied by z.")
+def z_missing(halves, z):
+    return {length: half / z for length, half in halves.items()}
+
+
+@STEPS.slip("counts", "n is the number of lengths. The interval of a length is about the rows of that length.")
+def number_of_lengths(groups):
+    return dict.fromkeys(groups, len(groups))
+
+
+@STEPS.slip("table", "The interval's ends are exchanged: low comes before high.")
+def ends_exchanged(table):
+    return {length: (p, high, low) for length, (p, low, high) in table.items()}
+
+
+@STEPS.slip("table", "In place of the share stands the interval's middle. The share itself is asked for.")
+def middle_for_share(table, centres):
+    return {length: (centres[length], low, high) for length, (_, low, high) in table.items()}
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(8)
     rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])

@@ -37,7 +37,7 @@ def anywhere(completion):
     return [int(number) for number in found[-1]] if found else []
 
 
-@STEPS.slip("asked", "You answer the first sum of the text. The question is the one at its end.")
+@STEPS.slip("asked", "You answer the first sum of the text, its first two numbers. The question is the one at its end.")
 def first_sum(completion, asked):
     found = re.search(r"([0-9]+) \+ ([0-9]+) =", completion)
     return [int(number) for number in found.groups()] if asked else []
@@ -100,17 +100,57 @@ def first_number_swallowed(completion):
     return [int(number) for number in found.groups()] if found else []
 
 
+@STEPS.slip("asked", "Blanks behind the `=` are allowed. The question ends in ` =`, at the very end.")
+def blanks_behind(completion):
+    found = re.search(r"([0-9]+) \+ ([0-9]+) =\s*$", completion)
+    return [int(number) for number in found.groups()] if found else []
+
+
+@STEPS.slip(
+    "asked", "Only a text that is the question and nothing else is answered. It stands at the end of what was said."
+)
+def nothing_before_it(completion):
+    found = re.fullmatch(r"([0-9]+) \+ ([0-9]+) =", completion)
+    return [int(number) for number in found.groups()] if found else []
+
+
+@STEPS.slip(
+    "asked", "Only a question that begins its line is answered. Words may stand before it: look at the end alone."
+)
+def line_begins_with_it(completion):
+    found = re.fullmatch(r"([0-9]+) \+ ([0-9]+) =", completion.split("\n")[-1])
+    return [int(number) for number in found.groups()] if found else []
+
+
+@STEPS.slip(
+    "said", "The `=` is written again. It stands in the completion already: behind it comes a space and the sum."
+)
+def with_equals_sign(result):
+    return f" = {result}\n" if result else ""
+
+
+@STEPS.slip("result", "The two numbers are multiplied. They are to be added.")
+def multiplied(asked):
+    return str(asked[0] * asked[1]) if asked else ""
+
+
+@STEPS.slip("said", "The result stands on a line of its own. Behind the question comes a space.")
+def on_a_line_of_its_own(result):
+    return f"\n{result}\n" if result else ""
+
+
 def draw(draw: Draw) -> Case:
     a, b = draw.randrange(1000), draw.randrange(100)
     line = draw.choice(["", f"{a % 10} + {b % 10} = {a % 10 + b % 10}\n"])
     ending = draw.choice([" =", " =", " =", "", " = ", f" = {a + b}", f" = {a + b}\n", " ="])
     operation = draw.choice(["+", "+", "+", "+", "-"])
-    return {"completion": f"{draw.choice(['', '<think>' + chr(10)])}{line}{a} {operation} {b}{ending}"}
+    return {"completion": f"{draw.choice(['', '', '<think>' + chr(10), 'So '])}{line}{a} {operation} {b}{ending}"}
 
 
 def boundary() -> list[Case]:
     texts = [
         "2 + 3 =",
+        "well, it is 2 + 3 =",
         "17 + 25 =",
         "<think>\n7 + 5 = 12\n17 + 25 =",
         "<think>\n7 + 5 = 12\n",

@@ -101,6 +101,44 @@ def ratio_with_itself(logps, advantages):
     return -advantages[:, None] * torch.exp(logps - logps.detach())
 
 
+@STEPS.slip(
+    "divided_by",
+    "You divide by the number of real tokens, the environment's included. A completion in which much was said to the "
+    "policy then teaches less: divide by how many tokens are in the sum.",
+)
+def by_real_tokens(logps):
+    return (logps != 0).sum(dim=1)
+
+
+@STEPS.slip("of_completions", "The mean runs over the completions at each token, dim=0. Take each completion's, dim=1.")
+def along_completions(token_losses, counted, policy_mask):
+    return (token_losses * counted).sum(dim=0) / policy_mask.sum(dim=0).clamp(min=1)
+
+
+@STEPS.slip(
+    "token_losses",
+    "The advantages run along the tokens: (B,) against (B, C) lines up with the columns when B equals C. Write "
+    "`advantages[:, None]`.",
+)
+def advantages_along_tokens(logps, advantages):
+    return -advantages[None, :] * logps
+
+
+@STEPS.slip("token_losses", "You weight probabilities, not log-probabilities: leave `exp` out.")
+def probabilities_weighted(logps, advantages):
+    return -advantages[:, None] * logps.exp()
+
+
+@STEPS.slip("logps", "The gradient is missing: `logps` is detached, or the loss stands inside `torch.no_grad()`.")
+def gradient_missing(logps):
+    return logps.detach()
+
+
+@STEPS.slip("loss", "You return one number for each completion. The loss is their mean.")
+def not_averaged(of_completions):
+    return of_completions
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()
@@ -116,7 +154,9 @@ def boundary() -> list[Case]:
         {"logps": logps[:1, :1], "advantages": advantages[:1], "policy_mask": mask[:1, :1]},
         {"logps": logps[:1], "advantages": advantages[:1], "policy_mask": mask[:1]},
         {"logps": logps, "advantages": advantages, "policy_mask": mask},
+        {"logps": logps, "advantages": 0 * advantages, "policy_mask": torch.ones_like(mask)},
         {"logps": logps, "advantages": advantages, "policy_mask": torch.ones_like(mask)},
+        {"logps": logps * torch.tensor([[1, 1, 1, 0]]), "advantages": advantages, "policy_mask": mask * 0 + mask[1]},
     ]
 
 

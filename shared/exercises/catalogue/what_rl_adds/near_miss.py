@@ -3,6 +3,8 @@
 1 / (1 + distance) of the answer's value from the target, 0.0 where there is no expression in the format.
 """
 
+import math
+
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.common.countdown_answers import TARGET, drawn, expression_in, expression_of, said
 from shared.exercises.catalogue.common.every_reward import (
@@ -116,6 +118,23 @@ STEPS.add(SAME_FOR_ALL)
 
 
 ANSWERS = ("3 * 8 - 2", "22", "20", "23", "5 / 2", "45 / 2", "2 - 9", "9 * 9 * 9", "1 + 1")
+
+
+@STEPS.slip(
+    "rewards", "Completions without an expression are left out of the list. They earn 0.0 and keep their place."
+)
+def without_expression_left_out(nearness):
+    return [float(near) for near in nearness if near is not None]
+
+
+@STEPS.slip("nearness", "The reward falls exponentially with the distance. Asked for is 1 / (1 + distance).")
+def exponential(distances):
+    return [None if distance is None else math.exp(-distance) for distance in distances]
+
+
+@STEPS.slip("distances", "Every answer is compared with 22. Each row has its own target.")
+def target_written_down(values):
+    return [None if value is None else abs(value - TARGET) for value in values]
 
 
 def draw(draw: Draw) -> Case:

@@ -51,7 +51,10 @@ def of_one(count, right):
     return 1 - right / count
 
 
-@STEPS.slip("all_wrong", "You say 1 as soon as any completion was right. That is pass@n; only k of the n count.")
+@STEPS.slip(
+    "all_wrong",
+    "You say 1 as soon as any completion was right: that is pass@n, or what `//` leaves. Only k of the n count.",
+)
 def any_right(right):
     return float(right == 0)
 
@@ -96,6 +99,21 @@ def product_too_early(count, right, k):
 @STEPS.slip("all_wrong", "This is the chance of exactly one right one among the k. At least one is asked for.")
 def exactly_one(count, right, k):
     return 1 - right * comb(count - right, k - 1) / comb(count, k)
+
+
+@STEPS.slip("estimate", "This is the chance that all k are right. At least one is asked for: 1 minus the all wrong.")
+def all_right(right, choices, k):
+    return comb(right, k) / choices
+
+
+@STEPS.slip("all_wrong", "k times the share is added up and cut off at 1. Count the choices that are all wrong.")
+def added_up_to_one(count, right, k):
+    return max(0.0, 1 - k * right / count)
+
+
+@STEPS.slip("choices", "The choices are of k out of n - 1. They are out of all n.")
+def one_less_to_choose_from(count, k):
+    return max(1, comb(count - 1, k))
 
 
 def draw(draw: Draw) -> Case:

@@ -183,6 +183,39 @@ def call(function, case: Case) -> str:
 TEXTS = ("22", "22.", "10", "10.", "3", "so")  # two that are right for most targets: the limit then decides
 
 
+@STEPS.slip("steps", "The rounds are counted from 1 for `sample`. The first is step 0.")
+def steps_from_one(rounds):
+    return list(range(1, rounds + 1))
+
+
+@STEPS.slip("batches", "The rounds are counted from 1 for `rows_of_step`. The first is number 0.")
+def batches_from_one(rows, rounds, per_round):
+    return [rows_of_step(rows, per_round, number, seed=0) for number in range(1, rounds + 1)]
+
+
+@STEPS.slip(
+    "averages", "The first number of the history is how much was earned in all. It is the average reward of the round."
+)
+def summed(drawn):
+    return [sum(reward for _, _, reward in triples) for triples in drawn]
+
+
+@STEPS.slip(
+    "averages", "The first number of the history is the share of what is kept. It is the average reward of the round."
+)
+def share_kept(drawn, counts):
+    return [count / len(triples) for count, triples in zip(counts, drawn)]
+
+
+@STEPS.slip("drawn", "One completion of each problem is sampled. Use `G`.")
+def one_each(model, batches, steps):
+    found = []
+    for batch, step in zip(batches, steps):
+        pairs = [(row, turned(model, step).says(row["prompt"], 1.0, 1)[0]) for row in batch]
+        found.append([(row["prompt"], text, *on_target(None, [text], [row["target"]])) for row, text in pairs])
+    return found
+
+
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
     return {

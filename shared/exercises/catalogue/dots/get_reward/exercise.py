@@ -75,6 +75,7 @@ FRAMES = (
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size(5))]
     prompts, completions, answer = map(list, zip(*rows))
+    completions = completions[:1] * len(rows) if draw.random() < 0.1 else completions
     return {"prompts": prompts, "completions": completions, "answer": answer}
 
 

@@ -1,10 +1,32 @@
-"""Slips of the clipping: what is clipped, to which range, and which of the two terms counts."""
+"""The clipping, and its slips: what is clipped, to which range, and which of the two terms counts.
+
+The losses of PPO and GSPO take both from here; their advantages have the shape of the ratio.
+"""
 
 import torch
 
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
+
+
+def clipped_ratio(ratio, epsilon):
+    return ratio.clamp(1 - epsilon, 1 + epsilon)
+
+
+def free(ratio, advantages):
+    return ratio * advantages
+
+
+def clipped(clipped_ratio, advantages):
+    return clipped_ratio * advantages
+
+
+def surrogate(free, clipped):
+    return torch.minimum(free, clipped)
+
+
+CLIPPING = (clipped_ratio, free, clipped, surrogate)
 
 
 @SLIPS.slip(
@@ -28,6 +50,15 @@ def not_clipped(free):
 )
 def clipped_without_minimum(clipped):
     return clipped
+
+
+@SLIPS.slip(
+    "surrogate",
+    "The smaller of the two ratios is taken and then multiplied. Multiply both by the advantage first: for a negative one "
+    "the smaller product has the larger ratio.",
+)
+def smaller_ratio(ratio, clipped_ratio, free, clipped):
+    return torch.where(ratio < clipped_ratio, free, clipped)
 
 
 @SLIPS.slip("clipped", "You clip the ratio times the advantage. Clip the ratio alone, then multiply.")

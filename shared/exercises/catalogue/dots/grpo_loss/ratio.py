@@ -1,8 +1,18 @@
-"""Slips of the ratio: between which policies it is, and of what."""
+"""The ratio, and its slips: between which policies it is, and of what. The losses of PPO and GSPO take both from here."""
+
+import torch
 
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
+
+
+def log_ratio(logps, old_logps):
+    return logps - old_logps
+
+
+def ratio(log_ratio):
+    return torch.exp(log_ratio)
 
 
 @SLIPS.slip(

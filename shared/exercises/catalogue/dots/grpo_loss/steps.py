@@ -2,29 +2,19 @@
 
 import torch
 
+from shared.exercises.catalogue.dots.grpo_loss import clipping, ratio
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
 
 
-@STEPS.step
-def log_ratio(logps, old_logps):
-    return logps - old_logps
-
-
-@STEPS.step
-def ratio(log_ratio):
-    return torch.exp(log_ratio)
+for step in (ratio.log_ratio, ratio.ratio, clipping.clipped_ratio):
+    STEPS.step(step)
 
 
 @STEPS.step
 def token_advantages(advantages):
     return advantages[:, None]
-
-
-@STEPS.step
-def clipped_ratio(ratio, epsilon):
-    return ratio.clamp(1 - epsilon, 1 + epsilon)
 
 
 @STEPS.step
@@ -37,9 +27,7 @@ def clipped(clipped_ratio, token_advantages):
     return clipped_ratio * token_advantages
 
 
-@STEPS.step
-def surrogate(free, clipped):
-    return torch.minimum(free, clipped)
+STEPS.step(clipping.surrogate)
 
 
 @STEPS.step

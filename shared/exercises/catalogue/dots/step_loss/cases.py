@@ -20,7 +20,7 @@ def draw(draw: Draw) -> Case:
         "model": tiny.tiny_model(seeds[0]),
         "reference": tiny.tiny_model(seeds[1]),
         "rollout": rollout,
-        "rewards": torch.tensor(draw.some([0.0, 0.5, 1.0, 2.0], N * G)),
+        "rewards": torch.tensor(draw.some([0.0, 0.5, 1.0, 2.0, -1.0], N * G)),
         "beta": draw.choice([0.0, 0.02, 0.1, 0.5]),
         "epsilon": draw.choice([0.1, 0.2, 0.3]),
     }
@@ -61,7 +61,7 @@ def boundary() -> list[Case]:
         repeated = (rollout.prompt_ids.repeat_interleave(2, dim=0), rollout.prompt_mask.repeat_interleave(2, dim=0))
         now = SCORED(tiny.tiny_model(0), *repeated, rollout.completion_ids, rollout.completion_mask)
     on_policy = replace(rollout, old_logps=now)
-    return [case, case | {"beta": 0.3}, case | {"rollout": on_policy}]
+    return [case, case | {"beta": 0.3, "rewards": case["rewards"].flip(0)}, case | {"rollout": on_policy}]
 
 
 def smaller(case: Case) -> list[Case]:
