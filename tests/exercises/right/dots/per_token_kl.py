@@ -50,3 +50,5 @@ def in_place_on_a_copy(logps, ref_logps):
 
 
 RIGHT = [plain, with_expm1, in_double, as_a_quotient, token_by_token, mapped, in_place_on_a_copy]
+
+UNTOLD = {("without_minus_one", "one_taken_off_twice"): "one 1 more and one less"}

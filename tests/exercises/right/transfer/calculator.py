@@ -19,7 +19,7 @@ def by_partition(completion):
     if not completion.endswith(" ="):
         return ""
     before, plus, second = completion[:-2].rpartition(" + ")
-    first = before.split("\n")[-1]
+    first = before.split("\n")[-1].split(" ")[-1]
     try:
         return " " + str(int(first) + int(second)) + "\n" if plus else ""
     except ValueError:
