@@ -95,7 +95,7 @@ class Floats(Result):
     def read(self, result) -> tuple[Tensor, str]:
         if result is None:
             raise NotAResult(RETURN_MISSING)
-        if hasattr(result, "__next__"):
+        if hasattr(type(result), "__next__"):
             return as_numbers(list(result)), "it returns a generator, which is empty once read; return a list."
         value = as_numbers(result)
         if isinstance(result, (Tensor, np.ndarray)):
@@ -157,7 +157,7 @@ def named(value) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (str, int, float)) and type(value) in (str, int, float, bool):
         return f"{clipped(repr(value), 40)}"
-    if hasattr(value, "__next__"):
+    if hasattr(type(value), "__next__"):
         return "a generator"
     if isinstance(value, (list, tuple)) and value:
         return f"a {type(value).__name__} of {clipped(type(value[0]).__name__, 60)}s"

@@ -87,7 +87,7 @@ def test_a_world_without_luck_is_told_by_where_it_leads():
 def test_a_state_is_named_by_its_number():
     """Catches state 1 of a verdict that is state 0 of the arguments beside it."""
     verdict = judge(*slipped(compute_expected_svf.EXERCISE, "starts_in_state_0"))
-    assert "p_initial all in state 1, terminal [0]" in verdict.text
+    assert "p_initial all in state 1, terminal [1, 0]" in verdict.text
     assert "at state 1 it gives 0, expected 1" in verdict.text
 
 
