@@ -1,5 +1,5 @@
 """Pieces of the site that are made from the course's own files: the gallery of notebooks, "Watch it learn", "Try it",
-"Check your notebook".
+"Check your notebook", drawings.
 
 A page asks for one by an empty block with its name, `::: {#gallery}` ... `:::`; what stands between is for readers of the
 source. The built-in site puts the piece there, and `site/pieces.lua` does the same for Quarto, from a file that
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checker.pages.templates import HERE
 from checker.reading.files import write_beside
-from checker.site.pieces import cards, checking, cloning, interface, recorded, references, trying
+from checker.site.pieces import cards, checking, cloning, drawings, interface, recorded, references, trying
 
 MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "gallery": cards.gallery,
@@ -23,6 +23,7 @@ MAKERS: dict[str, Callable[[Path, list[Path]], str]] = {
     "clone": cloning.clone,
     "references": references.references,
     "api": interface.interface,
+    **{name: drawings.maker(name) for name in drawings.DRAWINGS},
 }
 SCRIPTS = {"watch": "watch.js", "grid": "grid.js", "try": "try.js", "check": "check.js"}
 BLOCK = re.compile(rf"^::: \{{#({'|'.join(MAKERS)})\}}[ \t]*\n.*?^:::[ \t]*$", re.DOTALL | re.MULTILINE)

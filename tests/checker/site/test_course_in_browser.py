@@ -2,7 +2,9 @@
 one is left out, and what can be operated does what it says.
 """
 
+import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -134,8 +136,15 @@ def test_a_picture_opens_at_its_own_size_on_a_phone(shown, pages):
     assert small < 360 < whole == natural and named and left == 0
 
 
+def test_the_cheat_sheet_is_one_sheet(shown, pages):
+    """Catches a row too many, and the contents list or the footer on paper."""
+    shown.show(page_of(pages, "cheat_sheet").as_uri())
+    printed = shown.command("Page.printToPDF", preferCSSPageSize=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) == 1
+
+
 def page_of(pages: list[Path], name: str) -> Path:
-    """The site's page of a notebook."""
+    """The page with this name."""
     return next(page for page in pages if page.stem == name)
 
 

@@ -49,6 +49,13 @@ def test_a_notebooks_page_leads_to_its_formulas_by_their_numbers(course_pages):
         assert set(linked) <= set(beside)
 
 
+def test_the_cheat_sheet_has_a_line_of_every_notebook_with_formulas():
+    """Catches a chapter that was added and that the sheet does not know."""
+    text = (PROJECT / "docs" / "cheat_sheet.qmd").read_text(encoding="utf-8")
+    found = set(re.findall(r"notebooks/(\w+)\.ipynb", text))
+    assert set(by_notebook(PROJECT)) <= found
+
+
 def test_every_equation_belongs_to_a_notebook():
     """Catches a formula of which its page does not say where it is derived or used."""
     names = re.findall(r"\{#(eq-[\w-]+)\}", (PROJECT / FORMULAS).read_text(encoding="utf-8"))
