@@ -52,8 +52,10 @@ class Draw(random.Random):
         """Numbers that differ; in one tensor of ten all are equal, as the advantages of a batch without signal are."""
         total = torch.Size(shape).numel()
         if total > 1 and self.random() < 0.1:
-            alike = 0.0 if least <= 0 <= most and self.random() < 0.5 else self.number(least, most)
-            return torch.full(shape, alike)
+            drawn = self.number(least, most)
+            quarters = round(drawn * 4) / 4  # whose mean is exact: equal rewards have no advantages
+            alike = quarters if least <= quarters <= most else drawn
+            return torch.full(shape, 0.0 if least <= 0 <= most and self.random() < 0.5 else alike)
         return torch.tensor([self.number(least, most) for _ in range(total)], dtype=torch.float32).view(shape)
 
     def mask(self, B: int, C: int, least: int = 1) -> Tensor:
