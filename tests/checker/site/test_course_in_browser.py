@@ -254,6 +254,7 @@ def test_from_disk_the_page_says_that_it_needs_a_server(shown, pages):
 SEARCHED = {
     "group_advantages": "docs/api.html#shared.advantages.group_advantages",
     "completion_logps": "docs/api.html#shared.logps.completion_logps",
+    "scale_rewards": "docs/api.html#shared.advantages.group_advantages",
     "padding mask": "docs/glossary.html#padding",
     "clip-higher": "docs/glossary.html#clipping",
     "advantge": "docs/glossary.html#advantage",
