@@ -17,6 +17,7 @@ from benchmarks.sweeps import (
     gradients_on_dots,
     gradients_shrunk,
     measuring,
+    more_samples,
     off_policy,
     off_policy_time,
     poker,
@@ -472,6 +473,46 @@ def test_rows_are_taken_in_their_order(monkeypatch):
     for step in (0, 2):
         algorithm.collect(["drawn", "by the loop"], step)
     assert taken == [(0, ["a", "b"]), (2, ["e", "f"])]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(more_samples))
+def test_one_seed_of_what_more_samples_buy_comes_out_as_recorded(condition, monkeypatch):
+    """As above; seconds are those of another machine and are not compared."""
+    monkeypatch.setattr(more_samples, "timed", lambda work, tries: (work(), 0.0))
+    now = more_samples.run(condition, seed=0)
+    then = recorded("more_samples").of(condition)[0]
+    for when in ("before", "after"):
+        for way in ("vote", "checker"):
+            assert now[when][way] == pytest.approx(then[when][way], abs=0.1), (when, way)
+    assert now["training"]["samples"] == then["training"]["samples"]
+
+
+def test_a_pair_is_the_first_right_and_the_first_wrong_sample_of_a_prompt():
+    """Catches a judge that is fitted to the last ones, or to a prompt that has only wrong ones."""
+    drawn = SimpleNamespace(
+        prompts=["a"] * 4 + ["b"] * 4,
+        num_generations=4,
+        completions=[" 1", " 2", " 3", " 4", " 5", " 6", " 7", " 8"],
+        rewards=torch.tensor([0, 1, 0, 1, 0, 0, 0, 0]),
+    )
+    assert more_samples.pairs_of(drawn) == [{"prompt": "a", "chosen": " 2", "rejected": " 1"}]
+
+
+def test_a_vote_of_n_is_taken_of_every_n_samples_of_a_row(monkeypatch):
+    """Catches votes that run over the border of two rows, and a remark that is counted as an answer."""
+    monkeypatch.setattr(more_samples, "NS", (1, 2, 4))
+    task = replace(more_samples.CONDITIONS["dots"], drawn=4)
+    rows = [{"prompt": "a", "answer": "1"}, {"prompt": "b", "answer": "2"}]
+    said = [" 1", " 7", " well, a few dots.", " 1"] + [" well, a few dots.", " 2", " 3", " 3"]
+    assert more_samples.by_votes(task, rows, said) == [3 / 8, 3 / 4, 1 / 2]
+
+
+def test_of_several_tries_the_least_seconds_count(monkeypatch):
+    clock = iter([0.0, 3.0, 10.0, 12.0])
+    monkeypatch.setattr(more_samples.time, "process_time", lambda: next(clock))
+    assert more_samples.timed(lambda: "made", 2) == ("made", 2.0)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ CHAPTERS = (
     "gradients",
     "gradients_on_dots",
     "gradients_shrunk",
+    "more_samples",
     "off_policy",
     "off_policy_time",
     "poker",

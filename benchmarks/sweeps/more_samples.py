@@ -163,7 +163,7 @@ def run(name: str, seed: int) -> dict:
 
 
 def timed(work: Callable, tries: int) -> tuple:
-    """What the work returns, and the least of the processor seconds that it took in so many tries."""
+    """The result of the work, and the least of the processor seconds that it took in so many tries."""
     seconds = []
     for _ in range(tries):
         started = time.process_time()
