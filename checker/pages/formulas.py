@@ -38,12 +38,13 @@ def formulas(text: str, parts: Parts) -> str:
     """Markdown with a place for each formula, whose MathML `parts` holds."""
 
     def replace(match: re.Match) -> str:
-        return parts.put(_mathml(match["display"] or match["inline"], bool(match["display"])))
+        return parts.put(mathml(match["display"] or match["inline"], bool(match["display"])))
 
     return FORMULA.sub(replace, text)
 
 
-def _mathml(tex: str, display: bool) -> str:
+def mathml(tex: str, display: bool) -> str:
+    """A formula as MathML, on a line of its own or in one; as `code` where it cannot be read."""
     from latex2mathml.converter import convert
 
     as_written = f"<code>{html.escape(tex)}</code>"

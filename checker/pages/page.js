@@ -1,5 +1,5 @@
-// Light or dark against the system's choice, code to be copied, pictures at their own size. Folds: all at once, by
-// section, and open on paper. What is wider than the screen can be scrolled from the keyboard.
+// Light or dark against the system's choice, code to be copied. Folds: all at once, by section, and open on paper. What is
+// wider than the screen can be scrolled from the keyboard.
 const made = (kind, name, text) => {
   const element = document.createElement(kind);
   if (kind === "button") element.type = "button";
@@ -36,35 +36,6 @@ for (const code of navigator.clipboard ? document.querySelectorAll("main .highli
     setTimeout(() => (copy.textContent = "Copy"), 2000);
   });
   code.append(copy);
-}
-// A picture that is drawn smaller than it is opens at its own size, where it can be scrolled; a key or a click ends that.
-const opened = (image) => {
-  const whole = made("dialog", "whole", "");
-  const picture = image.cloneNode();
-  for (const name of ["role", "tabindex", "title"]) picture.removeAttribute(name);
-  const close = made("button", "close", "Close");
-  whole.append(close, picture);
-  whole.addEventListener("click", () => whole.close());
-  whole.addEventListener("close", () => whole.remove());
-  document.querySelector("main").append(whole);
-  whole.showModal();
-};
-for (const image of document.querySelectorAll("main figure img")) {
-  const enlargeable = () => image.naturalWidth > image.clientWidth * 1.1;
-  const mark = () => {
-    const names = { role: "button", tabindex: "0", title: "Enlarge" };
-    for (const [name, value] of Object.entries(names)) {
-      if (enlargeable()) image.setAttribute(name, value);
-      else image.removeAttribute(name);
-    }
-  };
-  image.addEventListener("load", mark);
-  addEventListener("resize", mark);
-  mark();
-  image.addEventListener("click", () => enlargeable() && opened(image));
-  image.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && enlargeable()) opened(image);
-  });
 }
 const folds = (within) => [...within.querySelectorAll("section.code details, .cell details")];
 const toggled = (some) => {

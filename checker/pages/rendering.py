@@ -130,7 +130,7 @@ def _page(
     told = card(path, notebook, {})
     text = rendered(
         "page.html.j2",
-        ("page.js", "drafts.js", "form.js"),
+        ("page.js", "enlarge.js", "drafts.js", "form.js"),
         title=told.title,
         card=told,
         before=[("", name) for name in told.needs],

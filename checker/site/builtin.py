@@ -99,7 +99,12 @@ def build(project: Path, folder: Path) -> list[Path]:
 
 def _shown(page: Page, pages: list[Page], site: Website, before: Page | None = None, after: Page | None = None) -> str:
     """The HTML of a page among the site's, and what is read before and after it."""
-    scripts = ("page.js", "search.js", *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS))
+    scripts = (
+        "page.js",
+        "enlarge.js",
+        "search.js",
+        *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS),
+    )
     title = site.title if page is pages[0] else page.title
     return rendered(
         "course.html.j2", scripts, title=title, page=page, pages=pages, site=site, previous=before, next=after,

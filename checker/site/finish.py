@@ -24,6 +24,7 @@ from checker.site import equations, questions
 from checker.site.linking import Entry, linked
 from checker.site.pieces import checking, trying
 from checker.site.pieces.thumbnails import thumbnail
+from checker.site.quartos import as_built_in
 from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
@@ -32,16 +33,10 @@ CHECK = Path("docs") / "check.qmd"
 REFERENCES = Path("docs") / "references.qmd"
 API = Path("docs") / "api.qmd"
 WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the others speak to who knows them
-# Quarto adds these to a notebook that has an output in HTML, for scripts that such outputs might hold; ours hold none.
-FROM_ELSEWHERE = re.compile(
-    r"""<script src="https?://[^"]*"[^>]*></script>\s*|<script[^>]*>define\('jquery'.*?</script>\s*""", re.DOTALL
-)
-BODY = re.compile(r"<body\b[^>]*>")
-CONTENT = "quarto-document-content"  # the id of what a page of Quarto's is about
-SKIP = f'<a class="skip" href="#{CONTENT}">Skip to the content</a>'  # for whoever goes on by the keyboard
 # The opening of a notebook's page, which no cell of it holds.
 TEACHES, TEACHES_HEADING = "teaches", "What it teaches"
 OF_RESULT = 1000  # pixels that the picture in it is wide
+ENTRY, CURRENT_ENTRY = 'class="nav-link"', 'class="nav-link active"'  # of Quarto's contents
 QUARTOS_CONTENTS = re.compile(r'<nav id="TOC".*?<ul[^>]*>', re.DOTALL)
 END_OF_QUARTOS_CONTENTS = re.compile(r'(<nav id="TOC"(?:(?!</nav>).)*)(</ul>)', re.DOTALL)
 # What stands below the page's own text: the way to the pages before and after it, or the end.
@@ -57,9 +52,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         page = folder / source.with_suffix(".html")
         if not page.is_file():
             continue
-        text = FROM_ELSEWHERE.sub("", page.read_text(encoding="utf-8"))
-        if f'id="{CONTENT}"' in text:
-            text = BODY.sub(lambda match: match[0] + SKIP, text, count=1)
+        text = as_built_in(page.read_text(encoding="utf-8"))
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             text = _with_questions(text, questions.as_html(questions.questions(project, source)))
@@ -140,7 +133,8 @@ def _with_openings(page: str, opening: str) -> str:
         return page
     place += len(BELOW)
     page = page[:place] + opening + page[place:]
-    return QUARTOS_CONTENTS.sub(lambda begin: begin[0] + _listed(TEACHES, TEACHES_HEADING), page, count=1)
+    first = _listed(TEACHES, TEACHES_HEADING).replace(ENTRY, CURRENT_ENTRY)
+    return QUARTOS_CONTENTS.sub(lambda begin: begin[0] + first, page.replace(CURRENT_ENTRY, ENTRY, 1), count=1)
 
 
 def _with_questions(page: str, asked: str) -> str:
@@ -153,7 +147,7 @@ def _with_questions(page: str, asked: str) -> str:
 
 def _listed(place: str, heading: str) -> str:
     """An entry of Quarto's list of contents."""
-    return f'<li><a href="#{place}" class="nav-link" data-scroll-target="#{place}">{heading}</a></li>'
+    return f'<li><a href="#{place}" {ENTRY} data-scroll-target="#{place}">{heading}</a></li>'
 
 
 def _with_policy(page: str, policy: str) -> str:

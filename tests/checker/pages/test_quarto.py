@@ -278,8 +278,8 @@ def test_a_page_of_quartos_site_is_finished_as_ours_are(tmp_path):
     page.write_text(
         '<html><head><script src="https://example.org/require.min.js" integrity="x"></script>'
         """<script type="application/javascript">define('jquery', [],function() {return window.jQuery;})</script>"""
-        '<script src="../site_libs/quarto.js"></script></head><body><main class="content">'
-        '<header id="title-block-header"><h1>Dots</h1></header><p>An advantage.</p></main></body></html>',
+        '<script src="../site_libs/quarto.js"></script></head><body>'
+        '<main class="content" id="quarto-document-content"><header id="title-block-header"><h1>Dots</h1></header><p>An advantage.</p></main></body></html>',
         encoding="utf-8",
     )
     finish(project, tmp_path, website(project))

@@ -1,5 +1,6 @@
 """The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
+import gzip
 import html
 import json
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -17,6 +19,7 @@ from checker.pages import builtin, quarto
 from checker.pages.rendering import render
 from checker.reading.notebook import read
 from checker.reading.website import website
+from checker.site import builtin as builtin_site
 from checker.site.equations import by_notebook
 from tests.checker.browser import CHROMIUM, DRIVER, browser
 from tests.checker.conftest import code, markdown
@@ -31,7 +34,6 @@ from tests.checker.looking import (
     assert_nobody_is_left_out,
     assert_paper_can_be_read,
     served,
-    weight,
 )
 from tests.checker.pages.test_quarto import DANGEROUS
 from tests.checker.pages.test_rendering import listed
@@ -96,7 +98,8 @@ def built(tmp_path_factory) -> tuple[list[Path], float]:
     taken = worked() - begun
     assert status(project) == before, "checker site changed a tracked file"
     made = [project / "_site" / source.with_suffix(".html") for source in website(project).pages]
-    assert sorted(made) == sorted((project / "_site").rglob("*.html"))
+    nowhere = project / "_site" / builtin_site.NOWHERE.with_suffix(".html")
+    assert sorted([*made, nowhere]) == sorted((project / "_site").rglob("*.html"))
     return made, taken
 
 
@@ -145,15 +148,21 @@ def test_rendering_leaves_the_repository_clean(tmp_path):
     assert (project / "_site" / "notebooks" / "dots.html").is_file()
 
 
+def sent(folder: Path, asked: list[str]) -> int:
+    """The bytes of the files of a served folder that a page asked for, as servers send them: each once, compressed."""
+    paths = {unquote(urlsplit(address).path).lstrip("/") for address in asked}
+    return sum(len(gzip.compress((folder / path).read_bytes())) for path in paths)
+
+
 def test_every_page_of_the_site_fits_is_light_and_asks_for_nothing(shown, pages):
-    """Catches two whole themes on each page, a script from elsewhere, cells that the contents do not list."""
+    """Catches pictures and styles that make a page heavy, a script from elsewhere, cells that the contents do not list."""
     site = pages[0].parent
     with on_a_server(pages) as places:
         for page, address, url in places:
             for width, dark in LOOKS:
                 asked = assert_fits(shown, url, width, dark)
                 assert all(one.startswith(address) for one in asked), asked
-                assert weight(site, asked) < HEAVIEST, (page, weight(site, asked))
+                assert sent(site, asked) < HEAVIEST, (page, sent(site, asked))
             if page.parent.name == "notebooks":
                 assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
@@ -169,18 +178,70 @@ def test_nobody_is_left_out_of_the_site(shown, pages):
 
 
 def test_all_code_of_a_page_opens_at_once_and_stands_on_paper(shown, pages):
-    """Catches folds without a way to open them all, and the pale words of the dark on white paper."""
+    """Catches exercises that are folded, folds without a way to open them all, and pale words on white paper."""
     folds = "return [...document.querySelectorAll('.cell details.code-fold')].map((fold) => fold.open);"
     height = "return document.querySelector('div.sourceCode').getBoundingClientRect().height;"
     with on_a_server(pages) as places:
         (url,) = [url for page, _, url in places if page.name == "dots.html"]
         shown.show(url)
-        assert not any(shown.run(folds))
+        told = builtin.body(read(PROJECT / "notebooks" / "dots.ipynb")).html
+        opened = [" open" in fold for fold in re.findall(r'<section class="code"><details([^>]*)>', told)]
+        assert any(opened) and shown.run(folds) == opened
         shown.run("document.querySelector('#quarto-show-all-code').click();")
         assert all(shown.run(folds))
         shown.show(url, media="print")
         assert shown.run(height) > 20
         assert_paper_can_be_read(shown, url)
+
+
+def test_a_page_stands_in_the_middle_of_a_wide_screen(shown, pages):
+    """Catches a page that is packed to the left, and a list of contents as wide as a word at 768 pixels."""
+    edges = """
+const edge = (one) => document.querySelector(one).getBoundingClientRect();
+return [edge("#quarto-sidebar").left, innerWidth - edge("#quarto-margin-sidebar").right];
+"""
+    with on_a_server(pages) as places:
+        (url,) = [url for page, _, url in places if page.name == "dots.html"]
+        shown.show(url, width=1920)
+        left, right = shown.run(edges)
+        assert left > 200 and abs(left - right) < 50
+        shown.show(url, width=768)
+        assert shown.run("return document.querySelector('main').clientWidth;") > 700
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_contents_fold_above_the_page_where_there_is_no_room_beside_it(shown, pages, width):
+    """Catches a phone without a list of contents, and a drawer that cuts its titles."""
+    listed = "return [...document.querySelectorAll('#TOC > ul a')].filter((link) => link.checkVisibility()).length;"
+    cut = """
+document.querySelector(".quarto-btn-toggle").click();
+return new Promise((done) => setTimeout(() => done([...document.querySelectorAll("#quarto-sidebar .menu-text")]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth || !one.checkVisibility())
+  .map((one) => one.textContent)), 1000));
+"""
+    with on_a_server(pages) as places:
+        (url,) = [url for page, _, url in places if page.name == "dots.html"]
+        shown.show(url, width=width)
+        assert shown.run(listed) == 0
+        shown.run("document.querySelector('#toc-title button').click();")
+        assert shown.run(listed) > len(SECTIONS)
+        assert shown.run(cut) == []
+
+
+def test_a_picture_opens_at_its_own_size(shown, pages):
+    """Catches a figure that a phone shows smaller than it is, and no larger."""
+    script = """
+const small = [...document.querySelectorAll("main figure img")].find((one) => one.naturalWidth > 1.2 * one.clientWidth);
+small.click();
+const sizes = [document.querySelector("dialog.whole img").clientWidth, small.naturalWidth];
+document.querySelector("dialog.whole .close").click();
+return new Promise((done) => setTimeout(() => done([...sizes, document.querySelectorAll("dialog").length]), 200));
+"""
+    with on_a_server(pages) as places:
+        (url,) = [url for page, _, url in places if page.name == "off_policy.html"]
+        shown.show(url, width=390)
+        drawn, natural, dialogs = shown.run(script)
+    assert drawn == natural and dialogs == 0
 
 
 def test_no_link_of_the_site_is_dead(pages):
@@ -231,7 +292,7 @@ def test_the_search_lands_on_sections(pages):
         link = page.relative_to(site).as_posix()
         assert link in found
         sections = SECTION.findall(page.read_text(encoding="utf-8"))
-        assert sections, page
+        assert sections or page.stem == "cheat_sheet", page
         for place, heading in sections:
             assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
 
@@ -242,6 +303,18 @@ def test_what_is_hidden_holds_no_link(pages):
         hidden = re.findall(r"<div\b[^>]*\bhidden=[^>]*>(.*?)</div>", page.read_text(encoding="utf-8"), re.DOTALL)
         assert not any("<a" in text for text in hidden), page
         assert hidden or page.parent.name != "notebooks"
+
+
+MATH = re.compile(r"<math\b.*?</math>", re.DOTALL)
+
+
+def test_formulas_are_those_of_the_built_in_pages(pages, tmp_path):
+    """Catches a formula that pandoc sets: brackets that stay small, wide spaces around the names of functions."""
+    for page in builtin_site.build(PROJECT, tmp_path):
+        (other,) = [one for one in pages if one.parts[-2:] == page.parts[-2:] or one.name == page.name == "index.html"]
+        found, told = (MATH.findall(one.read_text(encoding="utf-8")) for one in (other, page))
+        assert len(found) == len(told) and not any("<semantics>" in formula for formula in found), page
+        assert sorted(map(as_text, found)) == sorted(map(as_text, told)), page
 
 
 def test_equations_have_the_numbers_by_which_notebooks_name_them(pages):
