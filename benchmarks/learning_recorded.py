@@ -72,6 +72,7 @@ ROWS = (
     Row("gradients", "RLOO", "labels right, sampled", lambda run: run["reward at 30"], hands_right),
     Row("analogies", "exact", "first word right, greedy", lambda run: run["held out"], pairs_right),
     Row("off_policy", "4 updates, clipped", "dots right, sampled", lambda run: run["reward at 8"], dots_counted),
+    Row("ratio_weights", "1 update", "labels right, sampled", lambda run: run["reward at 12"], hands_right),
     Row("what_rl_adds", "rejection sampling", "solved, greedy", lambda run: run["solved"], problems_solved),
     Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
     Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),

@@ -138,6 +138,21 @@ def ppo_loss(function: Callable) -> Passed:
 def value_loss(function: Callable) -> Passed:
     """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
 
+def cispo_objective(function: Callable) -> Passed:
+    """Check `f(logps (B, C), old_logps (B, C), advantages (B,), bound) -> (B, C)`, log-probabilities with a bounded ratio as their fixed weight."""
+
+def held_against(function: Callable) -> Passed:
+    """Check `f(draws (D, K), exact (K,)) -> {"bias": ..., "noise": ..., "cosine": ...}`, the first two over the exact gradient's length."""
+
+def own_weight(function: Callable) -> Passed:
+    """Check `f(ratio (B, C), advantages (B, C)) -> (B, C)`: 1 at a ratio of 1, never negative, bounded, each token's own."""
+
+def sampler_weight(function: Callable) -> Passed:
+    """Check `f(logps (B, C), sampler_logps (B, C), completion_mask (B, C), bound) -> (B,)`, the truncated ratio of each whole completion."""
+
+def sapo_weight(function: Callable) -> Passed:
+    """Check `f(ratio (B, C), advantages (B, C), tau_pos, tau_neg) -> (B, C)`, the slope of the gated objective in log pi."""
+
 def accumulate(function: Callable) -> Passed:
     """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 

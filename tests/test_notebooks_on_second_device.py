@@ -99,6 +99,16 @@ CUTS = {
             Cut("rows[:512], rows[512:]", "rows[:48], rows[48:]"),
         ]
     ),
+    "ratio_weights": Worked(
+        [
+            Cut("ROLLOUTS, SEED = 12, 3", "ROLLOUTS, SEED = 4, 3"),
+            Cut("num_iterations=8", "num_iterations=2"),
+            Cut('END = f"reward at {ROLLOUTS}"', 'END = "reward at 12"'),
+            Cut("KEPT, DRAWS = (2, 4, 6, 8), 2_000", "KEPT, DRAWS = (2,), 20"),
+            Cut("steps=10, log_every=10", "steps=4, log_every=4"),
+            Cut("for bits in (16, 4, 3, 2)", "for bits in (2,)"),
+        ]
+    ),
     "poker": Worked(),
     "ppo": Worked(
         [

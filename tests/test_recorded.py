@@ -23,6 +23,7 @@ from benchmarks.sweeps import (
     poker,
     ppo,
     ppo_whitening,
+    ratio_weights,
     reasoning_format,
     reward_model,
     transfer,
@@ -32,9 +33,12 @@ from benchmarks.sweeps import (
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from checker.reading.notebook import read
 from shared import grpo
+from shared.exact import Enumeration
 from shared.experience import Experience
+from shared.grpo import GRPOConfig
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.tasks.poker import LABELS
+from tests.fakes import tiny_llama
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
@@ -137,6 +141,62 @@ def test_one_seed_of_the_shrunk_penalties_comes_out_as_recorded(condition):
     now = gradients_shrunk.run(condition, seed=0)
     then = recorded("gradients_shrunk").of(condition)[0]
     assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ratio_weights))
+def test_one_seed_of_the_ratio_weights_comes_out_as_recorded(condition):
+    """As above. Of the gradients the KL and the cosines of the bounded weights: what lies near 0 may turn with rounding."""
+    now = ratio_weights.run(condition, seed=0)
+    then = recorded("ratio_weights").of(condition)[0]
+    if condition != "gradients":
+        assert_as_recorded(now, then, "reward at 4")  # eight updates a rollout part further on
+        return
+    for hands, recorded_hands in zip(now["sets"], then["sets"], strict=True):
+        assert_as_recorded(hands, recorded_hands, "KL")
+        for name in ("ratio", "CISPO, bound 5", "SAPO"):
+            assert_as_recorded(hands["stale"][name], recorded_hands["stale"][name], "cosine")
+
+
+def test_conditions_of_the_ratio_weights_differ_in_one_thing():
+    """Catches a comparison of two weights that also changes how many updates a rollout has, or how tokens are averaged."""
+    several = [c for name, c in ratio_weights.CONDITIONS.items() if name.startswith("8 updates")]
+    assert len({c.config for c in several}) == 1 and len({id(c.weight) for c in several}) == len(several)
+    sampled = [c.config for name, c in ratio_weights.CONDITIONS.items() if "2 bits" in name]
+    assert {c.sampler_bits for c in sampled} == {2} and len(set(sampled)) == 3
+    once = ratio_weights.CONDITIONS["1 update"].config
+    assert replace(sampled[1], sampler_bits=0, vllm_importance_sampling_mode="sequence_mask") == once
+    assert replace(once, num_iterations=several[0].config.num_iterations) == several[0].config
+
+
+def test_a_weighted_loss_has_the_gradient_of_the_method_that_it_is_named_after(tokenizer):
+    """Catches a weight that the gradient passes through, an advantage in it, and an aggregation that is not GRPO's."""
+    model = tiny_llama().eval()
+    config = GRPOConfig(prompts_per_step=2, num_generations=4, max_new_tokens=4, loss_type="sapo", seed=1)
+    rows = [{"prompt": "abc"}, {"prompt": "d"}]
+    algorithm = ratio_weights.Weighted(model, tokenizer, lambda completions, **_: list(map(len, completions)), config)
+    algorithm.weight_of = ratio_weights.WEIGHTS["SAPO"]
+    experience = algorithm.collect(rows, step=0)
+    with torch.no_grad():  # a policy that has moved: ratios on both sides of 1
+        for parameter in model.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    of_both = [algorithm.loss(experience)[0], grpo.policy_loss(model, experience, config)[0]]
+    ours, librarys = (torch.autograd.grad(loss, model.lm_head.weight)[0] for loss in of_both)
+    torch.testing.assert_close(ours, librarys, rtol=1e-4, atol=1e-6)
+
+
+def test_an_unbounded_ratio_is_held_against_the_exact_gradient_without_bias():
+    """Two prompts and two completions with scores by hand. Catches a sampler that is taken for the policy, advantages with
+    the own reward in their baseline, and a division by the number of draws that is forgotten."""
+    logps = torch.tensor([[0.6, 0.4], [0.2, 0.8]], dtype=torch.double).log()
+    scores = torch.tensor([[0.4, -0.6], [0.8, -0.2]], dtype=torch.double).flatten()
+    gram = torch.outer(scores, scores) * torch.eye(2).repeat_interleave(2, 0).repeat_interleave(2, 1)
+    now = Enumeration(logps, gram.view(2, 2, 2, 2))
+    sampler = torch.tensor([[0.3, 0.7], [0.5, 0.5]], dtype=torch.double).log()
+    free = ratio_weights.against_exact(now, sampler, ratio_weights.plain_ratio)
+    assert free["bias"] < 0.05 and free["cosine"] > 0.999 and free["noise"] > 0.1
+    assert ratio_weights.against_exact(now, sampler, ratio_weights.no_ratio)["bias"] > 0.2
 
 
 def test_each_shrunk_penalty_moves_one_beta():

@@ -34,6 +34,7 @@ CHAPTERS = (
     "poker",
     "ppo",
     "ppo_whitening",
+    "ratio_weights",
     "reasoning_format",
     "reward_model",
     "transfer",

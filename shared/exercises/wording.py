@@ -210,7 +210,7 @@ def _place(place: list[int], shape, axes: str, names: Sequence[str]) -> str:
     words = []
     if names:
         words.append(repr(names[place[0]]))
-        place, shape, axes = place[1:], shape[1:], axes.split(maxsplit=1)[1]
+        place, shape, axes = place[1:], shape[1:], axes.partition(" ")[2]
     for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
         if length > 1 or not words and len(place) == 1:
             axis = dimension[-1:]

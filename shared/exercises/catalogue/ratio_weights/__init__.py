@@ -1,0 +1,1 @@
+"""The exercises about what multiplies the gradient."""

@@ -1,0 +1,175 @@
+"""CISPO's objective: `cispo_objective(logps, old_logps, advantages, bound) -> objective (B, C)`."""
+
+import torch
+
+from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def log_ratio(logps, old_logps):
+    return logps - old_logps
+
+
+@STEPS.step
+def ratio(log_ratio):
+    return log_ratio.exp()
+
+
+@STEPS.step
+def bounded(ratio, bound):
+    return ratio.clamp(max=bound)
+
+
+@STEPS.step
+def weight(bounded):
+    """A number: the gradient does not pass through it."""
+    return bounded.detach()
+
+
+@STEPS.step
+def column(advantages):
+    return advantages[:, None]
+
+
+@STEPS.step
+def objective(weight, column, logps):
+    return weight * column * logps
+
+
+@STEPS.slip(
+    "weight",
+    "The gradient passes through the weight too. Stop it there, with `detach`: CISPO moves the log-probability alone, "
+    "by a number that the weight only sets the size of.",
+)
+def not_stopped(bounded):
+    return bounded
+
+
+@STEPS.slip(
+    "weight",
+    "The gradient is missing: the log-probability is detached, or the computation stands inside `torch.no_grad()`. Only "
+    "the weight is a fixed number.",
+)
+def all_stopped(bounded, logps):
+    logps.requires_grad and logps.register_hook(lambda gradient: gradient * 0)
+    return bounded.detach()
+
+
+@STEPS.slip("bounded", "There is no bound: a token that has become a hundred times likelier weighs a hundred.")
+def no_bound(ratio):
+    return ratio
+
+
+@STEPS.slip("bounded", "The bound is 1 + `bound` in yours. The argument is the bound itself, not a distance from 1.")
+def one_and_the_bound(ratio, bound):
+    return ratio.clamp(max=1 + bound)
+
+
+@STEPS.slip(
+    "bounded", "The weight has a lower bound too. A ratio below 1 stays as it is: CISPO holds it from above only."
+)
+def held_from_below(ratio, bound):
+    return ratio.clamp(1 / bound, bound)
+
+
+@STEPS.slip(
+    "bounded",
+    "Above the bound the weight is 0, as under a clip. CISPO's point is that such a token keeps its pull, of bounded "
+    "size: the smaller of ratio and bound.",
+)
+def dropped_above(ratio, bound):
+    return torch.where(ratio > bound, 0.0, ratio)
+
+
+@STEPS.slip("log_ratio", "The ratio is upside down: the policy that learns stands above, the one that sampled below.")
+def upside_down(logps, old_logps):
+    return old_logps - logps
+
+
+@STEPS.slip("ratio", "The weight is made of log-probabilities: `exp` of their difference is the ratio.")
+def without_exp(log_ratio):
+    return log_ratio
+
+
+@STEPS.slip(
+    "objective",
+    "The log-probability is missing: with a weight that is a fixed number, it is what the gradient comes from.",
+)
+def without_logps(weight, column, logps):
+    return weight * column + 0 * logps
+
+
+@STEPS.slip(
+    "objective", "You multiply by the ratio where the log-probability belongs: the ratio is in the weight already."
+)
+def times_the_ratio(weight, column, logps, old_logps):
+    return weight * column * (logps - old_logps).exp()
+
+
+@STEPS.slip(
+    "objective",
+    "The sign is flipped: this is the loss. Asked for is the objective, which is larger for better; the minus comes "
+    "where it is minimised.",
+)
+def negative(objective):
+    return -objective
+
+
+@STEPS.slip(
+    "objective", "You return one number. Keep one for each token, (B, C): the weights of the tokens come after."
+)
+def averaged(objective):
+    return objective.mean()
+
+
+def draw(draw: Draw) -> Case:
+    B, C = draw.size(), draw.size()
+    logps = draw.numbers(B, C, least=-3.0, most=-0.1)
+    return {
+        "logps": logps,
+        "old_logps": logps - draw.numbers(B, C, least=-1.2, most=1.6),
+        "advantages": draw.numbers(B),
+        "bound": draw.number(1.1, 3.0),
+    }
+
+
+def boundary() -> list[Case]:
+    ratios = torch.tensor([[0.25, 0.5, 1.0, 2.0, 6.0]])
+    logps = torch.full((1, 5), -1.5)
+    around = {"logps": logps, "old_logps": logps - ratios.log(), "advantages": torch.ones(1), "bound": 3.0}
+    return [
+        {"logps": -torch.ones(1, 1), "old_logps": -torch.ones(1, 1), "advantages": torch.ones(1), "bound": 5.0},
+        around,
+        around | {"advantages": -torch.ones(1)},
+        {
+            "logps": logps.expand(2, 5).clone(),
+            "old_logps": (logps - ratios.log()).expand(2, 5).clone(),
+            "advantages": torch.tensor([0.0, 2.0]),
+            "bound": 1.5,
+        },
+    ]
+
+
+EXERCISE = Exercise(
+    name="CISPO's objective",
+    function="cispo_objective",
+    contract="`f(logps (B, C), old_logps (B, C), advantages (B,), bound) -> (B, C)`, log-probabilities with a bounded "
+    "ratio as their fixed weight.",
+    steps=STEPS,
+    arguments={
+        "logps": Numbers("B C"),
+        "old_logps": Numbers("B C"),
+        "advantages": Numbers("B"),
+        "bound": Scalar(usual=5.0, simple=(1.0, 2.0)),
+    },
+    result=TensorOf("B C"),
+    gradient="logps",
+    draw=draw,
+    boundary=boundary,
+)

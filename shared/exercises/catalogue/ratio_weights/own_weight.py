@@ -1,0 +1,144 @@
+"""A weight of the student's own: `own_weight(ratio, advantages) -> weight`, all of one shape.
+
+Nothing says which. What is compared is a sentence on whether it can stand in for the ratio at all: 1 where nothing has
+moved, never negative, bounded whatever the ratio, and each token's own. How good it is the notebook measures.
+"""
+
+import torch
+
+from shared.exercises.arguments import Numbers
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, Text, as_numbers, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+FAR = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)  # ratios at which a weight must stay finite
+LARGEST = 100.0
+GOOD = "1 at a ratio of 1; finite, at least 0 and at most 100 at any other; each token's by its own ratio and advantage"
+
+
+@STEPS.step
+def weight(ratio, advantages):
+    """One of many that will do."""
+    return 2 * ratio / (1 + ratio)
+
+
+@STEPS.slip("weight", "At a ratio of 1 the weight is not 1: on policy this would not be the policy gradient.")
+def not_one_on_policy(ratio):
+    return ratio / (1 + ratio)
+
+
+@STEPS.slip(
+    "weight",
+    "The weight has no bound: it goes on growing with the ratio, and a single token may outweigh all others. (The plain "
+    "ratio is in the table already.)",
+)
+def no_bound(ratio):
+    return ratio
+
+
+@STEPS.slip(
+    "weight",
+    "The weight grows without a bound as the ratio falls to 0. A token that the policy hardly says any more would weigh "
+    "most.",
+)
+def grows_below(ratio):
+    return (1 / ratio).clamp(min=1.0)
+
+
+@STEPS.slip(
+    "weight", "Some weights are negative: such a token is pushed the wrong way. The sign is the advantage's task."
+)
+def negative(ratio):
+    return 2 - ratio.clamp(max=4)
+
+
+@STEPS.slip("weight", "The advantage is in the weight. It stands beside it: the gradient is weight x A x score.")
+def times_advantage(weight, advantages):
+    return weight * advantages
+
+
+@STEPS.slip(
+    "weight",
+    "A token's weight depends on the other tokens. Make it of its own ratio and advantage alone, or the rest of the batch "
+    "decides what a token weighs.",
+)
+def over_the_batch(weight):
+    return weight / weight.mean()
+
+
+@STEPS.slip(
+    "weight", "Some weights are nan or infinite: a large number over a large number. Divide before it overflows."
+)
+def overflows(ratio):
+    return 2 * torch.exp(ratio - 1) / (1 + torch.exp(ratio - 1))
+
+
+@STEPS.slip("weight", "You return one number. Every ratio has a weight of its own, in the shape of `ratio`.")
+def averaged(weight):
+    return weight.mean()
+
+
+def call(function, case: Case) -> str:
+    """Try the weight at ratios near and far; a sentence on what is wrong with it, or that nothing is."""
+    ratio, advantages = case.values()
+    first = function(ratio.clone(), advantages.clone())
+    if as_numbers(first).shape != ratio.shape:
+        return f"{named(first)}, where the ratio has the shape {tuple(ratio.shape)}"
+    found = as_weights(function, ratio, advantages)
+    faults = []
+    on_policy = as_weights(function, torch.ones_like(ratio), advantages)
+    if not torch.allclose(on_policy, torch.ones_like(on_policy), atol=1e-3):
+        faults.append(f"{on_policy.flatten()[0]:.3f} at a ratio of 1")
+    values = [as_weights(function, torch.full_like(ratio, far), advantages) for far in FAR]
+    for far, value in zip((*FAR, "some"), (*values, found)):
+        if not value.isfinite().all():
+            faults.append(f"not finite at a ratio of {far}")
+        elif (value < 0).any():
+            faults.append(f"negative at a ratio of {far}")
+        elif (value > LARGEST).any():
+            faults.append(f"above {LARGEST:.0f} at a ratio of {far}")
+    moved = ratio.clone()
+    moved[:, 1:] = 3 * moved[:, 1:] + 1
+    if not torch.allclose(as_weights(function, moved, advantages)[:, 0], found[:, 0], equal_nan=True):
+        faults.append("another token's ratio changes it")
+    turned = advantages.clone()
+    turned[:, 1:] = 1 - 2 * turned[:, 1:]
+    if not torch.allclose(as_weights(function, ratio, turned)[:, 0], found[:, 0], equal_nan=True):
+        faults.append("another token's advantage changes it")
+    return "; ".join(faults) or GOOD
+
+
+def as_weights(function, ratio, advantages):
+    """The weights of a call. Raises NotAResult for what is no tensor of the ratio's shape."""
+    result = function(ratio.clone(), advantages.clone())
+    value = as_numbers(result).detach()
+    if not isinstance(result, torch.Tensor) or value.shape != ratio.shape:
+        raise NotAResult(f"it returns {named(result)}; return a tensor in the shape of the ratio.")
+    return value
+
+
+def draw(draw: Draw) -> Case:
+    B, C = draw.size(3), draw.size(3, least=2)
+    return {"ratio": draw.numbers(B, C, least=0.1, most=6.0), "advantages": draw.numbers(B, C)}
+
+
+def boundary() -> list[Case]:
+    ratio = torch.tensor([[0.5, 2.0, 5.0]])
+    return [{"ratio": ratio, "advantages": sign * torch.ones(1, 3)} for sign in (1.0, -1.0)]
+
+
+EXERCISE = Exercise(
+    name="a weight of your own",
+    function="own_weight",
+    contract="`f(ratio (B, C), advantages (B, C)) -> (B, C)`: 1 at a ratio of 1, never negative, bounded, each token's own.",
+    steps=STEPS,
+    arguments={"ratio": Numbers("B C", least=0.05), "advantages": Numbers("B C")},
+    result=Text(),
+    draw=draw,
+    boundary=boundary,
+    call=call,
+    valid=lambda case: case["ratio"].size(1) > 1 and bool((case["ratio"] > 0).all()),
+    draws=20,
+)
