@@ -50,6 +50,10 @@ def problems_solved() -> float:
     return recorded("what_rl_adds").spread("base model", "solved")[0]
 
 
+def problems_solved_by_samples() -> float:
+    return recorded("distillation").spread("base model", "solved")[0]
+
+
 def of_length(accuracies: list[float]) -> float:
     return accuracies[list(transfer.MEASURED_AT).index(SYMBOLS)]
 
@@ -74,6 +78,13 @@ ROWS = (
     Row("off_policy", "4 updates, clipped", "dots right, sampled", lambda run: run["reward at 8"], dots_counted),
     Row("ratio_weights", "1 update", "labels right, sampled", lambda run: run["reward at 12"], hands_right),
     Row("what_rl_adds", "rejection sampling", "solved, greedy", lambda run: run["solved"], problems_solved),
+    Row(
+        "distillation",
+        "reverse KL, own samples",
+        "solved, sampled",
+        lambda run: run["solved"],
+        problems_solved_by_samples,
+    ),
     Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
     Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),
     Row("reward_model", "DPO, 200 pairs", "gold reward", lambda run: run["curve"][-1]["gold"], gold_of_the_untrained),

@@ -39,6 +39,21 @@ def countdown_format_reward(function: Callable) -> Passed:
 def episodes(function: Callable) -> Passed:
     """Check `f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`."""
 
+def distillation_loss(function: Callable) -> Passed:
+    """Check `f(logits (B, C, V), teacher_logits (B, C, V), completion_mask (B, C)) -> loss`, with a gradient by the student's logits alone."""
+
+def forward_kl(function: Callable) -> Passed:
+    """Check `f(logits (B, C, V), teacher_logits (B, C, V)) -> KL(teacher || student) (B, C)` in nats."""
+
+def reverse_kl(function: Callable) -> Passed:
+    """Check `f(logits (B, C, V), teacher_logits (B, C, V)) -> KL(student || teacher) (B, C)` in nats."""
+
+def sampled_kl(function: Callable) -> Passed:
+    """Check `f(sampler_logps (B, C), other_logps (B, C), completion_mask (B, C)) -> number`, the mean over real tokens."""
+
+def teacher_rows(function: Callable) -> Passed:
+    """Check `f(rows, header) -> rows`, each with a `teacher_prompt` beside its columns."""
+
 def completion_logps(function: Callable) -> Passed:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), (B, C)."""
 

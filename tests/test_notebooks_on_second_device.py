@@ -148,6 +148,15 @@ CUTS = {
             Cut('find_spec("bitsandbytes")', "None"),  # its kernels know CUDA and the CPU alone
         ]
     ),
+    "distillation": Worked(
+        [
+            Cut("N, G = 16, 4", "N, G = 4, 2"),
+            Cut('dataset("eval", 200, seed=0)[:100]', 'dataset("eval", 200, seed=0)[:4]'),
+            Cut("steps=32, prompts_per_step=32", "steps=2, prompts_per_step=4"),
+            Cut("log_every=8", "log_every=1"),
+            Cut("(said)[::20]", "(said)[::1]"),
+        ]
+    ),
     "what_rl_adds": Worked(
         [
             Cut(

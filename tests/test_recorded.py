@@ -12,6 +12,7 @@ import torch
 
 from benchmarks.sweeps import (
     analogies,
+    distillation,
     dots,
     gradients,
     gradients_on_dots,
@@ -33,11 +34,15 @@ from benchmarks.sweeps import (
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from checker.reading.notebook import read
 from shared import grpo
+from shared.distill import Distillation
 from shared.exact import Enumeration
 from shared.experience import Experience
 from shared.grpo import GRPOConfig
+from shared.models import frozen_copy
 from shared.recorded import SWEEPS, Recorded, recorded
+from shared.tasks import countdown
 from shared.tasks.poker import LABELS
+from shared.training import rows_of_step
 from tests.fakes import tiny_llama
 
 ROOT = Path(__file__).parents[1]
@@ -416,6 +421,37 @@ def test_one_seed_of_each_control_of_what_is_lost_comes_out_as_recorded(conditio
     now = what_rl_adds_lost.run(condition, seed=0)
     then = recorded("what_rl_adds_lost").of(condition)[0]
     assert_as_recorded(now, then, "solved", "key of known")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(distillation, "supervised, teacher's samples"))
+def test_one_seed_of_each_way_to_learn_from_a_teacher_comes_out_as_recorded(condition):
+    """As above, for samples at temperature 1."""
+    now = distillation.run(condition, seed=0)
+    then = recorded("distillation").of(condition)[0]
+    assert_as_recorded(now, then, "solved", "greedy", "below header", "dots")
+    assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
+
+
+def test_supervised_training_has_the_documents_that_the_forward_kl_learns_from(monkeypatch):
+    """Catches a comparison of two losses on two sets of samples."""
+    config = replace(distillation.FORWARD, steps=2, prompts_per_step=2, seed=1)
+    monkeypatch.setattr(distillation, "FORWARD", config)
+    shared = distillation.setting()
+    documents = distillation.documents_of_teacher(seed=1)
+    algorithm = Distillation(
+        shared.base,
+        shared.tokenizer,
+        countdown.correctness_reward,
+        config,
+        reference=frozen_copy(shared.base),
+    )
+    for step in range(2):
+        rows = rows_of_step(shared.train_rows, 2, step, seed=1)
+        rollout = algorithm.collect(rows, step).rollout
+        pairs = zip(rollout.prompts, rollout.completions)
+        assert documents[2 * step : 2 * step + 2] == [{"prompt": p, "completion": c} for p, c in pairs]
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from shared.recorded import SWEEPS, Recorded
 
 CHAPTERS = (
     "analogies",
+    "distillation",
     "dots",
     "gradients",
     "gradients_on_dots",

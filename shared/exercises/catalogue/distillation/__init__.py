@@ -1,0 +1,1 @@
+"""The exercises about distillation: the teacher's prompt, two divergences, an estimate of one, and the loss of a step."""

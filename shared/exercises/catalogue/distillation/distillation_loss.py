@@ -1,0 +1,130 @@
+"""The loss of a step: `distillation_loss(logits, teacher_logits, completion_mask) -> loss`, the mean reverse KL of a token."""
+
+import torch
+
+from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.catalogue.distillation import reverse_kl as of_a_token
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Number
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def fixed(teacher_logits):
+    return teacher_logits.detach()
+
+
+@STEPS.step
+def per_token(logits, fixed):
+    logps = logits.log_softmax(dim=-1)
+    return (logps.exp() * (logps - fixed.log_softmax(dim=-1))).sum(dim=-1)
+
+
+@STEPS.step
+def masked(per_token, completion_mask):
+    return per_token.masked_fill(completion_mask == 0, 0.0)
+
+
+@STEPS.step
+def tokens(completion_mask):
+    return completion_mask.sum()
+
+
+@STEPS.step
+def loss(masked, tokens):
+    return masked.sum() / tokens
+
+
+@STEPS.slip(
+    "fixed",
+    "The gradient reaches the teacher's logits. The teacher is fixed: detach them, or where teacher and student share "
+    "weights the teacher is drawn to the student as well.",
+)
+def teacher_learns(teacher_logits):
+    return teacher_logits
+
+
+@STEPS.slip("per_token", "This is the forward KL. On the student's own samples the loss is the reverse one.")
+def forward(logits, fixed):
+    teacher_logps = fixed.log_softmax(dim=-1)
+    return (teacher_logps.exp() * (teacher_logps - logits.log_softmax(dim=-1))).sum(dim=-1)
+
+
+@STEPS.slip("masked", "The padding counts: nobody drew what stands there. Leave it out of the sum.")
+def padding_summed(per_token):
+    return per_token
+
+
+@STEPS.slip("tokens", "You divide by all places, padding among them. Divide by the number of real tokens.")
+def by_places(completion_mask):
+    return completion_mask.numel()
+
+
+@STEPS.slip("tokens", "You divide by the number of completions. Asked for is the mean over all real tokens.")
+def by_completions(completion_mask):
+    return len(completion_mask)
+
+
+@STEPS.slip(
+    "loss",
+    "You average each completion first, then the completions: a token of a short one weighs more. Asked for is one mean "
+    "over all tokens.",
+)
+def by_completion_first(masked, completion_mask):
+    return (masked.sum(dim=1) / completion_mask.sum(dim=1)).mean()
+
+
+@STEPS.slip("loss", "You return the sum. Divide it by the number of real tokens.")
+def summed(masked):
+    return masked.sum()
+
+
+@STEPS.slip("loss", "The sign is flipped: the loss is the divergence itself, and it is made small.")
+def negative(loss):
+    return -loss
+
+
+@STEPS.slip("logits", "The gradient is missing: the student learns through its logits. Do not detach them.")
+def gradient_missing(logits):
+    return logits.detach()
+
+
+def draw(draw: Draw) -> Case:
+    B, C, V = draw.size(3), draw.size(3), draw.size(4, least=2)
+    far = draw.choice([0.5, 2.0, 4.0])
+    return {
+        "logits": draw.numbers(B, C, V, least=-far, most=far),
+        "teacher_logits": draw.numbers(B, C, V, least=-far, most=far),
+        "completion_mask": draw.mask(B, C),
+    }
+
+
+def boundary() -> list[Case]:
+    logits = torch.tensor([[[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]], [[1.0, 0.0], [0.5, 0.0], [3.0, 0.0]]])
+    teacher = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [5.0, 0.0]], [[0.0, 2.0], [0.0, 4.0], [0.0, 1.0]]])
+    masks = [[[1, 1, 1], [1, 1, 1]], [[1, 1, 0], [1, 0, 0]], [[1, 0, 0], [1, 1, 1]]]
+    cases = [(logits[:1, :1], teacher[:1, :1], [[1]]), (logits[:1, :1], logits[:1, :1], [[1]])]
+    cases += [(logits, teacher, mask) for mask in masks]
+    return [
+        {"logits": one.clone(), "teacher_logits": other.clone(), "completion_mask": torch.tensor(mask)}
+        for one, other, mask in cases
+    ]
+
+
+EXERCISE = Exercise(
+    name="loss of a distillation",
+    function="distillation_loss",
+    contract="`f(logits (B, C, V), teacher_logits (B, C, V), completion_mask (B, C)) -> loss`, with a gradient by the "
+    "student's logits alone.",
+    steps=STEPS,
+    arguments={"logits": Numbers("B C V"), "teacher_logits": Numbers("B C V"), "completion_mask": Mask("B C")},
+    result=Number(),
+    gradient="logits teacher_logits",
+    relevant="completion_mask",
+    needs=(of_a_token.EXERCISE,),
+    draw=draw,
+    boundary=boundary,
+)
