@@ -117,6 +117,18 @@ def potential_shaping(function: Callable) -> Passed:
 def walk_reward(function: Callable) -> Passed:
     """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
 
+def best_of_n(function: Callable) -> Passed:
+    """Check `f(scores, rewards, n) -> number`: the mean reward of the highest score, over all choices of n samples."""
+
+def best_of_n_kl(function: Callable) -> Passed:
+    """Check `f(probs (K,), n) -> number`: the KL in nats of the best of n to the policy; `probs` come worst first."""
+
+def break_even(function: Callable) -> Passed:
+    """Check `f(before, after, target, training) -> number` of questions from which on training pays; inf for never."""
+
+def vote(function: Callable) -> Passed:
+    """Check `f(answers) -> answer`: the most frequent text, of a tie the one that came first; "" abstains."""
+
 def sequence_ratio(function: Callable) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
 

@@ -1,0 +1,194 @@
+"""When training pays: `break_even(before, after, target, training) -> number` of questions.
+
+`before` and `after` hold pairs (price of a question, accuracy), the cheapest first. The result is the least number of
+questions for which training and asking the trained policy costs no more than asking the base model, both at the cheapest
+price that reaches the target. It is inf where that never comes, and 0 where the base model never reaches the target.
+"""
+
+import math
+
+from shared.exercises.arguments import Scalar, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import Number
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def price_before(before, target):
+    return min((price for price, accuracy in before if accuracy >= target), default=math.inf)
+
+
+@STEPS.step
+def price_after(after, target):
+    return min((price for price, accuracy in after if accuracy >= target), default=math.inf)
+
+
+@STEPS.step
+def saved(price_before, price_after):
+    """What the training saves with every question; nan where neither reaches the target."""
+    return price_before - price_after
+
+
+@STEPS.step
+def exact(training, saved):
+    return training / saved if saved > 0 else math.inf
+
+
+@STEPS.step
+def questions(exact):
+    return math.ceil(exact) if exact < math.inf else math.inf
+
+
+@STEPS.slip(
+    "price_before",
+    "An accuracy that just reaches the target does not count in yours before training. At least is enough.",
+)
+def above_before(before, target):
+    return min((price for price, accuracy in before if accuracy > target), default=math.inf)
+
+
+@STEPS.slip(
+    "price_after",
+    "An accuracy that just reaches the target does not count in yours after training. At least is enough.",
+)
+def above_after(after, target):
+    return min((price for price, accuracy in after if accuracy > target), default=math.inf)
+
+
+@STEPS.slip("price_before", "The base model is asked at its dearest price. Take the cheapest that reaches the target.")
+def dearest_before(before, target):
+    return max((price for price, accuracy in before if accuracy >= target), default=math.inf)
+
+
+@STEPS.slip(
+    "price_after", "The trained policy is asked at its dearest price. Take the cheapest that reaches the target."
+)
+def dearest_after(after, target):
+    return max((price for price, accuracy in after if accuracy >= target), default=math.inf)
+
+
+@STEPS.slip(
+    "price_before", "The price before training is that of the first pair, whether it reaches the target or not."
+)
+def first_before(before):
+    return before[0][0]
+
+
+@STEPS.slip("price_after", "The price after training is that of the first pair, whether it reaches the target or not.")
+def first_after(after):
+    return after[0][0]
+
+
+@STEPS.slip("saved", "You leave out what a question costs after the training: only the difference is saved.")
+def asking_is_free(price_before, price_after):
+    return price_before if price_after < math.inf else 0.0
+
+
+@STEPS.slip("saved", "You divide the prices. What is saved with every question is their difference.")
+def ratio_of_prices(price_before, price_after):
+    return price_before / price_after if price_after < min(price_before, math.inf) else 0.0
+
+
+@STEPS.slip("saved", "The difference is turned round: training saves where asking was dearer *before*.")
+def turned_round(price_before, price_after):
+    return price_after - price_before if price_before < math.inf else 0.0
+
+
+@STEPS.slip("saved", "A saving from a policy that never reaches the target is counted. Then training never pays.")
+def never_reached(price_before, price_after):
+    return price_before if price_after == math.inf else price_before - price_after
+
+
+@STEPS.slip("exact", "Where nothing is saved the result is inf: so many questions are never asked.")
+def nothing_saved(training, saved):
+    return training / saved if saved > 0 else 0.0
+
+
+@STEPS.slip("exact", "Where training saves nothing you give a number below 0. It never pays: inf.")
+def below_0(training, saved):
+    return training / saved if saved else math.inf
+
+
+@STEPS.slip(
+    "exact", "The product is not the number of questions: divide the price of training by what a question saves."
+)
+def multiplied(training, saved):
+    return training * saved if 0 < saved < math.inf else (math.inf if saved <= 0 else 0.0)
+
+
+@STEPS.slip("questions", "You return a fraction of a question. Round up to a whole one.")
+def not_rounded(exact):
+    return exact
+
+
+@STEPS.slip("questions", "You round down: with so many questions training has not paid yet.")
+def rounded_down(exact):
+    return math.floor(exact) if exact < math.inf else math.inf
+
+
+@STEPS.slip("questions", "You round to the nearest whole number, which may be too few: round up.")
+def rounded_to_nearest(exact):
+    return round(exact) if exact < math.inf else math.inf
+
+
+@STEPS.slip("questions", "You add one: at exactly so many questions both ways cost the same, and that is enough.")
+def one_more(exact):
+    return math.floor(exact) + 1 if exact < math.inf else math.inf
+
+
+def draw(draw: Draw) -> Case:
+    """Prices 1, 2, 4, ... with accuracies that need not rise; a target that some of them just reach."""
+    count = draw.randint(1, 5)
+    prices = [2**i for i in range(count)]
+    dearer = draw.choice([1, 1, 3])  # as seconds may be: what is trained is shorter
+    levels = [0.25, 0.5, 0.75, 0.875, 1.0]
+    before = [(dearer * price, draw.choice(levels[:-1])) for price in prices]
+    after = [(price, draw.choice(levels)) for price in prices]
+    return {
+        "before": before,
+        "after": after,
+        "target": draw.choice([0.5, 0.75, 0.875]),
+        "training": draw.randint(1, 200),
+    }
+
+
+def boundary() -> list[Case]:
+    few, many = [(1, 0.25), (8, 0.625), (32, 0.9375)], [(1, 0.5), (8, 0.9375), (32, 1.0)]
+    quadruples = [
+        (few, many, 0.875, 1024),
+        (few, many, 0.875, 24),
+        (few, many, 0.875, 25),
+        (many, few, 0.875, 1024),
+        (few, few, 0.875, 1024),
+        (few, many, 1.0, 1024),
+        (many, few, 1.0, 1024),
+        (few, few, 1.0, 1024),
+        (few, many, 0.9375, 1024),
+        (many, many, 0.5, 10),
+        ([(1, 0.5), (8, 0.25)], [(1, 0.25), (8, 0.5)], 0.5, 7),
+        ([(1, 0.25), (8, 0.5)], [(1, 0.5), (8, 0.25)], 0.5, 7),
+        ([(1, 0.25), (8, 0.5)], [(1, 0.5), (8, 0.25)], 0.5, 8),
+    ]
+    return [dict(zip(("before", "after", "target", "training"), quadruple)) for quadruple in quadruples]
+
+
+EXERCISE = Exercise(
+    name="break-even",
+    function="break_even",
+    contract="`f(before, after, target, training) -> number` of questions from which on training pays; inf for never.",
+    steps=STEPS,
+    arguments={
+        "before": Things("L"),
+        "after": Things("L"),
+        "target": Scalar(usual=0.9, simple=(0.5, 0.75)),
+        "training": Scalar(usual=1024, simple=(1, 10)),
+    },
+    result=Number(),
+    tolerance=1e-6,
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: bool(case["before"]) and case["training"] > 0,
+)
