@@ -7,10 +7,11 @@ the way in which the sweep measures, where the sweep has no such figure itself.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks.sweeps import analogies, gradients, off_policy, ppo, transfer
+from benchmarks.sweeps import analogies, gradients, more_samples, off_policy, ppo, transfer
 from shared.recorded import recorded
 
 HEADING = "## What the chapters that compare methods reach"
+VOTERS = 8  # samples of a question whose vote is quoted of more_samples
 SYMBOLS = 10  # the length of dots' rows that is quoted of transfer: four more than it trains on
 
 
@@ -71,6 +72,15 @@ def gold_of_the_untrained() -> float:
     return recorded("reward_model").spread("DPO, 200 pairs", lambda run: run["curve"][0]["gold"])[0]
 
 
+def dots_by_a_vote(run: dict, when: str) -> float:
+    """The accuracy of a vote of VOTERS."""
+    return run[when]["vote"][more_samples.NS.index(VOTERS)]
+
+
+def dots_by_a_vote_of_the_untrained() -> float:
+    return recorded("more_samples").spread("dots", lambda run: dots_by_a_vote(run, "before"))[0]
+
+
 ROWS = (
     Row("poker", "weighted", "labels right, sampled", lambda run: run["right"], hands_right),
     Row("gradients", "RLOO", "labels right, sampled", lambda run: run["reward at 30"], hands_right),
@@ -88,6 +98,13 @@ ROWS = (
     Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
     Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),
     Row("reward_model", "DPO, 200 pairs", "gold reward", lambda run: run["curve"][-1]["gold"], gold_of_the_untrained),
+    Row(
+        "more_samples",
+        "dots",
+        f"dots right, a vote of {VOTERS}",
+        lambda run: dots_by_a_vote(run, "after"),
+        dots_by_a_vote_of_the_untrained,
+    ),
 )
 
 

@@ -198,7 +198,7 @@ def confusion_shares(labels: Sequence[str], truth: Sequence[str], said: Sequence
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 
-Run = tuple[Sequence[float], Sequence[float]]  # what stands on the two axes
+Run = tuple[Sequence[float] | Sequence[str], Sequence[float]]  # what stands on the two axes; texts stand side by side
 
 
 def panels(

@@ -42,7 +42,7 @@ CORE_ANSWERS = 3
 # Exercises without a check below them: what is run there has no right answer, or it is checked in a later cell.
 WITHOUT_CHECK = {"experiment"}
 # Chapters in which no reward is written: theirs is that of an earlier one.
-WITHOUT_REWARD = {"off_policy", "distillation"}
+WITHOUT_REWARD = {"off_policy", "distillation", "more_samples"}
 
 
 def faults_of_form(path: Path) -> list[str]:

@@ -90,6 +90,15 @@ CUTS = {
             Cut("range(0, 200, 50)", "range(0, 32, 16)"),
         ]
     ),
+    "more_samples": Worked(
+        [
+            Cut('{"dots": 512, "poker": 2000}', '{"dots": 32, "poker": 32}'),
+            Cut("SIZES[name] + 100", "SIZES[name] + 8"),
+            Cut("DRAWN, G, SEED = 64, 8, 3", "DRAWN, G, SEED = 32, 8, 3"),
+            Cut("PAIRS = 200", "PAIRS = 8"),
+            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+        ]
+    ),
     "off_policy": Worked(
         [
             Cut("G, N = 8, 16", "G, N = 8, 4"),
