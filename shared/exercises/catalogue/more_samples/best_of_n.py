@@ -1,4 +1,4 @@
-"""What n samples are worth to a judge, from N of them: `best_of_n(scores, rewards, n) -> number`.
+"""The worth of n samples to a judge, from N of them: `best_of_n(scores, rewards, n) -> number`.
 
 The mean reward of the sample with the highest score, over all choices of n of the N. Samples with equal scores have
 equal rewards.

@@ -1,4 +1,4 @@
-"""How far the best of n moves a policy: `best_of_n_kl(probs, n) -> number` in nats, the outcomes worst first."""
+"""The distance that the best of n moves a policy: `best_of_n_kl(probs, n) -> number` in nats, the outcomes worst first."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""When training pays: `break_even(before, after, target, training) -> number` of questions.
+"""The point from which on training pays: `break_even(before, after, target, training) -> number` of questions.
 
 `before` and `after` hold pairs (price of a question, accuracy), the cheapest first. The result is the least number of
 questions for which training and asking the trained policy costs no more than asking the base model, both at the cheapest
@@ -28,7 +28,7 @@ def price_after(after, target):
 
 @STEPS.step
 def saved(price_before, price_after):
-    """What the training saves with every question; nan where neither reaches the target."""
+    """The saving of the training with every question; nan where neither reaches the target."""
     return price_before - price_after
 
 
