@@ -14,6 +14,7 @@ from benchmarks.sweeps import (
     analogies,
     distillation,
     dots,
+    game,
     gradients,
     gradients_on_dots,
     gradients_shrunk,
@@ -35,11 +36,14 @@ from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from checker.reading.notebook import read
 from shared import grpo
 from shared.distill import Distillation
+from shared.engine.sampling import Sampling
 from shared.exact import Enumeration
 from shared.experience import Experience
 from shared.grpo import GRPOConfig
+from shared.logps import completion_logps
 from shared.models import frozen_copy
 from shared.recorded import SWEEPS, Recorded, recorded
+from shared.rollout_record import Rollout
 from shared.tasks import countdown
 from shared.tasks.poker import LABELS
 from shared.training import rows_of_step
@@ -247,6 +251,21 @@ def test_one_seed_of_transfer_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(game))
+def test_one_seed_of_game_comes_out_as_recorded(condition):
+    """As above, for the games that are won and for what the policy expects to hear. A secret of seven is 0.14."""
+    now = game.run(condition, seed=0)
+    then = recorded("game").of(condition)[0]
+    if "after" in then:
+        for when in ("before", "after"):
+            assert sum(now[when]) == pytest.approx(sum(then[when]), abs=0.15 * len(then[when]))
+    else:
+        assert now["wins at 60"] == pytest.approx(then["wins at 60"], abs=0.2)
+        assert now["expects right"][10] == pytest.approx(then["expects right"][10], abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_dots_comes_out_as_recorded():
     """As above, for the seeds beside the one that the notebook trains itself."""
     assert_as_recorded(dots.run("30 steps", seed=0), recorded("dots").of("30 steps")[0], "greedy", "sampled")
@@ -292,6 +311,55 @@ def test_group_sizes_are_compared_at_equal_completions(chapter):
         config = condition.config
         if name != "twenty analogies":
             assert config.prompts_per_step * config.num_generations == chapter.COMPLETIONS, name
+
+
+def test_a_short_run_of_game_measures_both_sets(monkeypatch):
+    """One step without a warm-up: which figures come, one for each secret of the exact set and each held-out row."""
+    monkeypatch.setattr(game, "warmed_up", lambda kind, seed: game.models()[0])
+    monkeypatch.setattr(game, "DRAWS", 1)
+    monkeypatch.setattr(game, "HELD_OUT_DRAWS", 1)
+    monkeypatch.setattr(game, "MEASURED_AT", (1,))
+    exact = game.run("in the loss", seed=0, steps=1)
+    assert len(exact["by secret"]) == 7 and len(exact["rewards"]) == 1 and len(exact["expects right"]) == 1
+    assert {"wins at 0", "wins at 1", "agree at 0", "agree at 1"} < set(exact)
+    ranges = game.run("ranges, masked", seed=0, steps=1)
+    assert len(ranges["before"]) == len(ranges["after"]) == 54
+
+
+def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
+    """Catches a mask that lets them through, and a condition that is called after them and leaves them out."""
+    base, tokenizer = game.models()
+    policy = game.frozen_copy(base).requires_grad_(True)
+    row = game.EXACT_SET[3]
+    said = " 4? right\n"
+    ids = tokenizer(said, add_special_tokens=False, return_tensors="pt")["input_ids"].repeat(2, 1)  # (2, 4)
+    ids[1, 0] = tokenizer(" 7", add_special_tokens=False)["input_ids"][0]
+    asked = tokenizer(row["prompt"], return_tensors="pt")
+    won, lost = (game.FindTheNumber(row) for _ in range(2))
+    won.say(" 4?")
+    rollout = Rollout(
+        prompts=[row["prompt"]],
+        completions=[said, " 7? high\n"],
+        num_generations=2,
+        prompt_ids=asked["input_ids"],
+        prompt_mask=asked["attention_mask"],
+        completion_ids=ids,
+        completion_mask=torch.ones_like(ids),
+        old_logps=torch.zeros(2, 4),
+        prompt_lengths=asked["attention_mask"].sum(dim=1),
+        lengths=torch.tensor([4, 4]),
+        truncated=torch.zeros(2, dtype=torch.bool),
+        sampling=Sampling(4),
+        policy_mask=torch.tensor([[1, 1, 0, 0]] * 2),
+        environments=[won, lost],
+    )
+    losses = {weight: game.step_loss(policy, rollout, weight)[0].item() for weight in (0.0, 0.5, 1.0)}
+    logps = completion_logps(policy, replace(rollout, policy_mask=None))[0].detach()  # (2, 4)
+    A = 1 / (1 + 2e-4)  # rewards 1 and 0: a deviation of 0.5, and 1e-4 beside it
+    own, words = (-A * (logps[0, part].sum() - logps[1, part].sum()) / 2 for part in (slice(0, 2), slice(2, 4)))
+    assert losses[0.0] == pytest.approx(own.item(), rel=1e-4)
+    assert losses[0.5] == pytest.approx((own + 0.5 * words).item(), rel=1e-4)
+    assert losses[1.0] == pytest.approx((own + words).item(), rel=1e-4)
 
 
 def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):

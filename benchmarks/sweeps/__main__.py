@@ -26,6 +26,7 @@ CHAPTERS = (
     "analogies",
     "distillation",
     "dots",
+    "game",
     "gradients",
     "gradients_on_dots",
     "gradients_shrunk",
