@@ -78,6 +78,21 @@ def step_loss(function: Callable) -> Passed:
 def training_step(function: Callable) -> Passed:
     """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
 
+def consistent_share(function: Callable) -> Passed:
+    """Check `f(games) -> share`: of all guesses, those that lie in the range and agree with every answer before."""
+
+def play(function: Callable) -> Passed:
+    """Check `f(draw, listen, max_new_tokens) -> (ids, mask)`: 1 where the policy drew the token, 0 where it was heard."""
+
+def say(function: Callable) -> Passed:
+    """Check `f(game, text) -> answer`: behind a whole guess low, high or right, else ""; keeps `game.guesses` and `game.done`."""
+
+def turns_loss(function: Callable) -> Passed:
+    """Check `f(logps (B, C), advantages (B,), mask (B, C)) -> loss`, -A x log-probability of a turn, a mean over all turns."""
+
+def win_reward(function: Callable) -> Passed:
+    """Check `f(prompts, completions, environments, **columns) -> floats`: 1.0 where the last guess is the secret."""
+
 def exact_weights(function: Callable) -> Passed:
     """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
 

@@ -1,0 +1,249 @@
+"""One completion in turns: `play(draw, listen, max_new_tokens) -> (ids, mask)`, with 1 for what the policy drew."""
+
+from itertools import count
+
+import torch
+
+from shared.exercises.arguments import Scalar, Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def turns(draw, listen, max_new_tokens):
+    """Each token of the policy's with what it heard behind it, until the game is over or the room is full."""
+    ids = []
+    found = []
+    while len(ids) < max_new_tokens:
+        token = draw(ids)
+        heard, over = listen([*ids, token])
+        found.append((token, heard))
+        ids = [*ids, token, *heard]
+        if over:
+            break
+    return found
+
+
+@STEPS.step
+def ids(turns):
+    return [token for drawn, heard in turns for token in (drawn, *heard)]
+
+
+@STEPS.step
+def mask(turns):
+    return [number for _, heard in turns for number in (1, *[0] * len(heard))]
+
+
+@STEPS.step
+def room(max_new_tokens):
+    return max_new_tokens
+
+
+@STEPS.step
+def cut(ids, mask, room):
+    return ids[:room], mask[:room]
+
+
+@STEPS.slip(
+    "mask",
+    "Everything has a 1, the game's tokens too: the policy would learn to say them.",
+)
+def all_own(ids):
+    return [1] * len(ids)
+
+
+@STEPS.slip("mask", "The mask is upside down: 1 for what the policy drew, 0 for what it heard.")
+def upside_down(mask):
+    return [1 - number for number in mask]
+
+
+@STEPS.slip(
+    "mask",
+    "Behind the game's first word everything is 0. What the policy says in its next turn is its own again.",
+)
+def own_until_the_first_answer(mask):
+    first = (mask + [0]).index(0)
+    return [1] * first + [0] * (len(mask) - first)
+
+
+@STEPS.slip("mask", "The 0 is at the token that was answered. The policy drew that one: the answer comes behind it.")
+def question_masked(turns):
+    return [number for _, heard in turns for number in ((0, *[0] * len(heard)) if heard else (1,))]
+
+
+@STEPS.slip(
+    "turns",
+    "The game is asked about the text without the token just drawn: it hears one token too few.",
+)
+def one_token_late(draw, listen, max_new_tokens):
+    ids, found = [], []
+    while len(ids) < max_new_tokens:
+        token = draw(ids)
+        heard, over = listen(ids)
+        found.append((token, heard))
+        ids = [*ids, token, *heard]
+        if over:
+            break
+    return found
+
+
+@STEPS.slip(
+    "turns",
+    "The policy does not read what the game said: what was heard has to be in the text before the next token is drawn.",
+)
+def not_read(draw, listen, max_new_tokens):
+    own, found = [], []
+    length = 0
+    while length < max_new_tokens:
+        token = draw(own)
+        own = [*own, token]
+        heard, over = listen(own)
+        found.append((token, heard))
+        length += 1 + len(heard)
+        if over:
+            break
+    return found
+
+
+@STEPS.slip(
+    "turns",
+    "The end of the game is overlooked: the policy goes on until its room is full.",
+)
+def plays_on(draw, listen, max_new_tokens):
+    ids, found = [], []
+    while len(ids) < max_new_tokens:
+        token = draw(ids)
+        heard, _ = listen([*ids, token])
+        found.append((token, heard))
+        ids = [*ids, token, *heard]
+    return found
+
+
+@STEPS.slip(
+    "turns",
+    "The last answer is lost: the loop ends before what the game said is put behind the text. A reward may need no last "
+    "word, the record of the completion does.",
+)
+def last_answer_lost(turns, draw, listen, max_new_tokens):
+    ids = []
+    for token, heard in turns:
+        over = listen([*ids, token])[1]
+        ids = [*ids, token, *heard]
+    return [*turns[:-1], (turns[-1][0], [])] if over else turns
+
+
+@STEPS.slip(
+    "cut",
+    "The room is counted in the policy's own tokens. The completion holds what was heard too: it grows beyond "
+    "`max_new_tokens`.",
+)
+def room_of_own_tokens(draw, listen, max_new_tokens):
+    ids = []
+    mask = []
+    for _ in range(max_new_tokens):
+        ids = [*ids, draw(ids)]
+        heard, over = listen(ids)
+        ids = [*ids, *heard]
+        mask = [*mask, 1, *[0] * len(heard)]
+        if over:
+            break
+    return ids, mask
+
+
+@STEPS.slip("room", "An answer at the end is not cut: the completion grows beyond `max_new_tokens`.")
+def not_cut(ids):
+    return len(ids)
+
+
+@STEPS.slip("turns", "Only one turn is played. The game goes on until it is over or the room is full.")
+def one_turn(turns):
+    places = [place for place, (_, heard) in enumerate(turns) if heard]
+    return turns[: places[0] + 1] if places else turns
+
+
+def call(function, case: Case) -> torch.Tensor:
+    """(2, C): the ids above the mask. The policy and the game answer by what they are handed."""
+    words, answers, most = case["draw"], case["listen"], case["max_new_tokens"]
+    asked = count()
+
+    def draw(ids):
+        if next(asked) > 4 * most:
+            raise NotAResult("it does not end: more tokens are drawn than there is room for.")
+        return words[(len(ids) + sum(ids)) % len(words)]
+
+    def listen(ids):
+        said, over = answers.get(ids[-1], ([], False)) if len(ids) else ([], False)
+        return list(said), over
+
+    result = function(draw, listen, most)
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise NotAResult(f"it returns {named(result)}; return two lists, the ids and the mask.")
+    ids, mask = ([float(number) for number in part] for part in result)
+    if len(ids) != len(mask):
+        raise NotAResult(
+            f"it returns {len(ids)} ids and a mask of {len(mask)}: an answer of several tokens has a 0 for each."
+        )
+    return torch.tensor([ids, mask])
+
+
+class Answers(Things):
+    """The words of the game behind a token, and whether it is over then."""
+
+    def amount(self, value) -> int:
+        return sum(1 + len(said) for said, _ in value.values())
+
+    def in_words(self, value) -> str:
+        told = [f"{token}: {said}{', over' if over else ''}" for token, (said, over) in value.items()]
+        return f"that answers {'; '.join(told)}" if told else "that says nothing"
+
+
+def draw(draw: Draw) -> Case:
+    words = draw.some(range(1, 7), draw.size(7))
+    answers = {}
+    for token in range(3, 7):
+        if draw.random() < 0.6:
+            said = draw.some(range(20, 40), draw.randrange(4))
+            answers[token] = (said, draw.random() < 0.3)
+    return {"draw": words, "listen": answers, "max_new_tokens": draw.choice([1, 3, 5, 8, 12])}
+
+
+def boundary() -> list[Case]:
+    spoken = {2: ([20, 21], False), 3: ([22], True)}
+    return [
+        {"draw": [1], "listen": {}, "max_new_tokens": 1},
+        {"draw": [1], "listen": {}, "max_new_tokens": 3},
+        {"draw": [2], "listen": {2: ([20, 21], True)}, "max_new_tokens": 8},
+        {"draw": [1, 2], "listen": {2: ([20, 21], False)}, "max_new_tokens": 8},
+        {"draw": [1, 2, 3], "listen": spoken, "max_new_tokens": 8},
+        {"draw": [2], "listen": {2: ([20, 21], False)}, "max_new_tokens": 2},
+        {"draw": [3], "listen": {3: ([], True)}, "max_new_tokens": 4},
+    ]
+
+
+def smaller(case: Case) -> list[Case]:
+    """Without one of the answers, or with less room."""
+    found = []
+    for token in case["listen"]:
+        found.append(case | {"listen": {other: said for other, said in case["listen"].items() if other != token}})
+    if case["max_new_tokens"] > 1:
+        found.append(case | {"max_new_tokens": case["max_new_tokens"] - 1})
+    return found
+
+
+EXERCISE = Exercise(
+    name="a completion in turns",
+    function="play",
+    contract="`f(draw, listen, max_new_tokens) -> (ids, mask)`: 1 where the policy drew the token, 0 where it was heard.",
+    steps=STEPS,
+    arguments={"draw": Things("L"), "listen": Answers(), "max_new_tokens": Scalar(usual=16, simple=(1,))},
+    result=TensorOf("2 C", holds="numbers"),
+    draw=draw,
+    boundary=boundary,
+    valid=lambda case: len(case["draw"]) > 0 and case["max_new_tokens"] >= 1,
+    smaller=smaller,
+    call=call,
+)

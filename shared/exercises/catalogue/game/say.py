@@ -1,0 +1,259 @@
+"""The answer of a game: `say(game, text) -> answer`, which keeps the guess, and sees when the game is over."""
+
+import re
+
+from shared.exercises.arguments import Text as OneText
+from shared.exercises.arguments import Things
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Case, Exercise
+from shared.exercises.results import NotAResult, Text, named
+from shared.exercises.stand_ins.games import Played
+from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def line(game, text):
+    """The line that the policy has written since the last answer."""
+    return text.split("\n", len(game.guesses))[-1]
+
+
+@STEPS.step
+def begun(line):
+    """True for the beginning of a guess."""
+    return re.fullmatch(r" ?[0-9]?", line) is not None
+
+
+@STEPS.step
+def guess(line):
+    """The number of a whole guess, None for anything else."""
+    return int(line[-2]) if re.fullmatch(r" ?[0-9]\?", line) else None
+
+
+@STEPS.step
+def guesses(game, guess):
+    """All guesses, this one included."""
+    return game.guesses if guess is None else [*game.guesses, guess]
+
+
+@STEPS.step
+def word(game, guess):
+    if guess is None:
+        return ""
+    if guess == game.secret:
+        return "right"
+    return "low" if guess < game.secret else "high"
+
+
+@STEPS.step
+def answer(word):
+    return f" {word}\n" if word else ""
+
+
+@STEPS.step
+def lost(begun, guess):
+    """True where the policy has written what is no guess."""
+    return guess is None and not begun
+
+
+@STEPS.step
+def most():
+    """The number of guesses that a game has."""
+    return 3
+
+
+@STEPS.step
+def over(game, guess, guesses, lost, most):
+    return lost or (guess is not None and (guess == game.secret or len(guesses) == most))
+
+
+@STEPS.step
+def told(game, answer, guesses, over):
+    game.guesses = guesses
+    game.done = over
+    return answer
+
+
+@STEPS.slip(
+    "word",
+    "low and high are exchanged. The word is about the guess: 4 is low when the secret is 6.",
+)
+def about_the_secret(game, word):
+    return {"low": "high", "high": "low"}.get(word, word)
+
+
+@STEPS.slip(
+    "line",
+    "The whole text is taken for the guess. Behind the first answer it begins with lines that are done with: look at what "
+    "was written since.",
+)
+def whole_text(text):
+    return text
+
+
+@STEPS.slip("line", "The first line is read every time. The guess is in the last one.")
+def first_line(text):
+    return text.split("\n")[0]
+
+
+@STEPS.slip(
+    "line",
+    "Only what stands behind the last end of a line is read, so a policy that ends a line itself goes on as if nothing "
+    "was. After n answers the text behind the n-th end of a line is its own.",
+)
+def own_line_end_overlooked(text):
+    return text.split("\n")[-1]
+
+
+@STEPS.slip(
+    "guesses",
+    "The guess is not kept. `game.guesses` is the game's memory: without it the game cannot count, and nobody sees "
+    "afterwards who won.",
+)
+def not_kept(game):
+    return game.guesses
+
+
+@STEPS.slip("guesses", "Only the last guess is kept: `game.guesses` is replaced. Append to it.")
+def only_the_last(game, guess):
+    return game.guesses if guess is None else [guess]
+
+
+@STEPS.slip("answer", "The space before the word is missing: ` 4? low` has one.")
+def without_space(word):
+    return f"{word}\n" if word else ""
+
+
+@STEPS.slip("answer", "The end of the line is missing: then the next guess stands in the line of the answer.")
+def without_line_end(word):
+    return f" {word}" if word else ""
+
+
+@STEPS.slip("answer", "You repeat the guess. It stands in the completion already: return what comes behind it.")
+def with_guess(line, word):
+    return f"{line} {word}\n" if word else ""
+
+
+@STEPS.slip(
+    "lost",
+    "What is no guess does not end the game: the policy chats on until its room is full.",
+)
+def nothing_is_lost():
+    return False
+
+
+@STEPS.slip(
+    "lost",
+    "The game ends before the guess is whole. `say` is asked after each token: behind ` 4` the question mark is still to "
+    "come, and the policy has the word.",
+)
+def half_a_guess_lost(guess):
+    return guess is None
+
+
+@STEPS.slip(
+    "over",
+    "The third guess does not end the game. There are three, right or not: count this one as well.",
+)
+def only_right_ends(game, guess, lost):
+    return lost or guess == game.secret
+
+
+@STEPS.slip("over", "A right guess does not end the game: the policy is asked to guess on.")
+def only_the_third_ends(guess, guesses, lost, most):
+    return lost or (guess is not None and len(guesses) == most)
+
+
+@STEPS.slip("over", "Every guess ends the game. It goes on until one is right, or until the third.")
+def every_guess_ends(guess, lost):
+    return lost or guess is not None
+
+
+@STEPS.slip("most", "The game ends one guess too early: count the guesses with this one in it.")
+def one_too_early():
+    return 2
+
+
+@STEPS.slip("over", "`game.done` is never set: the completion goes on behind the end of the game.")
+def never_over():
+    return False
+
+
+def call(function, case: Case) -> str:
+    """The answer, and the game as it stands then."""
+    game = case["game"].fresh()
+    said = function(game, case["text"])
+    if said is None:
+        raise NotAResult('it returns None; return a text, "" where the policy has the word.')
+    if not isinstance(said, str):
+        raise NotAResult(f'it returns {named(said)}; return a text, "" where the policy has the word.')
+    if not isinstance(game.done, bool):
+        raise NotAResult(f"it leaves `game.done` as {named(game.done)}; it is True or False.")
+    return f"{said!r}, guesses {list(game.guesses)}, {'over' if game.done else 'goes on'}"
+
+
+def game_after(low: int, high: int, secret: int, guesses: list[int]) -> tuple[Played, str]:
+    """A game after these wrong guesses, and its text so far."""
+    text = "".join(f" {guess}? {'low' if guess < secret else 'high'}\n" for guess in guesses)
+    return Played(low, high, secret, guesses), text
+
+
+def draw(draw: Draw) -> Case:
+    low = draw.randrange(4)
+    high = draw.randrange(low + 2, 10)
+    secret = draw.randint(low, high)
+    wrong = [number for number in range(10) if number != secret]
+    game, text = game_after(low, high, secret, draw.some(wrong, draw.randrange(3)))
+    number = draw.choice([secret, draw.randrange(10), draw.randrange(10)])
+    whole = f" {number}?"
+    written = draw.choice(
+        [whole, whole, whole, whole, "", " ", f" {number}", f"{whole}?", f" {number}\n", " well", "\n"]
+    )
+    return {"game": game, "text": text + written}
+
+
+def boundary() -> list[Case]:
+    cases = []
+    for guesses in ([], [2], [2, 6]):
+        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", "\n 4?", " 44?"):
+            game, text = game_after(1, 7, 4, guesses)
+            cases.append({"game": game, "text": text + written})
+    return cases
+
+
+def valid(case: Case) -> bool:
+    """A game that goes on, its own lines first; whether a guess may stand without its space is left open."""
+    game, text = case["game"], case["text"]
+    so_far = game_after(game.low, game.high, game.secret, game.guesses)[1]
+    own = text.removeprefix(so_far)
+    return text.startswith(so_far) and not own[:1].strip(" \n") and game.secret not in game.guesses
+
+
+def smaller(case: Case) -> list[Case]:
+    """The game with a guess less."""
+    game = case["game"]
+    own = case["text"].removeprefix(game_after(game.low, game.high, game.secret, game.guesses)[1])
+    found = []
+    for place in range(len(game.guesses)):
+        guesses = game.guesses[:place] + game.guesses[place + 1 :]
+        fewer, text = game_after(game.low, game.high, game.secret, guesses)
+        found.append({"game": fewer, "text": text + own})
+    return found
+
+
+EXERCISE = Exercise(
+    name="answer of the game",
+    function="say",
+    contract='`f(game, text) -> answer`: behind a whole guess low, high or right, else ""; keeps `game.guesses` and '
+    "`game.done`.",
+    steps=STEPS,
+    arguments={"game": Things(), "text": OneText()},
+    result=Text(),
+    draw=draw,
+    boundary=boundary,
+    valid=valid,
+    smaller=smaller,
+    call=call,
+    shows=("shared.exercises.stand_ins.games",),
+)

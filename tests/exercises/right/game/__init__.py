@@ -1,0 +1,1 @@
+"""Right answers to the exercises about a game of several turns."""
