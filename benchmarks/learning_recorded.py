@@ -64,6 +64,15 @@ def long_rows_counted() -> float:
     return of_length(transfer.accuracies(base, transfer.rows_by_length("eval", seed=0)))
 
 
+def won_after(run: dict) -> float:
+    return sum(run["after"]) / len(run["after"])
+
+
+def won_before() -> float:
+    """After the warm-up, without which no game is begun."""
+    return recorded("game").spread("ranges, masked", lambda run: sum(run["before"]) / len(run["before"]))[0]
+
+
 def full_stops() -> float:
     return ppo.measure(ppo.setting()["base"])["full stops"]
 
@@ -96,6 +105,7 @@ ROWS = (
         problems_solved_by_samples,
     ),
     Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
+    Row("game", "ranges, masked", "games won on held-out ranges, sampled", won_after, won_before),
     Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),
     Row("reward_model", "DPO, 200 pairs", "gold reward", lambda run: run["curve"][-1]["gold"], gold_of_the_untrained),
     Row(

@@ -8,7 +8,7 @@ It is a function without memory, or a game with a state of its own, made anew fo
 The policy reads what the environment wrote as it reads its own tokens, so both stand in the completion and both are
 attended to. But the policy did not draw them: they are no actions, have no log-probability that could be raised, and
 are left out of every loss. `Rollout.policy_mask` says which is which; it is another mask than the one of the padding,
-which nobody reads. TRL calls it `env_mask`. `notebooks/transfer.ipynb` shows what happens without it.
+which nobody reads. TRL calls it `env_mask`. `notebooks/transfer.ipynb` and `notebooks/game.ipynb` show what happens without it.
 
 A game of one guess, in a data set whose rows have a secret:
 

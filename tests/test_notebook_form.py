@@ -149,8 +149,15 @@ def test_a_reward_that_a_student_writes_runs_in_score(path, monkeypatch):
     rewards = [value for value in variables.values() if takes_completions(value)]
     assert bool(rewards) != (path.stem in WITHOUT_REWARD)
     for reward in rewards:
-        scores = score(reward, [row["prompt"] for row in rows], ["", " 3", "\n"], columns_of(rows))
+        columns = columns_of(rows) | games_of(reward, variables, rows)
+        scores = score(reward, [row["prompt"] for row in rows], ["", " 3", "\n"], columns)
         assert scores.shape == (3, 1)
+
+
+def games_of(reward: FunctionType, variables: dict, rows: list[dict]) -> dict[str, list]:
+    """The column of games that a reward asks for, one of the notebook's `Game` for each row; none where it asks for none."""
+    asks = "environments" in reward.__code__.co_varnames[: reward.__code__.co_argcount]
+    return {"environments": [variables["Game"](row) for row in rows]} if asks else {}
 
 
 def takes_completions(value: object) -> bool:

@@ -138,6 +138,15 @@ CUTS = {
             Cut("SEEDS = (0, 1, 2)", "SEEDS = (0,)"),
         ]
     ),
+    "game": Worked(
+        [
+            Cut("SEED, STEPS, RATE, REPORT_EVERY = 0, 60, 2e-4, 20", "SEED, STEPS, RATE, REPORT_EVERY = 0, 1, 2e-4, 1"),
+            Cut("range(400)", "range(16)"),
+            Cut("num_generations: int = 64", "num_generations: int = 2"),
+            Cut("steps=10,", "steps=1,"),
+            Cut("for seed in (0, 1, 2)", "for seed in (0,)"),
+        ]
+    ),
     "reward_model": Worked(
         [
             Cut("PAIRS = 200", "PAIRS = 30"),
