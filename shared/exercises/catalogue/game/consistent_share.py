@@ -220,7 +220,8 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     several = [[4], [2, 6, 4], [2, 6, 1], [6, 7, 4], [9, 4], [], [2, 2, 1]]
     games = [Played(1, 7, 4, guesses) for guesses in several]
-    return [{"games": [game]} for game in games] + [{"games": games}]
+    twice = [{"games": [game, game]} for game in games[1:3]]
+    return [{"games": [game]} for game in games] + [{"games": games}] + twice
 
 
 EXERCISE = Exercise(

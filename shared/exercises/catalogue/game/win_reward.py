@@ -102,8 +102,10 @@ def boundary() -> list[Case]:
         (Played(0, 4, 0, [0], True), " 0? right\n"),
     ]
     every = [{"prompts": ["p"], "completions": [text], "environments": [game]} for game, text in games]
+    game, text = games[1]
     return [
         *every,
+        {"prompts": ["p"] * 2, "completions": [text] * 2, "environments": [game, game]},
         {"prompts": ["p"] * 6, "completions": [text for _, text in games], "environments": [game for game, _ in games]},
     ]
 
