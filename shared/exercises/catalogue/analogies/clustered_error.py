@@ -48,6 +48,18 @@ def each_alone(deviations):
 
 
 @STEPS.slip(
+    "deviations",
+    "The deviations are from the mean of the pairs' means. Take the mean of all rows, in which a pair with more rows weighs "
+    "more.",
+)
+def from_the_mean_of_means(rewards, pairs):
+    values = rewards.double().tolist()
+    of_pairs = [[v for v, other in zip(values, pairs) if other == pair] for pair in sorted(set(pairs))]
+    mean = sum(sum(of_pair) / len(of_pair) for of_pair in of_pairs) / len(of_pairs)
+    return [value - mean for value in values]
+
+
+@STEPS.slip(
     "sums",
     "You take the mean of a pair's deviations. Take their sum: a pair with more rows weighs more in the mean as well.",
 )

@@ -49,6 +49,14 @@ def prompts_compared(train_rows, eval_rows):
     return [row["prompt"] in prompts for row in eval_rows]
 
 
+@STEPS.slip(
+    "known",
+    "It is the wrong way round: you count training rows that are evaluated. Count evaluation rows that are rewarded.",
+)
+def wrong_way_round(train_rows, asked):
+    return [(row["relation"], row["word"]) in asked for row in train_rows]
+
+
 @STEPS.slip("known", "You count what is *not* rewarded in training.")
 def exchanged(rewarded, asked):
     return [pair not in rewarded for pair in asked]

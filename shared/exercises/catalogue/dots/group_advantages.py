@@ -66,6 +66,15 @@ def nothing_added():
 
 
 @STEPS.slip(
+    "scaled",
+    "The small number is added to the variance, below the root: where rewards differ little the advantages get smaller. "
+    "Add it to the standard deviation.",
+)
+def added_below_the_root(centred, spread, added):
+    return centred / (spread**2 + added).sqrt()
+
+
+@STEPS.slip(
     "added", "The number added to the standard deviation is too large: it makes all advantages smaller. Add 1e-4."
 )
 def too_much_added():
@@ -305,6 +314,7 @@ def boundary() -> list[Case]:
 
     return [
         case([1.0, 0.0], 2),
+        case([0.22, 0.0], 2),
         case([0.0, 0.0], 2),
         case([1.0, 1.0, 1.0], 3),
         case([2.0, 1.0, -1.0], 3),

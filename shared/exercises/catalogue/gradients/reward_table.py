@@ -36,6 +36,15 @@ def transposed(table):
     return table.T
 
 
+@STEPS.slip(
+    "table",
+    "You compare the texts yourself. `get_reward` looks at the first line and not at capitals: call it.",
+)
+def compared_anew(own_rows, said):
+    scored = [[float(text.strip() == row["answer"]) for text in said] for row in own_rows]
+    return torch.tensor(scored, dtype=torch.float64)
+
+
 @STEPS.slip("own_rows", "Every row is scored with the first row's answer. Each row of the table has its own.")
 def first_row_for_all(rows):
     return [rows[0]] * len(rows)

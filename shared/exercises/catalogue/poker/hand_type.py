@@ -98,6 +98,16 @@ def highest_two_straights_missed(straights):
 
 
 @STEPS.slip(
+    "of_five_different",
+    "T-J-Q-K-A in one suit is a straight in yours. Look at the suits of every straight before you answer.",
+)
+def highest_straight_before_suits(straight, flush, ranks):
+    if set(ranks) == set("TJQKA"):
+        return "straight"
+    return of_five_different(straight, flush)
+
+
+@STEPS.slip(
     "of_counts",
     "Five ranks within a span of five are taken for a straight although two of them are equal. Ask for five different "
     "ranks first.",

@@ -145,7 +145,8 @@ def sign_flipped():
 @STEPS.slip(
     "clip",
     "The gradient's norm is not clipped when the optimiser steps: `clip_grad_norm_` is missing, stands before the backward "
-    "pass, when there is no gradient yet, or behind the step.",
+    "pass, when there is no gradient yet, or behind the step; or it gets no parameters, as from a `model.parameters()` that "
+    "somebody has gone through.",
 )
 def not_clipped():
     return lambda: None

@@ -57,6 +57,13 @@ def prompt_read_instead(prompts):
     return prompts
 
 
+@STEPS.slip(
+    "texts", "You cut as many characters off the completion as the prompt has. The prompt is no part of a completion."
+)
+def prompt_cut_off(prompts, completions):
+    return [completion[len(prompt) :] for prompt, completion in zip(prompts, completions)]
+
+
 STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 

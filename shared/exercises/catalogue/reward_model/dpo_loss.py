@@ -45,6 +45,17 @@ def chosen_without_reference(chosen):
     return chosen
 
 
+@STEPS.slip(
+    "margin",
+    "You go back to probabilities: of a completion with a log-probability of -300 that is 0 to a float, and its logarithm is "
+    "lost. Subtract log-probabilities.",
+)
+def by_probabilities(chosen, rejected, ref_chosen, ref_rejected, beta):
+    of_chosen = torch.exp(chosen) / torch.exp(ref_chosen)
+    of_rejected = torch.exp(rejected) / torch.exp(ref_rejected)
+    return beta * (torch.log(of_chosen) - torch.log(of_rejected))
+
+
 @STEPS.slip("of_rejected", "The rejected completion is not compared with the reference: subtract ref_rejected.")
 def rejected_without_reference(rejected):
     return rejected

@@ -46,6 +46,11 @@ def stop_included(spoken, width):
     return [[p for start, stop in spans for p in range(start, min(stop + 1, width))] for spans in spoken]
 
 
+@STEPS.slip("real", "One place of the padding counts as drawn: the lengths hold the end of the text already.")
+def one_place_too_many(lengths, width):
+    return (torch.arange(width) <= torch.tensor(lengths)[:, None]).long()
+
+
 @STEPS.slip("places", "The environment's first token counts as the policy's own: it begins at `start`.")
 def start_left_out(spoken):
     return [[place for start, stop in spans for place in range(start + 1, stop)] for spans in spoken]

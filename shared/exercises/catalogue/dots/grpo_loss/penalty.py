@@ -74,6 +74,15 @@ def kl_detached(token_kl):
     return token_kl.detach()
 
 
+@SLIPS.slip(
+    "penalty",
+    "The KL term is masked and then divided by all positions, padding included: short completions are held less. Divide by "
+    "each completion's own number of tokens.",
+)
+def kl_divided_by_all_positions(penalty, completion_mask):
+    return (penalty * completion_mask).mean()
+
+
 @SLIPS.slip("penalty", "The KL term is averaged over all positions, padding included. Mask it like the policy term.")
 def kl_of_padding(penalty):
     return penalty.mean()
