@@ -168,6 +168,6 @@ def test_the_record_names_the_slips():
     from shared.exercises.process import verdict_on
 
     verdict = verdict_on(
-        EXERCISES["per_token_kl"], lambda logps, ref_logps: -torch.exp(ref_logps - logps) - logps + ref_logps
+        EXERCISES["per_token_kl"], lambda logps, ref_logps: 1 + ref_logps - logps - torch.exp(ref_logps - logps)
     )
-    assert bundle(verdict)[MIME]["slips"] == ("without_minus_one", "negative")
+    assert bundle(verdict)[MIME]["slips"] == ("negative",)

@@ -1,4 +1,4 @@
-"""What the page "Check your notebook" asks of the checker, which runs there in a worker, without anything installed.
+"""The checker as the page "Check your notebook" calls it: in a worker, without anything installed.
 
 The page's worker hands over a file's name and bytes and is given JSON: first what the file holds, then one report at a
 time, since one that takes too long is given up and must not take the others with it.

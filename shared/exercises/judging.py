@@ -329,7 +329,7 @@ def _smallest_failure(exercise: Exercise, function: Callable, trial: Trial, time
 
 
 def slips_of(exercise: Exercise, function: Callable) -> list[tuple[Slip, ...]] | None:
-    """What a verdict offers as explanations; empty when nothing explains the function, None when it is right."""
+    """The explanations that a verdict offers; empty when nothing explains the function, None when it is right."""
     time_left = _start_timer(TIME_FOR_VERDICT)
     trial = try_cases(exercise, function, time_left)
     return slips_in(exercise, trial, time_left) if trial.failures else None

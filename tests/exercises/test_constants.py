@@ -1,4 +1,4 @@
-"""What is the same in all cases of an exercise is listed with its reason: a wrong function may rest on it."""
+"""Whatever is the same in all cases of an exercise is listed with its reason: a wrong function may rest on it."""
 
 from fnmatch import fnmatchcase
 from functools import cache

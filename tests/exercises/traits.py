@@ -105,7 +105,7 @@ def of_walks(walks: list[Trajectory]) -> Iterator[Trait]:
 
 
 def of_sizes(exercise: Exercise, case: Case) -> Iterator[Trait]:
-    """Whether an axis has one place, and which axes and whole numbers are equal."""
+    """The axes that have one place, and the axes and whole numbers that are equal."""
     known = {axis: size for axis, size in lengths(exercise.arguments, case).items() if axis in AXES}
     for axis, size in known.items():
         yield f"axis {axis}: has one place", size == 1
@@ -120,7 +120,7 @@ def of_sizes(exercise: Exercise, case: Case) -> Iterator[Trait]:
 
 
 def of_rows(case: Case) -> Iterator[Trait]:
-    """Whether a completion holds what is the answer of another row and not of its own."""
+    """True if a completion holds what is the answer of another row and not of its own."""
     texts = case.get("completions")
     for name, values in case.items():
         are_answers = isinstance(values, list) and all(isinstance(value, str | int | list) for value in values)

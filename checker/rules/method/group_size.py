@@ -37,7 +37,7 @@ def _is_a_return(code: Code) -> bool:
 
 
 # Where one completion of a prompt is enough, and where it is not.
-ELSEWHERE = re.compile(r"eval|ppo|generat|sampl|test|compare|greedy|rollout", re.IGNORECASE)
+ELSEWHERE = re.compile(r"eval|ppo|distil|generat|sampl|test|compare|greedy|rollout", re.IGNORECASE)
 TRAINING = re.compile(r"grpo|rloo|^(training_?)?(config|args|arguments)$|^train|step$", re.IGNORECASE)
 
 

@@ -1,1 +1,1 @@
-"""What pages of the site load and run: programs from npm, pinned by their hash, and the checker itself, packed."""
+"""Programs that pages of the site load and run: some from npm, pinned by their hash, and the checker itself, packed."""

@@ -21,7 +21,7 @@ PACKAGE = Package(
 
 
 def files(project: Path) -> list[Path]:
-    """What was made of the package in a project's folder; nothing where a file is missing."""
+    """The files made of the package in a project's folder; none where one is missing."""
     made = [project / MADE / name for name in PACKAGE.files]
     return made if all(file.is_file() for file in made) else []
 

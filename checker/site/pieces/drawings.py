@@ -25,7 +25,7 @@ BRANCHES = (("3", "end", 2, 1), ("3", "dots", 2, 0), ("I", "see", 3, 0), ("4", "
 
 
 def maker(name: str) -> Callable[[Path, list[Path]], str]:
-    """What makes a drawing's HTML, wherever the project lies and whatever its pages are."""
+    """The function that makes a drawing's HTML, wherever the project lies and whatever its pages are."""
 
     def made(project: Path, sources: list[Path]) -> str:
         drawn, height, told, caption = DRAWINGS[name]()

@@ -1,4 +1,4 @@
-"""What Quarto wrote, brought to what the built-in pages show: pieces of its pages as version 1.7.34 writes them."""
+"""Pages of Quarto, brought to what the built-in pages show: pieces of its pages as version 1.7.34 writes them."""
 
 import re
 

@@ -5,4 +5,8 @@ stands the code. The right ones of the same readers, `# === right | chapter | ch
 `tests/exercises/literal/`. Half of the blocks is for mending the checks, the other half is held out: nobody reads it
 before the mending is over. `reading.py` reads them, `holding.py` holds them against the checks, `corrections.yml` lists
 what their authors took for wrong and is right, or the reverse.
+
+`later/` holds two further banks, each by five readers and held against the checks once (`benchmarks/checks.md` has what
+came of it): `reader_11.txt` to `reader_15.txt`, and `reader_16.txt` to `reader_20.txt`, who were asked to leave out the
+commonest mistakes. Nothing reads them yet; what they leave unnamed is the next to be mended.
 """

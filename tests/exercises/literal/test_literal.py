@@ -1,4 +1,4 @@
-"""What honest readers of a blank edition make of its TODO passes the check."""
+"""Honest readings of a blank edition's TODO pass the check."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What the teacher reads: `teacher_rows(rows, header) -> rows`, each with a further column `teacher_prompt`."""
+"""The rows of the teacher: `teacher_rows(rows, header) -> rows`, each with a further column `teacher_prompt`."""
 
 import copy
 

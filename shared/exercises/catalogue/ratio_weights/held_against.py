@@ -32,7 +32,7 @@ def bias(mean, exact, length):
 
 @STEPS.step
 def around(draws, mean):
-    """How far each draw lies from the mean draw."""
+    """The distance of each draw from the mean draw."""
     return (draws - mean).norm(dim=1)
 
 
