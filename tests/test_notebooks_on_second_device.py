@@ -110,10 +110,15 @@ CUTS = {
     ),
     "ratio_weights": Worked(
         [
+            Cut(
+                '[next(r["prompt"] for r in rows if r["answer"] == label) for label in poker.LABELS]',
+                '[r["prompt"] for label in poker.LABELS for r in poker.dataset("eval", 8) if r["answer"] == label]',
+            ),
             Cut("ROLLOUTS, SEED = 12, 3", "ROLLOUTS, SEED = 4, 3"),
             Cut("num_iterations=8", "num_iterations=2"),
             Cut('END = f"reward at {ROLLOUTS}"', 'END = "reward at 12"'),
             Cut("KEPT, DRAWS = (2, 4, 6, 8), 2_000", "KEPT, DRAWS = (2,), 20"),
+            Cut("range(0, 200, 45)", "range(0, 16, 4)"),
             Cut("steps=10, log_every=10", "steps=4, log_every=4"),
             Cut("for bits in (16, 4, 3, 2)", "for bits in (2,)"),
         ]

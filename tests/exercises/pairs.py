@@ -3,7 +3,8 @@
 from shared.exercises.calling import call
 from shared.exercises.comparing import compare, same_outcome
 from shared.exercises.exercise import Exercise
-from shared.exercises.judging import always_the_same, slips_of, try_cases
+from shared.exercises.judging import MOST_OFFERED, always_the_same, slips_of, try_cases
+from shared.exercises.recognition import find_explanations
 from shared.exercises.steps import Slip
 
 Pair = tuple[Slip, Slip]
@@ -38,14 +39,18 @@ def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str
 
 
 def why_not_told(exercise: Exercise, pair: Pair) -> str:
-    """The fault of the verdict on a pair: "" when both are named, others that do the same, or that all is the same."""
+    """The fault of the verdict on a pair: "" when both are named, others that do the same, that all is the same, or none as three fit."""
     function = exercise.reference(pair)
     made = slips_of(exercise, function)
     if made is None:
         return "passes"
     if not made:
         trial = try_cases(exercise, function, time_left=lambda: True)
-        return "" if always_the_same(exercise, trial) else "is not recognised"
+        if always_the_same(exercise, trial):
+            return ""
+        told = [comparison.case for comparison in trial.comparisons], [one.actual for one in trial.comparisons]
+        fitting = find_explanations(exercise, *told, time_left=lambda: True)
+        return "" if len(fitting) > MOST_OFFERED else "is not recognised"  # of three that fit none is named
     if any(set(slips) == set(pair) for slips in made):
         return ""
     other = exercise.reference(made[0])
