@@ -42,6 +42,26 @@ def share(agree):
     return sum(together) / len(together) if together else 0.0
 
 
+def bounds_of(games, after):
+    """For each game (low, high) before each of its guesses and behind the last; `after(game, guess, low, high)` is next."""
+    found = []
+    for game in games:
+        bounds = [(game.low, game.high)]
+        for guess in game.guesses:
+            bounds.append(after(game, guess, *bounds[-1]))
+        found.append(bounds)
+    return found
+
+
+def narrowed_by(game, guess, low, high):
+    """The bounds behind a guess and its answer, as in the step `narrowed`."""
+    return max(low, guess + 1) if guess < game.secret else low, min(high, guess - 1) if guess > game.secret else high
+
+
+def without_the_last(games, after):
+    return [bounds[:-1] for bounds in bounds_of(games, after)]
+
+
 @STEPS.slip(
     "narrowed",
     "Only the range is looked at, not what was answered: every guess within it counts.",
@@ -56,13 +76,10 @@ def range_alone(games):
     "still wrong.",
 )
 def last_answer_alone(games):
-    found = []
-    for game in games:
-        of_game = [(game.low, game.high)]
-        for guess in game.guesses:
-            of_game.append((guess + 1, game.high) if guess < game.secret else (game.low, guess - 1))
-        found.append(of_game[: len(game.guesses)])
-    return found
+    return without_the_last(
+        games,
+        lambda game, guess, low, high: (guess + 1, game.high) if guess < game.secret else (game.low, guess - 1),
+    )
 
 
 @STEPS.slip(
@@ -71,18 +88,10 @@ def last_answer_alone(games):
     "number stays 5. Take `max` and `min`.",
 )
 def widened(games):
-    found = []
-    for game in games:
-        low, high = game.low, game.high
-        of_game = []
-        for guess in game.guesses:
-            of_game.append((low, high))
-            if guess < game.secret:
-                low = guess + 1
-            if guess > game.secret:
-                high = guess - 1
-        found.append(of_game)
-    return found
+    def after(game, guess, low, high):
+        return guess + 1 if guess < game.secret else low, guess - 1 if guess > game.secret else high
+
+    return without_the_last(games, after)
 
 
 @STEPS.slip(
@@ -90,18 +99,10 @@ def widened(games):
     "The guess itself stays possible: after 4 low the least number is 5.",
 )
 def guess_stays(games):
-    found = []
-    for game in games:
-        low, high = game.low, game.high
-        of_game = []
-        for guess in game.guesses:
-            of_game.append((low, high))
-            if guess < game.secret:
-                low = max(low, guess)
-            if guess > game.secret:
-                high = min(high, guess)
-        found.append(of_game)
-    return found
+    def after(game, guess, low, high):
+        return max(low, guess) if guess < game.secret else low, min(high, guess) if guess > game.secret else high
+
+    return without_the_last(games, after)
 
 
 @STEPS.slip(
@@ -109,34 +110,17 @@ def guess_stays(games):
     "The bounds are narrowed before the guess is judged, by its own answer: then no guess but a right one agrees.",
 )
 def own_answer_first(games):
-    found = []
-    for game in games:
-        low, high = game.low, game.high
-        of_game = []
-        for guess in game.guesses:
-            if guess < game.secret:
-                low = max(low, guess + 1)
-            if guess > game.secret:
-                high = min(high, guess - 1)
-            of_game.append((low, high))
-        found.append(of_game)
-    return found
+    return [bounds[1:] for bounds in bounds_of(games, narrowed_by)]
 
 
 @STEPS.slip("narrowed", "low and high are exchanged: after low, larger numbers are still possible.")
 def exchanged(games):
-    found = []
-    for game in games:
-        low, high = game.low, game.high
-        of_game = []
-        for guess in game.guesses:
-            of_game.append((low, high))
-            if guess > game.secret:
-                low = max(low, guess + 1)
-            if guess < game.secret:
-                high = min(high, guess - 1)
-        found.append(of_game)
-    return found
+    def after(game, guess, low, high):
+        return max(low, guess + 1) if guess > game.secret else low, min(
+            high, guess - 1
+        ) if guess < game.secret else high
+
+    return without_the_last(games, after)
 
 
 @STEPS.slip(
