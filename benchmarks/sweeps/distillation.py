@@ -107,26 +107,35 @@ def solved(model, rows: Sequence[dict] | None = None, temperature: float = 1.0, 
 
 
 class Curves:
-    """Measures the model whenever so many samples were spent; a listener of the training loop."""
+    """Measures the model whenever so many samples were spent; a listener of the training loop.
 
-    def __init__(self, model, samples_per_step: int):
+    draws_at: how many samples of a held-out problem are drawn after so many samples of training.
+    rows: the problems, by default the chapter's.
+    """
+
+    def __init__(
+        self, model, samples_per_step: int, draws_at: dict[int, int] = DRAWS_AT, rows: Sequence[dict] | None = None
+    ):
         self.model = model
         self.samples_per_step = samples_per_step
+        self.draws_at = draws_at
+        self.rows = rows
         self.points: Curve = []
 
     def __call__(self, record: dict) -> None:
         samples = record["step"] * self.samples_per_step
-        if samples in DRAWS_AT:
-            self.points.append({"samples": samples, "solved": rounded(solved(self.model, draws=DRAWS_AT[samples]))})
+        if samples in self.draws_at:
+            share = solved(self.model, self.rows, draws=self.draws_at[samples])
+            self.points.append({"samples": samples, "solved": rounded(share)})
 
 
 def untrained(model, seed: int) -> Curve:
     return []
 
 
-def by_distillation(model, seed: int, config: DistillConfig) -> Curve:
+def by_distillation(model, seed: int, config: DistillConfig, curve: Curves | None = None) -> Curve:
     shared = setting()
-    curve = Curves(model, config.prompts_per_step)
+    curve = curve or Curves(model, config.prompts_per_step)
     distill.train(
         model,
         shared.tokenizer,
@@ -140,22 +149,22 @@ def by_distillation(model, seed: int, config: DistillConfig) -> Curve:
     return curve.points
 
 
-def documents_of_teacher(seed: int) -> list[dict]:
+def documents_of_teacher(seed: int, temperature: float = TEACHER_TEMPERATURE) -> list[dict]:
     """The completions that the forward KL learns from, draw for draw, as documents for supervised training."""
     shared = setting()
     documents = []
     for step in range(FORWARD.steps):
         rows = rows_of_step(shared.train_rows, FORWARD.prompts_per_step, step, seed)
-        sampling = Sampling(FORWARD.max_new_tokens, TEACHER_TEMPERATURE)
+        sampling = Sampling(FORWARD.max_new_tokens, temperature)
         told = [row[TEACHER_PROMPT] for row in rows]
         drawn = sample(shared.base, shared.tokenizer, told, 1, sampling, seed=seed, step=step)
         documents += [{"prompt": row["prompt"], "completion": c} for row, c in zip(rows, drawn.completions)]
     return documents
 
 
-def by_supervision(model, seed: int, epochs: int = 1) -> Curve:
+def by_supervision(model, seed: int, epochs: int = 1, temperature: float = TEACHER_TEMPERATURE) -> Curve:
     shared = setting()
-    documents = documents_of_teacher(seed)
+    documents = documents_of_teacher(seed, temperature)
     batch = FORWARD.prompts_per_step
     config = TrainingConfig(
         steps=epochs * len(documents) // batch,
@@ -169,15 +178,15 @@ def by_supervision(model, seed: int, epochs: int = 1) -> Curve:
     return curve.points if epochs == 1 else [{"samples": SAMPLES, "solved": rounded(solved(model))}]
 
 
-def by_grpo(model, seed: int) -> Curve:
+def by_grpo(model, seed: int, config: GRPOConfig = BY_GRPO, curve: Curves | None = None) -> Curve:
     shared = setting()
-    curve = Curves(model, BY_GRPO.prompts_per_step * BY_GRPO.num_generations)
+    curve = curve or Curves(model, config.prompts_per_step * config.num_generations)
     grpo.train(
         model,
         shared.tokenizer,
         [{name: value for name, value in row.items() if name != TEACHER_PROMPT} for row in shared.train_rows],
         REWARDS,
-        replace(BY_GRPO, seed=seed),
+        replace(config, seed=seed),
         progress=False,
         on_step=curve,
     )
