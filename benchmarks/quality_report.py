@@ -14,8 +14,7 @@ HEAD = """# Time to quality
 Made by `python -m benchmarks.quality`, which says what is compared. Seconds of training until the held-out reward is
 what stands beside the task: the geometric mean over the seeds, and the lowest and the highest. "Times ours" is taken
 seed by seed. The machine is shared: on one thread CPU seconds are compared, which other programs change little, on
-two threads seconds on the wall. Runs of the contestants of one call alternate; the plain loops ran some hours after
-the others.
+two threads seconds on the wall. Runs of the contestants alternate.
 """
 
 
