@@ -134,11 +134,11 @@ def of_hostile() -> dict[str, float]:
 
 
 def of_bank() -> dict[str, dict]:
-    """The verdicts on functions of readers who saw only the blank editions, counted, by the half in which they lie."""
+    """The verdicts on functions of readers who saw only the blank editions, counted, by the bank in which they lie."""
     from tests.exercises.bank.holding import held, tally
-    from tests.exercises.bank.reading import HALVES, blocks
+    from tests.exercises.bank.reading import banks
 
-    return {half: tally([held(block) for block in blocks(half)]) for half in HALVES}
+    return {bank: tally([held(block) for block in found]) for bank, found in banks().items()}
 
 
 def save(measured: dict) -> None:
@@ -164,7 +164,7 @@ def main() -> None:
         save(measured)
         return
     if options.bank:
-        measured["bank"] = {"date": str(date.today()), "halves": of_bank()}
+        measured["bank"] = {"date": str(date.today()), "now": of_bank()}
         save(measured)
         return
     for name in options.names or EXERCISES:

@@ -60,9 +60,15 @@ def test_what_is_excused_stands_there_with_its_reason():
 
 def test_the_bank_has_its_shares():
     """Catches a share that is taken of the right functions as well."""
-    half = {"wrong": 20, "named by a slip": 12, "named by a fact": 3, "unnamed": 4, "accepted": 1, "right": 30}
-    page = report(measured({}) | {"bank": {"date": "2026-11-23", "halves": {"held_out": half | {"refused": ["x"]}}}})
+    half = {"wrong": 20, "named by a slip": 12, "named by a fact": 3, "unnamed": 4, "accepted": 1, "right": 30} | {
+        "refused": ["x"]
+    }
+    page = report(
+        measured({})
+        | {"bank": {"date": "2026-11-23", "opened": {"held_out": half}, "now": {"second": half | {"unnamed": 0}}}}
+    )
     assert lines_with(page, "held out") == ["| held out | 20 | 12 (60%) | 3 (15%) | 4 (20%) | 1 (5%) | 30 | 1 |"]
+    assert lines_with(page, "| second") == ["| second | 20 | 12 (60%) | 3 (15%) | 0 (0%) | 1 (5%) | 30 | 1 |"]
 
 
 def test_what_is_to_be_read_is_what_a_verdict_shows():

@@ -23,7 +23,7 @@ AXES = {
     "T": "next state",
     "A": "action",
     "F": "feature",
-    "K": "card",
+    "H": "the gradient of completion",
     "L": "item",
     "D": "draw",
     "V": "token",

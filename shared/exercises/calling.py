@@ -7,12 +7,13 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from shared.exercises.exercise import Case, Exercise
+from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, clipped
 from shared.exercises.state import changed_settings, restore, settings_now
 
@@ -82,8 +83,12 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
         return Outcome(raised=not_filled_in(error), blank=True)
     except BaseException as error:
         message = _message(error)
-        told = IN_PLACE if LEAF_CHANGED in message else f"it raised {clipped(type(error).__name__, 60)}: {message}"
-        return Outcome(told, _where_it_raised(error))
+        if LEAF_CHANGED in message:
+            return Outcome(IN_PLACE, _where_it_raised(error))
+        what = clipped(type(error).__name__, 60)
+        if _is_about_the_result(function, error):
+            return Outcome(f"what it returns cannot be used ({what}: {message})")
+        return Outcome(f"it raised {what}: {message}", _where_it_raised(error))
     finally:
         restore(settings)
     if isinstance(value, Tensor):
@@ -201,6 +206,18 @@ def _where_it_raised(error: BaseException) -> str:
     except Exception:
         frames = []
     return f", in line {frames[-1].lineno}: `{clipped(frames[-1].line, 80)}`" if frames and frames[-1].line else ""
+
+
+def _is_about_the_result(function: Callable, error: BaseException) -> bool:
+    """True where none of the student's lines had a part in the error: the function had returned, or was called wrongly."""
+    if is_reference(function) or not isinstance(function, FunctionType):
+        return False
+    try:
+        frames = traceback.extract_tb(error.__traceback__)
+    except Exception:
+        return False
+    is_the_call = isinstance(error, TypeError) and "argument" in _message(error)
+    return not is_the_call and all(not _own(frame.filename) for frame in frames)
 
 
 def _own(filename: str) -> bool:

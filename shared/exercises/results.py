@@ -34,9 +34,11 @@ class TensorOf(Result):
     """A torch tensor.
 
     holds: "floats", "doubles" (float64, where sums of many small numbers follow), "booleans" or "numbers" of any kind.
+    names: of the first places of the first axis, where these have names of their own.
     """
 
     holds: str = "floats"
+    names: tuple[str, ...] = ()
 
     def read(self, result) -> tuple[Tensor, str]:
         value = as_numbers(result)
@@ -57,8 +59,6 @@ class TensorOf(Result):
 @dataclass(frozen=True)
 class ByName(TensorOf):
     """A dict with a tensor for each of some names, all of one shape. The first of its axes, "E", is that of the names."""
-
-    names: tuple[str, ...] = ()
 
     def read(self, result) -> tuple[Tensor, str]:
         if not isinstance(result, dict):
@@ -104,12 +104,12 @@ class Floats(Result):
             other = next((kind for kind in map(_not_float, result) if kind), "")
         else:
             return value, f"it returns {named(result)}; return a list of floats, one for each completion."
-        if other:
+        if other in ("booleans", "integers"):
             return value, (
                 f"it returns {other} where floats are needed: a batch of them makes a tensor that has no mean, and "
                 "the advantages fail. Wrap each in `float(...)`."
             )
-        return value, ""
+        return value, f"it returns a list with {other} among its entries; each entry is one float." if other else ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,8 @@ class Number(Result):
     """One float: also a tensor or an array that holds nothing else."""
 
     def read(self, result) -> tuple[Tensor, str]:
+        if isinstance(result, (list, tuple)):
+            raise NotAResult(f"it returns {named(result)}; return one number.")
         value = as_numbers(result)
         if isinstance(result, (bool, np.bool_)):
             return value, "it returns True or False; return a number."
@@ -153,14 +155,23 @@ def as_numbers(result) -> Tensor:
 
 def named(value) -> str:
     """A value's type, in words; its own `__repr__` is never called."""
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the type {clipped(value.__name__, 60)} itself"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return f"a numpy array of shape {value.shape}"
     if isinstance(value, (str, int, float)) and type(value) in (str, int, float, bool):
         return f"{clipped(repr(value), 40)}"
     if hasattr(type(value), "__next__"):
         return "a generator"
-    if isinstance(value, (list, tuple)) and value:
-        return f"a {type(value).__name__} of {clipped(type(value[0]).__name__, 60)}s"
+    if type(value) in (list, tuple, dict):
+        name = type(value).__name__
+        if not value:
+            return f"an empty {name}"
+        return "a dict" if name == "dict" else f"a {name} of {clipped(type(value[0]).__name__, 60)}s"
     return f"a thing of type {clipped(type(value).__name__, 60)}"
 
 

@@ -6,7 +6,7 @@ For a `per_token_kl` that gives k2 in the place of k3:
     For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.                                          case, difference
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -149,8 +149,7 @@ def _describe_numbers(exercise: Exercise, comparison: Comparison) -> str:
     if isinstance(expected.value, str):
         return f"it gives {clipped(repr(actual.value), WIDTH)}; expected {expected.value!r}."
     if comparison.difference == Difference.VALUE:
-        names = getattr(exercise.result, "names", ())
-        return f"{_places(actual.value, expected.value, exercise.result.axes, exercise.tolerance, names)}."
+        return f"{_places_of_result(exercise, actual.value, expected.value)}."
     return _describe_gradient(exercise, actual.gradient, expected.gradient)
 
 
@@ -176,19 +175,34 @@ def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tens
     return f"the value is right and its gradient by `{name}` is not: {places}. {OTHER_GRADIENT}"
 
 
-def _places(actual: Tensor, expected: Tensor, axes: str, tolerance: float, names: Sequence[str] = ()) -> str:
+def _places_of_result(exercise: Exercise, actual: Tensor, expected: Tensor) -> str:
+    """The places at which a result differs; truths are told as True and False."""
+    result = exercise.result
+    names = getattr(result, "names", ())
+    are_truths = getattr(result, "holds", "") == "booleans" and bool(((actual == 0) | (actual == 1)).all())
+    return _places(actual, expected, result.axes, exercise.tolerance, names, bool if are_truths else float)
+
+
+def _places(
+    actual: Tensor,
+    expected: Tensor,
+    axes: str,
+    tolerance: float,
+    names: Sequence[str] = (),
+    read: Callable[[float], float | bool] = float,
+) -> str:
     """ "at token 1 it gives 1, expected 0; 2 more differ": the first places that differ, and the number of the rest.
 
-    names: of the places of the first axis, where these are the entries of a dict.
+    names: of the first places of the first axis, as of the entries of a dict.    read: makes of a number what is told.
     """
     if actual.numel() == 1:
-        return _pair(actual.flatten()[0].item(), expected.flatten()[0].item())
+        return _pair(read(actual.flatten()[0]), read(expected.flatten()[0]))
     places = difference_mask(actual, expected, tolerance).nonzero().tolist()
     sentences = []
     for place in places[:MOST_SHOWN]:
         index = tuple(place)
         where = _place(place, actual.shape, axes, names)
-        sentences.append(f"{where} {_pair(actual[index].item(), expected[index].item())}")
+        sentences.append(f"{where} {_pair(read(actual[index]), read(expected[index]))}")
     if len(places) > MOST_SHOWN:
         sentences.append(f"{len(places) - MOST_SHOWN} more differ")
     return "; ".join(sentences)
@@ -205,12 +219,14 @@ def _pair(actual: float, expected: float) -> str:
 def _place(place: list[int], shape, axes: str, names: Sequence[str]) -> str:
     """ "at completion 2, token 1", "at state 0"; axes of one place are not named, of too many the last ones are.
 
-    With names: "at 'k3', completion 2".
+    With names: "at 'k3', completion 2"; where the first axis has more places than names, the rest are counted from 1.
     """
     words = []
-    if names:
+    if names and place[0] < len(names):
         words.append(repr(names[place[0]]))
         place, shape, axes = place[1:], shape[1:], axes.partition(" ")[2]
+    elif names:
+        place, shape = [place[0] - len(names), *place[1:]], [shape[0] - len(names), *shape[1:]]
     for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
         if length > 1 or not words and len(place) == 1:
             axis = dimension[-1:]

@@ -6,7 +6,7 @@ stands the code. The right ones of the same readers, `# === right | chapter | ch
 before the mending is over. `reading.py` reads them, `holding.py` holds them against the checks, `corrections.yml` lists
 what their authors took for wrong and is right, or the reverse.
 
-`later/` holds two further banks, each by five readers and held against the checks once (`benchmarks/checks.md` has what
-came of it): `reader_11.txt` to `reader_15.txt`, and `reader_16.txt` to `reader_20.txt`, who were asked to leave out the
-commonest mistakes. Nothing reads them yet; what they leave unnamed is the next to be mended.
+`later/` holds further banks, each held against the checks before anybody read it (`benchmarks/checks.md` has what came of
+it): `reader_11.txt` to `reader_15.txt`, and `reader_16.txt` to `reader_20.txt`, who were asked to leave out the commonest
+mistakes. `unnamed.yml` lists what still has no name in any bank, with the reason: it is not to grow.
 """

@@ -2,6 +2,7 @@
 
 python -m tests.exercises.bank.holding mend              what is said to each of this half
 python -m tests.exercises.bank.holding mend CHECK ...    of these checks
+python -m tests.exercises.bank.holding third CHECK ...   the same of a later bank
 """
 
 import argparse
@@ -17,7 +18,7 @@ import yaml
 from shared.check import EXERCISES
 from shared.exercises.judging import Verdict
 from shared.exercises.process import verdict_on
-from tests.exercises.bank.reading import HALVES, HERE, Block, blocks
+from tests.exercises.bank.reading import HALVES, HERE, LATER, Block, banks
 from tests.exercises.test_notebooks import NOTEBOOKS, is_check, is_needed, statements_of
 
 OUTCOMES = ("named by a slip", "named by a fact", "unnamed", "accepted")
@@ -74,6 +75,11 @@ def corrections() -> dict[str, str]:
     return yaml.safe_load((HERE / "corrections.yml").read_text(encoding="utf-8")) or {}
 
 
+def unnamed() -> dict[str, str]:
+    """By the block's name the mistake that no slip names and no fact."""
+    return yaml.safe_load((HERE / "unnamed.yml").read_text(encoding="utf-8")) or {}
+
+
 def told(one: Held) -> str:
     """A block, the mistake that its author names and what the check says."""
     block = one.block
@@ -91,6 +97,7 @@ def tally(found: list[Held]) -> dict:
         "wrong": len(wrong),
         **{outcome: sum(one.outcome == outcome for one in wrong) for outcome in OUTCOMES},
         "right": len(right),
+        "without a name": [one.block.name for one in wrong if one.outcome == "unnamed"],
         "refused": [one.block.name for one in right if not one.verdict.passed],
         "passing": [one.block.name for one in wrong if one.verdict.passed],
         "corrected": len(found) - len(as_said),
@@ -101,11 +108,11 @@ def tally(found: list[Held]) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("half", choices=HALVES)
+    parser.add_argument("bank", choices=[*HALVES, *LATER], help="a half of the first bank, or a later one")
     parser.add_argument("checks", nargs="*", help="these alone; all of them if none is named")
     options = parser.parse_args()
     found = []
-    for block in blocks(options.half):
+    for block in banks()[options.bank]:
         if not options.checks or block.check in options.checks:
             found.append(held(block))
             print(told(found[-1]), flush=True)

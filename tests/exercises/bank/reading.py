@@ -3,13 +3,15 @@
 import ast
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 HERE = Path(__file__).parent
 LITERAL = HERE.parent / "literal"  # where the right functions of the same readers lie
+FIRST = range(1, 11)  # the readers of the first bank
+LATER = {"second": range(11, 16), "third": range(16, 21)}  # the readers of each later bank
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)
 HALVES = ("mend", "held_out")
@@ -37,13 +39,30 @@ class Block:
         return HALVES[drawn[0] % 2]
 
 
-def blocks(half: str | None = None) -> list[Block]:
-    """The blocks of one half, or all of them; of equal ones the first."""
+def banks() -> dict[str, list[Block]]:
+    """The blocks of each half of the first bank and of each later one, but for those that an earlier one has."""
+    first = different(folder / f"reader_{number}.txt" for folder in (HERE, LITERAL) for number in FIRST)
+    seen = set(map(key, first))
+    found = {half: [block for block in first if block.half == half] for half in HALVES}
+    for bank, readers in LATER.items():
+        paths = (HERE / "later" / f"reader_{number}.txt" for number in readers)
+        found[bank] = [block for block in different(paths) if key(block) not in seen]
+        seen.update(map(key, found[bank]))
+    return found
+
+
+def different(paths: Iterable[Path]) -> list[Block]:
+    """The blocks in these files, of equal ones the first. A reader may have written no wrong ones, or no right ones."""
     found = {}
-    for path in sorted([*HERE.glob("reader_*.txt"), *LITERAL.glob("reader_*.txt")]):
+    for path in filter(Path.exists, paths):
         for block in blocks_of(path):
-            found.setdefault((block.check, without_names(block.source)), block)
-    return [block for block in found.values() if half in (None, block.half)]
+            found.setdefault(key(block), block)
+    return list(found.values())
+
+
+def key(block: Block) -> tuple[str, str]:
+    """Equal for two functions that differ in names alone."""
+    return block.check, without_names(block.source)
 
 
 def blocks_of(path: Path) -> Iterator[Block]:

@@ -132,6 +132,15 @@ def relations_only(rewarded, asked):
     return [relation in relations for relation, _ in asked]
 
 
+@STEPS.slip(
+    "known",
+    "`<` asks for a proper subset: where training asks about one last pair alone, nothing counts as rewarded. Take `<=`, "
+    "or `in`.",
+)
+def proper_subset(rewarded, asked):
+    return [pair in rewarded and len(rewarded) > 1 for pair in asked]
+
+
 def draw(draw: Draw) -> Case:
     return {name: [_row(draw) for _ in range(draw.size())] for name in ("train_rows", "eval_rows")}
 

@@ -135,6 +135,15 @@ def added_up(cosines):
     return sum(cosines)
 
 
+@STEPS.slip(
+    "nearest",
+    "The search for the largest cosine begins at 0: a completion that points away from every answer earns 0.5. Begin with "
+    "the first cosine, or take `max`.",
+)
+def search_from_0(cosines):
+    return max(0.0, *cosines)
+
+
 def draw(draw: Draw) -> Case:
     said = draw.choice([" {w}", "{w}", " {w}, of course", " not {w}", " {w}\n", ""]).format(w=draw.choice(WORDS))
     return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": letters}

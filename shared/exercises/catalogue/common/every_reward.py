@@ -18,6 +18,10 @@ def first_completion_for_all(completions):
     return [completions[0]] * len(completions)
 
 
+def first_line_alone(completions):
+    return [text.partition("\n")[0] for text in completions]
+
+
 def returned_too_early(rewards):
     return rewards[:1]
 
@@ -28,6 +32,11 @@ def same_for_all(rewards):
 
 FIRST_COMPLETION_FOR_ALL = Slip.of(
     "texts", "Only the first completion is read. Go through all of them: one reward for each.", first_completion_for_all
+)
+FIRST_LINE_ALONE = Slip.of(
+    "texts",
+    "Only the first line of each completion is read. All of it counts, what stands behind a line break too.",
+    first_line_alone,
 )
 RETURNED_TOO_EARLY = Slip.of(
     "rewards",

@@ -1,5 +1,7 @@
 """Minus the mean log-probability of choices, with which the Bradley-Terry loss and DPO's end, and its slips."""
 
+import math
+
 import torch
 
 from shared.exercises.steps import Slip, Steps
@@ -51,6 +53,29 @@ def not_averaged(log_probability):
     return log_probability
 
 
+def logarithm_of_the_mean(margin):
+    return torch.sigmoid(margin).mean().log()
+
+
+def logarithm_of_the_mean_by_logarithms(log_probability):
+    return log_probability.logsumexp(dim=0) - math.log(len(log_probability))
+
+
+def clamped_at(most: float) -> Slip:
+    """The slip that keeps the margin within these bounds."""
+
+    def clamped(margin):
+        return margin.clamp(-most, most)
+
+    clamped.__name__ = f"clamped_at_{most}"
+    return Slip.of(
+        "margin",
+        "You clamp the margin: far on the wrong side the loss stops, and no gradient leads back. `logsigmoid` bears any "
+        "margin.",
+        clamped,
+    )
+
+
 def sign_missing(averaged):
     return averaged
 
@@ -84,6 +109,11 @@ NOT_AVERAGED = Slip.of(
     "You return one number for each pair. The loss is their mean, of which `backward` goes.",
     not_averaged,
 )
+LOGARITHMS_OF_THE_MEAN = [
+    Slip.of("averaged", "The logarithm is taken of the mean probability. Take the mean of the logarithms.", function)
+    for function in (logarithm_of_the_mean, logarithm_of_the_mean_by_logarithms)
+]
+MARGINS_CLAMPED = [clamped_at(most) for most in (10, 20, 30, 50, 88, 100)]
 SIGN_MISSING = Slip.of(
     "loss",
     "The sign is missing: a loss is minimised, and log-probabilities of choices are to rise.",

@@ -163,6 +163,11 @@ def half_without_blocks(blocks, earned):
     return [0.5 if pair is None else reward for pair, reward in zip(blocks, earned)]
 
 
+@STEPS.slip("sound", "Only the last line of the answer block is read. The whole block is to be one expression.")
+def last_line_read(blocks):
+    return [pair is not None and expression_of(pair[1].strip().split("\n")[-1]) is not None for pair in blocks]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)

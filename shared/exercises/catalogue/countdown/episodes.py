@@ -142,6 +142,15 @@ def call(function, case: Case):
 TEXTS = ("22", "10", "3", "so", "")
 
 
+@STEPS.slip(
+    "rewards",
+    "The first column of the rewards that you return is the sum of both. A column is a view of its table, which `+=` "
+    "changes: make a new tensor, such as `rewards.sum(dim=1)`.",
+)
+def added_in_place(formats, solved):
+    return torch.stack([formats + solved, solved], dim=1)
+
+
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
     model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))

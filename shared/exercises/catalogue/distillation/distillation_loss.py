@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.catalogue.common.token_mean import SLIPS, add_mean
 from shared.exercises.catalogue.distillation import reverse_kl as of_a_token
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -23,19 +24,7 @@ def per_token(logits, fixed):
     return (logps.exp() * (logps - fixed.log_softmax(dim=-1))).sum(dim=-1)
 
 
-@STEPS.step
-def masked(per_token, completion_mask):
-    return per_token.masked_fill(completion_mask == 0, 0.0)
-
-
-@STEPS.step
-def tokens(completion_mask):
-    return completion_mask.sum()
-
-
-@STEPS.step
-def loss(masked, tokens):
-    return masked.sum() / tokens
+add_mean(STEPS)
 
 
 @STEPS.slip(
@@ -53,38 +42,20 @@ def forward(logits, fixed):
     return (teacher_logps.exp() * (teacher_logps - logits.log_softmax(dim=-1))).sum(dim=-1)
 
 
-@STEPS.slip("masked", "The padding counts: nobody drew what stands there. Leave it out of the sum.")
-def padding_summed(per_token):
-    return per_token
+STEPS.add(*SLIPS)
 
 
-@STEPS.slip("tokens", "You divide by all places, padding among them. Divide by the number of real tokens.")
-def by_places(completion_mask):
-    return completion_mask.numel()
-
-
-@STEPS.slip("tokens", "You divide by the number of completions. Asked for is the mean over all real tokens.")
-def by_completions(completion_mask):
-    return len(completion_mask)
+@STEPS.slip("mean", "The sign is flipped: the loss is the divergence itself, and it is made small.")
+def negative(mean):
+    return -mean
 
 
 @STEPS.slip(
-    "loss",
-    "You average each completion first, then the completions: a token of a short one weighs more. Asked for is one mean "
-    "over all tokens.",
+    "tokens",
+    "You divide by the number of completions times the length of the longest. Divide by the number of real tokens.",
 )
-def by_completion_first(masked, completion_mask):
-    return (masked.sum(dim=1) / completion_mask.sum(dim=1)).mean()
-
-
-@STEPS.slip("loss", "You return the sum. Divide it by the number of real tokens.")
-def summed(masked):
-    return masked.sum()
-
-
-@STEPS.slip("loss", "The sign is flipped: the loss is the divergence itself, and it is made small.")
-def negative(loss):
-    return -loss
+def by_the_longest(completion_mask):
+    return len(completion_mask) * completion_mask.sum(dim=1).max()
 
 
 @STEPS.slip("logits", "The gradient is missing: the student learns through its logits. Do not detach them.")
@@ -127,4 +98,5 @@ EXERCISE = Exercise(
     needs=(of_a_token.EXERCISE,),
     draw=draw,
     boundary=boundary,
+    valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

@@ -1,22 +1,15 @@
 """The forward KL token by token: `forward_kl(logits, teacher_logits) -> kl (B, C)`, from (B, C, V) each."""
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common import divergence
 from shared.exercises.catalogue.distillation.reverse_kl import boundary, draw
 from shared.exercises.exercise import Exercise
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-
-
-@STEPS.step
-def logps(logits):
-    return logits.log_softmax(dim=-1)
-
-
-@STEPS.step
-def teacher_logps(teacher_logits):
-    return teacher_logits.log_softmax(dim=-1)
+STEPS.step(divergence.logps)
+STEPS.step(divergence.teacher_logps)
 
 
 @STEPS.step
@@ -29,9 +22,7 @@ def log_ratio(logps, teacher_logps):
     return teacher_logps - logps
 
 
-@STEPS.step
-def kl(weights, log_ratio):
-    return (weights * log_ratio).sum(dim=-1)
+STEPS.step(divergence.kl)
 
 
 @STEPS.slip(
@@ -61,21 +52,6 @@ def cross_entropy(weights, logps):
     return -(weights * logps).sum(dim=-1)
 
 
-@STEPS.slip("kl", "The sign is flipped: a KL is never negative. The teacher's logarithm comes first.")
-def negative(kl):
-    return -kl
-
-
-@STEPS.slip("kl", "You take the mean over the vocabulary. A KL is a sum: each term has its probability already.")
-def averaged_over_vocabulary(weights, log_ratio):
-    return (weights * log_ratio).mean(dim=-1)
-
-
-@STEPS.slip("kl", "The probabilities are missing: you sum the log-ratios over the vocabulary, each token alike.")
-def unweighted(log_ratio):
-    return log_ratio.sum(dim=-1)
-
-
 @STEPS.slip(
     "log_ratio",
     "You subtract logits. They are log-probabilities only after `log_softmax`: each distribution has a constant of its own.",
@@ -84,22 +60,30 @@ def difference_of_logits(logits, teacher_logits):
     return teacher_logits - logits
 
 
+@STEPS.slip(
+    "log_ratio",
+    "In the difference the teacher's logits stand for log-probabilities. They are none yet: take their log-softmax.",
+)
+def teacher_logits_in_the_difference(logps, teacher_logits):
+    return teacher_logits - logps
+
+
+@STEPS.slip(
+    "kl",
+    "You subtract one average entropy of all tokens from each cross-entropy. Each token has the teacher's entropy of its "
+    "own.",
+)
+def average_entropy(weights, logps, teacher_logps):
+    entropy = -(weights * teacher_logps).sum(dim=-1)
+    return -(weights * logps).sum(dim=-1) - entropy.mean()
+
+
 @STEPS.slip("logits", "The gradient is missing: the student learns through its logits. Do not detach them.")
 def gradient_missing(logits):
     return logits.detach()
 
 
-@STEPS.slip(
-    "logps", "The softmax runs along the wrong axis: over the tokens of the completion. The vocabulary is the last."
-)
-def along_tokens(logits):
-    return logits.log_softmax(dim=1)
-
-
-@STEPS.slip("kl", "You return one number. Keep one for each token, (B, C): the mask decides later which ones count.")
-def averaged(kl):
-    return kl.mean()
-
+STEPS.add(*divergence.SLIPS, *divergence.numbers_added("logps", "logits"))
 
 EXERCISE = Exercise(
     name="forward KL of a token",

@@ -3,22 +3,15 @@
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common import divergence
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-
-
-@STEPS.step
-def logps(logits):
-    return logits.log_softmax(dim=-1)
-
-
-@STEPS.step
-def teacher_logps(teacher_logits):
-    return teacher_logits.log_softmax(dim=-1)
+STEPS.step(divergence.logps)
+STEPS.step(divergence.teacher_logps)
 
 
 @STEPS.step
@@ -31,9 +24,7 @@ def log_ratio(logps, teacher_logps):
     return logps - teacher_logps
 
 
-@STEPS.step
-def kl(weights, log_ratio):
-    return (weights * log_ratio).sum(dim=-1)
+STEPS.step(divergence.kl)
 
 
 @STEPS.slip(
@@ -54,21 +45,6 @@ def weighted_by_teacher(teacher_logps):
     return teacher_logps.exp()
 
 
-@STEPS.slip("kl", "The sign is flipped: a KL is never negative. The student's logarithm comes first.")
-def negative(kl):
-    return -kl
-
-
-@STEPS.slip("kl", "You take the mean over the vocabulary. A KL is a sum: each term has its probability already.")
-def averaged_over_vocabulary(weights, log_ratio):
-    return (weights * log_ratio).mean(dim=-1)
-
-
-@STEPS.slip("kl", "The probabilities are missing: you sum the log-ratios over the vocabulary, each token alike.")
-def unweighted(log_ratio):
-    return log_ratio.sum(dim=-1)
-
-
 @STEPS.slip(
     "log_ratio",
     "You subtract logits. They are log-probabilities only after `log_softmax`: each distribution has a constant of its own.",
@@ -86,21 +62,12 @@ def gradient_missing(logits):
     return logits.detach()
 
 
-@STEPS.slip(
-    "logps", "The softmax runs along the wrong axis: over the tokens of the completion. The vocabulary is the last."
-)
-def along_tokens(logits):
-    return logits.log_softmax(dim=1)
-
-
-@STEPS.slip("kl", "You return one number. Keep one for each token, (B, C): the mask decides later which ones count.")
-def averaged(kl):
-    return kl.mean()
-
-
 @STEPS.slip("kl", "This is the entropy of the student with its sign flipped: the teacher does not occur.")
 def teacher_forgotten(weights, logps):
     return (weights * logps).sum(dim=-1)
+
+
+STEPS.add(*divergence.SLIPS, *divergence.numbers_added("teacher_logps", "teacher_logits"))
 
 
 def draw(draw: Draw) -> Case:
@@ -116,6 +83,8 @@ def boundary() -> list[Case]:
     pairs = [
         ([[[0.0, 0.0]]], [[[0.0, 0.0]]]),
         ([[[0.0, 0.0]]], [[[0.0, 1.0]]]),
+        ([[[0.0, 0.0]]], [[[0.0, -40.0]]]),
+        ([[[0.0, -40.0]]], [[[0.0, 0.0]]]),
         ([[[1.0, 2.0, 4.0]]], [[[1.0, 2.0, 4.0]]]),
         ([[[20.0, -20.0, 0.0], [1.0, 2.0, 4.0]]], [[[0.0, 10.0, 0.0], [4.0, 2.0, 1.0]]]),
         ([[[1.0, 0.0], [0.5, 2.0]], [[3.0, 3.0], [0.0, 1.0]]], [[[0.0, 2.0], [2.0, 0.5]], [[3.0, 0.0], [5.0, 1.0]]]),

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.catalogue.common.token_mean import SLIPS, add_mean
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
@@ -12,27 +13,15 @@ STEPS = Steps()
 
 
 @STEPS.step
-def log_ratio(sampler_logps, other_logps):
+def per_token(sampler_logps, other_logps):
     return sampler_logps - other_logps
 
 
-@STEPS.step
-def masked(log_ratio, completion_mask):
-    return log_ratio.masked_fill(completion_mask == 0, 0.0)
-
-
-@STEPS.step
-def tokens(completion_mask):
-    return completion_mask.sum()
-
-
-@STEPS.step
-def estimate(masked, tokens):
-    return masked.sum() / tokens
+add_mean(STEPS)
 
 
 @STEPS.slip(
-    "log_ratio",
+    "per_token",
     "You take the other's logarithm first: the mean is then minus the KL. Whoever sampled comes first.",
 )
 def other_first(sampler_logps, other_logps):
@@ -40,7 +29,7 @@ def other_first(sampler_logps, other_logps):
 
 
 @STEPS.slip(
-    "log_ratio",
+    "per_token",
     "You weight each log-ratio with the sampler's probability. The samples are drawn with it already: a likely token "
     "comes often, and would count twice.",
 )
@@ -48,48 +37,43 @@ def weighted_again(sampler_logps, other_logps):
     return sampler_logps.exp() * (sampler_logps - other_logps)
 
 
-@STEPS.slip("log_ratio", "This is the ratio of the probabilities. The KL is a mean of its logarithm.")
+@STEPS.slip("per_token", "This is the ratio of the probabilities. The KL is a mean of its logarithm.")
 def ratio(sampler_logps, other_logps):
     return (sampler_logps - other_logps).exp()
 
 
-@STEPS.slip("masked", "The padding counts: what stands there was drawn by nobody. Leave it out of the sum.")
-def padding_summed(log_ratio):
-    return log_ratio
-
-
-@STEPS.slip("tokens", "You divide by all places, padding among them. Divide by the number of real tokens.")
-def by_places(completion_mask):
-    return completion_mask.numel()
+STEPS.add(*SLIPS)
 
 
 @STEPS.slip(
-    "tokens", "You divide by the number of completions: that is the KL of a whole completion, and not of a token."
-)
-def by_completions(completion_mask):
-    return len(completion_mask)
-
-
-@STEPS.slip(
-    "estimate",
-    "You average each completion first, then the completions: a token of a short one weighs more. Asked for is one mean "
-    "over all tokens.",
-)
-def by_completion_first(masked, completion_mask):
-    return (masked.sum(dim=1) / completion_mask.sum(dim=1)).mean()
-
-
-@STEPS.slip("estimate", "You return the sum. Divide it by the number of real tokens.")
-def summed(masked):
-    return masked.sum()
-
-
-@STEPS.slip(
-    "estimate",
+    "mean",
     "You take the size of each log-ratio, without its sign. Single ones may be negative; their mean is the KL.",
 )
 def absolute(masked, tokens):
     return masked.abs().sum() / tokens
+
+
+@STEPS.slip(
+    "mean",
+    "You cut the estimate off at 0. A KL is never negative, but its estimate from few samples may be: cut off it is too "
+    "large on average.",
+)
+def cut_off_at_0(mean):
+    return mean.clamp(min=0)
+
+
+@STEPS.slip(
+    "masked", "The padding counts in `other_logps`: you mask the sampler's alone. Mask the difference of the two."
+)
+def sampler_alone_masked(sampler_logps, other_logps, completion_mask):
+    return sampler_logps * completion_mask - other_logps
+
+
+@STEPS.slip(
+    "masked", "The padding counts in `sampler_logps`: you mask the other's alone. Mask the difference of the two."
+)
+def other_alone_masked(sampler_logps, other_logps, completion_mask):
+    return sampler_logps - other_logps * completion_mask
 
 
 def draw(draw: Draw) -> Case:
@@ -127,4 +111,5 @@ EXERCISE = Exercise(
     relevant="completion_mask",
     draw=draw,
     boundary=boundary,
+    valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

@@ -83,6 +83,22 @@ def changed_in_place(rows, result):
     return rows
 
 
+@STEPS.slip(
+    "told",
+    "The prompt is stripped on the way: the teacher's loses the line break at its end. Put the header before the prompt "
+    "as it is.",
+)
+def stripped(rows, header):
+    return [header + row["prompt"].strip() for row in rows]
+
+
+@STEPS.slip(
+    "result", "All rows of your result are one and the same dict, that of the last one. Make a new dict for each row."
+)
+def one_dict(result):
+    return result[-1:] * len(result)
+
+
 NUMBERS = ((3, 8, 2), (5, 3), (10, 6, 1), (2, 2))
 SOLUTIONS = {(3, 8, 2): ("3 * 8 - 2", 22), (5, 3): ("5 + 3", 8), (10, 6, 1): ("(10 + 6) * 1", 16), (2, 2): ("2 + 2", 4)}
 

@@ -191,6 +191,11 @@ def prompt_scored_too(logits, input_ids):
     return logits[:, :-1].log_softmax(-1).gather(-1, input_ids[:, 1:, None])[..., 0]
 
 
+@STEPS.slip("logps", "The padding keeps its log-probabilities. They are 0 there: multiply by `completion_mask`.")
+def padding_kept(chosen):
+    return chosen
+
+
 @STEPS.slip("logps", "You add up the tokens: one number for each completion. Keep one for each token, (B, C).")
 def summed(chosen, completion_mask):
     return (chosen * completion_mask).sum(dim=1)
@@ -226,6 +231,15 @@ def positions_from_the_width(prompt_mask, completion_mask):
     B, P = prompt_mask.shape
     of_prompt = (prompt_mask.cumsum(dim=1) - 1).clamp(min=0)
     return torch.cat([of_prompt, torch.arange(P, P + completion_mask.size(1)).expand(B, -1)], dim=1)
+
+
+@STEPS.slip(
+    "logps",
+    "The mask lies one place behind the tokens: the first padding after the end keeps its log-probability. Multiply by "
+    "`completion_mask`, of which no place is cut off.",
+)
+def mask_one_place_behind(chosen, attention_mask, prompt_ids):
+    return chosen * attention_mask[:, prompt_ids.size(1) - 1 : -1]
 
 
 def draw(draw: Draw) -> Case:
@@ -285,7 +299,6 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     gradient="model",
-    relevant="completion_mask",
     valid=valid,
     tolerance=1e-3,
     draws=24,

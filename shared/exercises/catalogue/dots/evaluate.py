@@ -90,6 +90,14 @@ def first_row_only(rows):
     return rows[:1]
 
 
+@STEPS.slip(
+    "rows",
+    "A prompt that occurs twice is evaluated once: the keys of a dict are all different. Go through the rows themselves.",
+)
+def repeated_prompts_once(rows):
+    return list({row["prompt"]: row for row in rows}.values())
+
+
 @STEPS.slip("scored", "Completions and rewards are returned in the other order: the completions come first.")
 def returned_the_other_way(completions, rewards):
     return list(map(str, rewards.tolist())), rewards * 0
@@ -145,6 +153,8 @@ def first_one_repeated(model, prompts, num_generations, temperature):
 
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "answer": draw.choice(["3", "4", "12", "0"])} for name in "abcd"[: draw.size()]]
+    if draw.random() < 0.2:
+        rows.append(rows[0])
     return {
         "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
         "rows": rows,
@@ -157,7 +167,8 @@ def boundary() -> list[Case]:
     rows = [{"prompt": "a:", "answer": "3"}, {"prompt": "b:", "answer": "4"}]
     model = Speaker({"a:": " 3", "b:": " 3"}, {"a:": [" 4", " 3"], "b:": [" 4", " 5"]})
     greedy = {"model": model, "rows": rows, "temperature": 0.0, "num_generations": 1}
-    return [greedy | {"rows": rows[:1]}, greedy, greedy | {"temperature": 1.0, "num_generations": 2}]
+    sampled = greedy | {"temperature": 1.0, "num_generations": 2}
+    return [greedy | {"rows": rows[:1]}, greedy, sampled, greedy | {"rows": rows + rows[:1]}]
 
 
 EXERCISE = Exercise(

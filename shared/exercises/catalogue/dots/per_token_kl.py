@@ -162,6 +162,15 @@ def quotient_of_logarithms(logps, ref_logps):
     return ref_logps / logps
 
 
+@STEPS.slip(
+    "kl",
+    "This estimates the other direction, KL(reference || policy): its terms are weighted with the ratio. Asked for is "
+    "exp(log_r) - log_r - 1.",
+)
+def other_direction(ratio, subtracted):
+    return ratio * subtracted - ratio + 1
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-4, most=-0.01)

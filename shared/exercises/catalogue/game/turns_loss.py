@@ -181,7 +181,7 @@ EXERCISE = Exercise(
     contract="`f(logps (B, C), advantages (B,), mask (B, C)) -> loss`, -A x log-probability of a turn, a mean over all "
     "turns.",
     steps=STEPS,
-    arguments={"logps": Numbers("B C"), "advantages": Numbers("B"), "mask": Kind("B C")},
+    arguments={"logps": Numbers("B C", most=0.0), "advantages": Numbers("B"), "mask": Kind("B C")},
     result=TensorOf(""),
     gradient="logps",
     draw=draw,

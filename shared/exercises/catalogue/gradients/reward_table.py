@@ -102,6 +102,15 @@ class Hands(Things):
 LABELS = tuple(f" {label}" for label in poker.LABELS)
 
 
+@STEPS.slip(
+    "table",
+    "Each row has a single 1, at its first best completion. A prompt without a right completion has none, and one with two "
+    "has two: put in what the reward says of each.",
+)
+def best_alone(table):
+    return torch.nn.functional.one_hot(table.argmax(dim=1), table.size(1)).double()
+
+
 def draw(draw: Draw) -> Case:
     rows = draw.sample(poker.dataset("train", 40, seed=0), draw.size())
     others = (" pair", "", " two pair or flush", " Flush", "flush\nHand:")

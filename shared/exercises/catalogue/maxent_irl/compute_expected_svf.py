@@ -174,6 +174,17 @@ def likeliest_action(policy):
     return np.eye(policy.shape[1])[policy.argmax(axis=1)]
 
 
+@STEPS.slip(
+    "chain",
+    "Only the step from a terminal state to itself is taken out: who has arrived may still walk out of it. Set the whole "
+    "row to 0.",
+)
+def staying_alone_taken_out(moving, terminal):
+    chain = moving.copy()
+    chain[terminal, terminal] = 0.0
+    return chain
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     S = len(world["P"])

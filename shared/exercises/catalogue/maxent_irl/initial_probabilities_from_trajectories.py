@@ -99,6 +99,11 @@ def divided_by_the_largest(counts):
     return counts / counts.max()
 
 
+@STEPS.slip("shares", "You divide without a rest, `//`: every share below 1 becomes 0. Divide with `/`.")
+def without_rest(counts, trajectories):
+    return counts // len(trajectories)
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size()
     return {"n_states": S, "trajectories": [drawn_walk(draw, S) for _ in range(draw.size())]}

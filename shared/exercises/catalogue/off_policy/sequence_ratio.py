@@ -143,6 +143,11 @@ def one_token_less(lengths):
     return (lengths - 1).clamp(min=1)
 
 
+@STEPS.slip("lengths", "You divide by the mean length of the batch. Each completion has a length of its own.")
+def mean_length(completion_mask):
+    return completion_mask.sum(dim=1).float().mean()
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -168,6 +168,14 @@ def one_missing_above(epsilon_high):
     return epsilon_high
 
 
+@STEPS.slip(
+    "clipped_ratio",
+    "The larger of the two epsilons is used on both sides. The range is from 1 - epsilon to 1 + epsilon_high.",
+)
+def larger_epsilon_twice(ratio, epsilon, epsilon_high):
+    return ratio.clamp(1 - max(epsilon, epsilon_high), 1 + max(epsilon, epsilon_high))
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -180,6 +180,15 @@ def constants_weigh_padding(completion_mask, of_grpo, max_length):
     return {"grpo": of_grpo, **constants}
 
 
+@STEPS.slip(
+    "of_grpo",
+    "Under grpo you divide by how many completions have a token at that place, a sum over dim=0. Divide by the length of "
+    "the completion, the sum over dim=1.",
+)
+def grpo_by_place(completion_mask):
+    return completion_mask / (len(completion_mask) * completion_mask.sum(dim=0).clamp(min=1))
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -25,6 +25,11 @@ def weighted(prompts, completions, answer, weight, **columns):
     return [paid * float(said.strip() == label) for said, label, paid in zip(completions, answer, weight, strict=True)]
 
 
+def pointed(prompts, completions, answer, points, **columns):
+    """The row's points for the right label."""
+    return weighted(prompts, completions, answer, points)
+
+
 def anywhere(prompts, completions, answer, **columns):
     """1 where the right label stands in the prompt or the completion."""
     return [float(label in prompt + said) for prompt, said, label in zip(prompts, completions, answer, strict=True)]
@@ -35,7 +40,8 @@ def behind_a_space(prompts, completions, answer, **columns):
     return [float(said == f" {label}") for said, label in zip(completions, answer, strict=True)]
 
 
-REWARDS = (right, weighted, anywhere, behind_a_space)
+REWARDS = (right, weighted, pointed, anywhere, behind_a_space)
+READS = {weighted: "weight", pointed: "points"}  # the column that a reward reads besides the answer
 
 
 @STEPS.step
@@ -134,6 +140,15 @@ def only_the_answers(rows):
     return {"answer": [row["answer"] for row in rows]}
 
 
+@STEPS.slip(
+    "columns",
+    "The reward gets the columns `answer` and `weight`, by names that you wrote down. Rows may have others, and a reward "
+    "may read them: hand over every column by its name, `**columns`.",
+)
+def answers_and_weights_alone(rows):
+    return {"answer": [row["answer"] for row in rows], "weight": [row.get("weight", 1.0) for row in rows]}
+
+
 @STEPS.slip("columns", "Every row gets the first row's columns. Each has its own answer and weight.")
 def first_columns_for_all(columns):
     return {name: values[:1] * len(values) for name, values in columns.items()}
@@ -166,7 +181,7 @@ class Reward(Kind):
         return False
 
     def in_words(self, value) -> str:
-        return f"that pays {value.__doc__.rstrip('.')}"
+        return f"that pays {value.__doc__[0].lower()}{value.__doc__[1:].rstrip('.')}"
 
 
 @dataclass(frozen=True)
@@ -174,7 +189,7 @@ class Hands(Things):
     """Rows, of which a verdict shows all columns."""
 
     def amount(self, value) -> int:
-        return 3 * len(value)
+        return sum(map(len, value))
 
 
 def call(function, case: Case):
@@ -202,23 +217,31 @@ def space_missing(rows, labels):
 
 def draw(draw: Draw) -> Case:
     known = draw.sample(LABELS, draw.size(3, least=2))
-    rows = [
-        {"prompt": draw.choice(PROMPTS), "answer": draw.choice(known), "weight": draw.choice([1.0, 2.0, 3.0, 1.5])}
-        for _ in range(draw.size(5))
-    ]
-    labels = draw.sample(LABELS, draw.size(4))
-    return {"reward": draw.choice(REWARDS), "rows": rows, "labels": labels}
+    reward = draw.choice(REWARDS)
+    rows = [{"prompt": draw.choice(PROMPTS), "answer": draw.choice(known)} for _ in range(draw.size(5))]
+    column = READS.get(reward) or draw.choice(["", "weight", "points"])
+    for row in rows if column else ():
+        row[column] = draw.choice([1.0, 2.0, 3.0, 1.5])
+    return {"reward": reward, "rows": rows, "labels": draw.sample(LABELS, draw.size(4))}
 
 
 def boundary() -> list[Case]:
     """One row; a label that no row has; a prompt that holds the answer; weights; every label as often."""
-    plain = {"prompt": "Hand: A♠\nType:", "answer": "flush", "weight": 2.0}
-    other = plain | {"answer": "one pair", "weight": 1.0}
+    plain = {"prompt": "Hand: A♠\nType:", "answer": "flush"}
+    other = plain | {"answer": "one pair"}
     told = plain | {"prompt": "Types: flush, one pair\nType:"}
-    both = ["flush", "one pair"]
     sets = [[plain], [plain, other], [plain, plain, other], [told, plain], [plain, told, other, other]]
-    cases = [{"reward": reward, "rows": rows, "labels": both} for reward in REWARDS for rows in sets]
+    cases = [
+        {"reward": reward, "rows": [row | paid_by(reward, row) for row in rows], "labels": ["flush", "one pair"]}
+        for reward in REWARDS
+        for rows in sets
+    ]
     return [*cases, {"reward": right, "rows": [plain, other, other], "labels": ["straight"]}]
+
+
+def paid_by(reward, row: dict) -> dict:
+    """The column that the reward reads: 2 for a flush, 1 for anything else."""
+    return {READS[reward]: 2.0 if row["answer"] == "flush" else 1.0} if reward in READS else {}
 
 
 EXERCISE = Exercise(

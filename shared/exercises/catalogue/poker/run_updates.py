@@ -259,6 +259,21 @@ def one_alone(steps):
     return range(1)
 
 
+@STEPS.slip(
+    "updates",
+    "A step whose loss is 0 is left out. GRPO's loss is 0 wherever the policy has not moved yet, and its gradient is not: "
+    "make the update.",
+)
+def loss_of_0_left_out(losses, backward, clip, move, clear):
+    for loss in losses:
+        if loss.abs() < 1e-6:
+            continue
+        backward(loss)
+        clip()
+        move()
+        clear()
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(3), draw.size(3, least=2)
     return {

@@ -235,6 +235,32 @@ def one_later_difference(real_deltas, decay):
     return real_deltas + decay * later
 
 
+@STEPS.slip(
+    "accumulated",
+    "Each difference is weighted with lambda to the power of its place in the completion. The power counts from the token "
+    "whose advantage it is: its own difference has the weight 1.",
+)
+def powers_from_the_start(real_deltas, decay):
+    weighted = real_deltas * decay ** torch.arange(real_deltas.size(1))
+    return weighted.flip(1).cumsum(dim=1).flip(1)
+
+
+@STEPS.slip(
+    "accumulated",
+    "A reward ends the episode in yours: neither the next value nor what comes later reaches across it. Only the "
+    "completion's end does that.",
+)
+def ended_by_a_reward(real_rewards, following, real_values, completion_mask, decay):
+    goes_on = (real_rewards == 0).float()
+    deltas = (real_rewards + following * goes_on - real_values) * completion_mask
+    collected = []
+    running = torch.zeros_like(deltas[:, 0])
+    for delta, onward in zip(reversed(deltas.unbind(dim=1)), reversed(goes_on.unbind(dim=1))):
+        running = delta + decay * onward * running
+        collected.append(running)
+    return torch.stack(collected[::-1], dim=1)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = draw.mask(B, C)

@@ -5,6 +5,7 @@ import re
 from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
+    FIRST_LINE_ALONE,
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
@@ -64,7 +65,7 @@ def prompt_cut_off(prompts, completions):
     return [completion[len(prompt) :] for prompt, completion in zip(prompts, completions)]
 
 
-STEPS.add(FIRST_COMPLETION_FOR_ALL)
+STEPS.add(FIRST_COMPLETION_FOR_ALL, FIRST_LINE_ALONE)
 
 
 @STEPS.slip("counts", "You count sentences, the pieces between full stops, which are one more than the full stops.")
@@ -118,6 +119,7 @@ SAID = (
     " said 3.5",
     " why? no! yes.",
     "a.b. c",
+    " slept.\nhe sang.",
 )
 
 
@@ -182,7 +184,7 @@ def draw(draw: Draw) -> Case:
 
 
 def _text(draw: Draw) -> str:
-    return "".join(draw.some([".", ". ", " word", "...", "!", "?", "3.5"], draw.choice([1, 3, 8, 20])))
+    return "".join(draw.some([".", ". ", " word", "...", "!", "?", "3.5", "\n"], draw.choice([1, 3, 8, 20])))
 
 
 def boundary() -> list[Case]:

@@ -128,6 +128,24 @@ def averaged(objective):
     return objective.mean()
 
 
+@STEPS.slip(
+    "objective",
+    "The product of ratio and advantage is bounded: with an advantage of 2 the ratio stops at half of the bound. Bound the "
+    "ratio alone.",
+)
+def product_bounded(ratio, column, bound, logps):
+    return (ratio * column).clamp(-bound, bound).detach() * logps
+
+
+@STEPS.slip(
+    "column",
+    "The advantages run along the tokens: (B,) against (B, C) lines up with the columns when B equals C. Write "
+    "`advantages[:, None]`.",
+)
+def advantages_along_tokens(advantages):
+    return advantages
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-3.0, most=-0.1)
@@ -163,8 +181,8 @@ EXERCISE = Exercise(
     "ratio as their fixed weight.",
     steps=STEPS,
     arguments={
-        "logps": Numbers("B C"),
-        "old_logps": Numbers("B C"),
+        "logps": Numbers("B C", most=0.0),
+        "old_logps": Numbers("B C", most=0.0),
         "advantages": Numbers("B"),
         "bound": Scalar(usual=5.0, simple=(1.0, 2.0)),
     },

@@ -137,6 +137,11 @@ def share(mean, exact):
     return mean @ exact / exact.norm() ** 2
 
 
+@STEPS.slip("cosine", "The cosine has lost its sign: a gradient that points backwards looks like a good one.")
+def sign_lost(cosine):
+    return cosine.abs()
+
+
 @STEPS.slip("mean", "You add the draws up in place of their mean.")
 def summed(draws):
     return draws.sum(dim=0)

@@ -19,7 +19,7 @@ GOOD = "1 at a ratio of 1; finite, at least 0 and at most 100 at any other; each
 
 
 @STEPS.step
-def weight(ratio, advantages):
+def weight(ratio):
     """One of many that will do."""
     return 2 * ratio / (1 + ratio)
 

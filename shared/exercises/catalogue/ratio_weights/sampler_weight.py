@@ -103,6 +103,26 @@ def averaged(weight):
     return weight.mean()
 
 
+@STEPS.slip("real", "Padding counts in `sampler_logps`: you mask `logps` alone. Mask the difference of the two.")
+def logps_alone_masked(logps, sampler_logps, completion_mask):
+    return logps * completion_mask - sampler_logps
+
+
+@STEPS.slip("real", "Padding counts in `logps`: you mask `sampler_logps` alone. Mask the difference of the two.")
+def sampler_alone_masked(logps, sampler_logps, completion_mask):
+    return logps - sampler_logps * completion_mask
+
+
+@STEPS.slip(
+    "ratio",
+    "You divide the probabilities of whole completions. Of a long one both are rounded to 0, and the quotient is nan: "
+    "subtract the logarithms first, then exp.",
+)
+def quotient_of_probabilities(logps, sampler_logps, completion_mask):
+    above, below = (torch.where(completion_mask == 1, own, 0.0).sum(dim=1).exp() for own in (logps, sampler_logps))
+    return above / below
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)
@@ -121,11 +141,13 @@ def boundary() -> list[Case]:
     logps = torch.full((3, 3), -1.0)
     mask = torch.tensor([[1, 1, 0], [1, 1, 1], [1, 1, 1]])
     one = -torch.ones(1, 1)
+    long = torch.full((1, 2), -60.0)
     return [
         {"logps": one, "sampler_logps": one.clone(), "completion_mask": torch.ones(1, 1).long(), "bound": 3.0},
         {"logps": logps, "sampler_logps": logps - ratios.log(), "completion_mask": mask, "bound": 3.0},
         {"logps": logps[2:], "sampler_logps": (logps - ratios.log())[2:], "completion_mask": mask[2:], "bound": 2.0},
         {"logps": logps[:1], "sampler_logps": logps[:1] - 0.5, "completion_mask": mask[:1], "bound": 2.0},
+        {"logps": long, "sampler_logps": long - 0.25, "completion_mask": torch.ones(1, 2).long(), "bound": 3.0},
     ]
 
 
@@ -136,12 +158,13 @@ EXERCISE = Exercise(
     "whole completion.",
     steps=STEPS,
     arguments={
-        "logps": Numbers("B C"),
-        "sampler_logps": Numbers("B C"),
+        "logps": Numbers("B C", most=0.0),
+        "sampler_logps": Numbers("B C", most=0.0),
         "completion_mask": Mask("B C"),
         "bound": Scalar(usual=3.0, simple=(1.0, 2.0)),
     },
     result=TensorOf("B"),
     draw=draw,
     boundary=boundary,
+    valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

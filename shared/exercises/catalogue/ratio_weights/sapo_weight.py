@@ -117,6 +117,23 @@ def negative(weight):
     return -weight
 
 
+@STEPS.slip("gate", "The brackets are wrong: you take tau times the ratio, and 1 off that. It is tau x (ratio - 1).")
+def brackets_wrong(tau, ratio):
+    return torch.sigmoid(tau * ratio - 1)
+
+
+@STEPS.slip(
+    "tau", "One tau serves the whole batch, by the sign of the mean advantage. Each token's goes by its own advantage."
+)
+def by_the_mean_advantage(advantages, tau_pos, tau_neg):
+    return torch.full_like(advantages, tau_pos if advantages.mean() > 0 else tau_neg)
+
+
+@STEPS.slip("tau", "An advantage of exactly 0 gets `tau_pos`. Positive ones alone do: at 0 and below it is `tau_neg`.")
+def zero_as_positive(advantages, tau_pos, tau_neg):
+    return torch.where(advantages >= 0, tau_pos, tau_neg)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     return {

@@ -24,7 +24,17 @@ GRAPH_KEPT = (
 
 def some_loss(logps, old_logps, advantages, ref_logps, beta, epsilon):
     """A loss of some completions, from (n,) tensors: their mean. Not GSPO's, which the same box asks for: no clipping."""
-    return (beta * (logps - ref_logps) ** 2 - torch.exp(logps - old_logps) * advantages).mean()
+    penalty = beta * (logps - ref_logps) ** 2
+    return (penalty - torch.exp(logps - old_logps) * advantages - epsilon * logps).mean()
+
+
+def old_logps_of(logps):
+    """Those of the policy that sampled, from which this one has moved on."""
+    return logps.detach() + 0.25
+
+
+def ref_logps_of(logps):
+    return logps.detach() - 0.5
 
 
 @STEPS.step
@@ -40,12 +50,25 @@ def own_advantages(chunks, advantages):
 
 
 @STEPS.step
-def means(chunks, own_advantages, logps):
-    """The mean loss of each part, before any update: the ratios are 1."""
-    return [
-        some_loss(logps[chosen], logps[chosen].detach(), of_part, logps[chosen].detach() - 0.5, BETA, EPSILON)
-        for chosen, of_part in zip(chunks, own_advantages)
-    ]
+def own_logps(chunks, logps):
+    """The log-probabilities of each part's completions."""
+    return [logps[chosen] for chosen in chunks]
+
+
+@STEPS.step
+def old_logps(own_logps):
+    return [old_logps_of(own) for own in own_logps]
+
+
+@STEPS.step
+def ref_logps(own_logps):
+    return [ref_logps_of(own) for own in own_logps]
+
+
+@STEPS.step
+def means(own_logps, old_logps, own_advantages, ref_logps):
+    """The mean loss of each part."""
+    return [some_loss(*of_part, BETA, EPSILON) for of_part in zip(own_logps, old_logps, own_advantages, ref_logps)]
 
 
 @STEPS.step
@@ -150,6 +173,34 @@ def gradient_not_weighted(means):
         part.backward()
 
 
+@STEPS.slip("loss", "The loss is weighted twice: before the backward pass, and again where it is added up.")
+def loss_weighted_twice(backward, weighted, shares):
+    return sum(part.item() * share for part, share in zip(weighted, shares))
+
+
+@STEPS.slip(
+    "old_logps",
+    "The old log-probabilities are the present ones, detached: the ratio is always 1, and nothing is clipped however far "
+    "the policy has moved. Take those of `sequence_logps`.",
+)
+def present_for_old(own_logps):
+    return [own.detach() for own in own_logps]
+
+
+@STEPS.slip(
+    "means",
+    "The old and the reference's log-probabilities are exchanged. `gspo_loss` takes the old ones second and the "
+    "reference's fourth.",
+)
+def old_and_reference_exchanged(own_logps, old_logps, own_advantages, ref_logps):
+    return means(own_logps, ref_logps, own_advantages, old_logps)
+
+
+@STEPS.slip("means", "Beta and epsilon are exchanged. `gspo_loss` takes beta first.")
+def beta_and_epsilon_exchanged(own_logps, old_logps, own_advantages, ref_logps):
+    return [some_loss(*of_part, EPSILON, BETA) for of_part in zip(own_logps, old_logps, own_advantages, ref_logps)]
+
+
 def call(function, case: Case):
     """(1 + B,): the loss, and the gradient by each completion's log-probability."""
     advantages, values, G, parts = case.values()
@@ -162,7 +213,7 @@ def call(function, case: Case):
 
         def sequence_logps(part):
             own = logps[part.completion_ids[:, 0]]
-            return own, own.detach(), own.detach() - 0.5
+            return own, old_logps_of(own), ref_logps_of(own)
 
         stand_ins = (sequence_logps, some_loss, policy, G, BETA, EPSILON)
         with standing_in(function, **dict(zip(STAND_INS, stand_ins, strict=True))):
@@ -201,7 +252,7 @@ EXERCISE = Exercise(
         "G": Size(axis="G", usual=8),
         "parts": Scalar(usual=1, simple=(1, 2)),
     },
-    result=TensorOf("F"),
+    result=TensorOf("H", names=("loss",)),
     draw=draw,
     boundary=boundary,
     valid=lambda case: case["G"] > 0 and len(case["advantages"]) >= case["G"] and case["parts"] >= 1,

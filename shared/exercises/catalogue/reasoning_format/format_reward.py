@@ -192,6 +192,8 @@ SAID = (
     tagged("so <answer>", "42"),
     tagged("so\n</think>\nmore", "42"),
     tagged("a", "4"),
+    tagged("3 < 5", "42"),
+    tagged("so", "7 > 5"),
     tagged("so", "42\n</answer>\n43"),
     tagged("so", "42\n</answer>\n<answer>\n43"),
     "</answer>\n42\n<answer>\n</think>\nso\n<think>",
@@ -218,6 +220,32 @@ def half_for_one_block(kept, texts):
 @STEPS.slip("inside", "A block of one character is refused. It is not empty: `.+` is enough.")
 def two_characters():
     return "..+?"
+
+
+@STEPS.slip(
+    "pattern",
+    "Lines may stand between the two blocks in yours. The answer block follows at once: `</think>`, a line end, `<answer>`.",
+)
+def lines_between(inside):
+    return rf"<think>\n{inside}\n</think>\n(?:.*\n)?<answer>\n{inside}\n</answer>"
+
+
+@STEPS.slip(
+    "inside",
+    "A block that holds `<` is refused, such as one about 3 < 5. What stands in a block is free, as long as no tag "
+    "occurs twice.",
+)
+def no_less_than_sign():
+    return "[^<]+?"
+
+
+@STEPS.slip(
+    "inside",
+    "A block that holds `<` or `>` is refused, such as one about 3 < 5. What stands in a block is free, as long as no tag "
+    "occurs twice.",
+)
+def no_angle_brackets():
+    return "[^<>]+?"
 
 
 def draw(draw: Draw) -> Case:

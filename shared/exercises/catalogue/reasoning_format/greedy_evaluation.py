@@ -75,6 +75,14 @@ def first_row_only(rows):
     return rows[:1]
 
 
+@STEPS.slip(
+    "rows",
+    "A prompt that occurs twice is evaluated once: the keys of a dict are all different. Go through the rows themselves.",
+)
+def repeated_prompts_once(rows):
+    return list({row["prompt"]: row for row in rows}.values())
+
+
 @STEPS.slip("scored", "The two rewards are exchanged: format comes first, then correctness.")
 def rewards_exchanged(completions, formatted, correct):
     return completions, correct, formatted
@@ -134,6 +142,8 @@ def taken_apart_by_rows(completions, formatted, correct):
 
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43", "0"])} for name in "abcd"[: draw.size()]]
+    if draw.random() < 0.2:
+        rows.append(rows[0])
     return {"rows": rows, "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))}
 
 
@@ -141,7 +151,7 @@ def boundary() -> list[Case]:
     rows = [{"prompt": "a:", "answer": "42"}, {"prompt": "b:", "answer": "43"}]
     right, wrong = TEXTS[0], TEXTS[3]
     model = Speaker({"a:": right, "b:": right}, {"a:": [wrong], "b:": [right]})
-    return [{"rows": rows[:1], "model": model}, {"rows": rows, "model": model}]
+    return [{"rows": part, "model": model} for part in (rows[:1], rows, rows + rows[:1])]
 
 
 EXERCISE = Exercise(

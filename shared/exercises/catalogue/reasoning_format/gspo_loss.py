@@ -125,6 +125,26 @@ def advantages_normalised(advantages):
     return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
 
 
+@STEPS.slip(
+    "penalty",
+    "The differences are averaged, and one k3 is made of their mean: those of opposite sign cancel. Make a k3 for each "
+    "completion, then average.",
+)
+def of_the_mean_difference(distance):
+    mean = distance.mean()
+    return torch.exp(mean) - mean - 1
+
+
+@STEPS.slip(
+    "loss",
+    "You average over the completions with an advantage other than 0 alone. The others count in B, and their penalty in "
+    "the sum.",
+)
+def over_those_with_an_advantage(per_completion, advantages):
+    counts = advantages != 0
+    return (per_completion * counts).sum() / counts.sum().clamp(min=1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(4)
     old = draw.numbers(B, least=-2, most=-0.1)

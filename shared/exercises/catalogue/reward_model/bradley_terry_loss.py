@@ -6,7 +6,9 @@ from shared.exercises.arguments import Numbers
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
+    LOGARITHMS_OF_THE_MEAN,
     MARGIN_ITSELF,
+    MARGINS_CLAMPED,
     NOT_AVERAGED,
     NUMBERS_ADDED,
     SIGN_MISSING,
@@ -95,9 +97,7 @@ def every_pair(chosen, rejected):
     return chosen[:, None] - rejected[None, :]
 
 
-@STEPS.slip("averaged", "The logarithm is taken of the mean probability. Take the mean of the logarithms.")
-def logarithm_of_the_mean(margin):
-    return torch.sigmoid(margin).mean().log()
+STEPS.add(*LOGARITHMS_OF_THE_MEAN, *MARGINS_CLAMPED)
 
 
 @STEPS.slip(

@@ -166,6 +166,22 @@ def likeliest_alone(logps, difference):
     return difference.gather(-1, logps.argmax(dim=-1, keepdim=True))[..., 0]
 
 
+SHIFTED_AGAIN = (
+    "You shift by one, and a token of each completion is left out. `logits` are those that its tokens were drawn from: no "
+    "shift is left to do."
+)
+
+
+@STEPS.slip("per_completion", SHIFTED_AGAIN)
+def shifted_again(per_token, completion_mask):
+    return (per_token[:, :-1] * completion_mask[:, 1:]).sum(dim=1)
+
+
+@STEPS.slip("per_completion", SHIFTED_AGAIN)
+def first_left_out(kept):
+    return kept[:, 1:].sum(dim=1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     C = draw.size(3)

@@ -6,7 +6,9 @@ from shared.exercises.arguments import Numbers, Scalar
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
+    LOGARITHMS_OF_THE_MEAN,
     MARGIN_ITSELF,
+    MARGINS_CLAMPED,
     NOT_AVERAGED,
     NUMBERS_ADDED,
     SIGN_MISSING,
@@ -18,6 +20,7 @@ from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+EACH_BY_ITSELF = "You take the log-sigmoid of each completion's implicit reward by itself. It is taken of their difference, the margin."
 
 
 @STEPS.step
@@ -157,9 +160,31 @@ def mean_margin(of_chosen, of_rejected, beta):
     return beta * (of_chosen - of_rejected).mean()
 
 
-@STEPS.slip("averaged", "The logarithm is taken of the mean probability. Take the mean of the logarithms.")
-def logarithm_of_the_mean(margin):
-    return torch.sigmoid(margin).mean().log()
+STEPS.add(*LOGARITHMS_OF_THE_MEAN, *MARGINS_CLAMPED)
+
+
+@STEPS.slip("log_probability", EACH_BY_ITSELF)
+def each_by_itself(of_chosen, of_rejected, beta):
+    return sides(of_chosen, of_rejected, beta) / 2
+
+
+@STEPS.slip("log_probability", EACH_BY_ITSELF)
+def each_by_itself_added_up(of_chosen, of_rejected, beta):
+    return sides(of_chosen, of_rejected, beta)
+
+
+def sides(of_chosen, of_rejected, beta):
+    """The log-sigmoids of the chosen completion's implicit reward and of minus the rejected one's, added up."""
+    return torch.nn.functional.logsigmoid(beta * of_chosen) + torch.nn.functional.logsigmoid(-beta * of_rejected)
+
+
+@STEPS.slip(
+    "of_chosen",
+    "The chosen completion's implicit reward is kept from falling below 0. Only the difference of the two counts: let it "
+    "fall.",
+)
+def chosen_kept_above_0(chosen, ref_chosen):
+    return (chosen - ref_chosen).clamp(min=0)
 
 
 def draw(draw: Draw) -> Case:

@@ -1,7 +1,14 @@
 """A reward to hide: `gold_reward(prompts, completions, **columns) -> list of floats`, minus |words per sentence - 6|."""
 
+import re
+
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.common.every_reward import RETURNED_TOO_EARLY, SAME_FOR_ALL, as_score_calls
+from shared.exercises.catalogue.common.every_reward import (
+    FIRST_LINE_ALONE,
+    RETURNED_TOO_EARLY,
+    SAME_FOR_ALL,
+    as_score_calls,
+)
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
@@ -49,6 +56,9 @@ def prompt_read_as_well(prompts, completions):
 @STEPS.slip("texts", "Your reward reads the prompt instead of the completion.")
 def prompt_read_instead(prompts):
     return prompts
+
+
+STEPS.add(FIRST_LINE_ALONE)
 
 
 @STEPS.slip("sentences", "You count the pieces between full stops, which are one more than the full stops.")
@@ -116,6 +126,7 @@ SAID = (
     " slept.he sang.",
     " slept. . he sang",
     " opened a box because the wind was strong and the night was long.",
+    " slept.\nhe sang to the old dog.",
 )
 
 
@@ -159,6 +170,29 @@ def each_sentence_by_itself(texts):
     return found
 
 
+@STEPS.slip(
+    "distances",
+    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence.",
+)
+def each_piece_by_itself(texts):
+    found = []
+    for text in texts:
+        lengths = [len(piece.split()) for piece in text.split(".")]
+        if len(lengths) > 1 and lengths[-1] == 0:
+            lengths.pop()
+        found.append(sum(abs(length - 6) for length in lengths) / len(lengths))
+    return found
+
+
+@STEPS.slip(
+    "words",
+    'Runs of letters count as words: "don\'t" is two of them then, and 12 is none. A word is what `split` leaves between '
+    "blanks.",
+)
+def runs_of_letters(texts):
+    return [len(re.findall(r"[A-Za-z]+", text)) for text in texts]
+
+
 @STEPS.slip("rewards", "An empty completion earns 0 in yours, the most there is. It has no words: -6.")
 def nothing_for_the_empty(distances, texts):
     return [float(-distance) if text.strip() else 0.0 for distance, text in zip(distances, texts)]
@@ -188,7 +222,9 @@ def draw(draw: Draw) -> Case:
 
 
 def _text(draw: Draw) -> str:
-    return "".join(draw.some([".", " he", " word", " boat", ", and", " was late.", " the"], draw.choice([1, 4, 9, 16])))
+    return "".join(
+        draw.some([".", " he", " word", " boat", ", and", " was late.", " the", "\n"], draw.choice([1, 4, 9, 16]))
+    )
 
 
 def boundary() -> list[Case]:

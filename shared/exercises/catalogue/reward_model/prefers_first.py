@@ -10,6 +10,7 @@ from shared.exercises.steps import Steps
 
 STEPS = Steps()
 TIE = 1e-4  # so near to the probability a number from 0 to 1 may fall on either side by rounding
+PAIRS = [(-1, -1, 0.4), (-1, -1, 0.6), (0, -1, 0.7), (0, -1, 0.75), (-1, 0, 0.2)]
 
 
 @STEPS.step
@@ -125,6 +126,22 @@ def noise_squared(difference, noise):
     return difference / noise**2
 
 
+@STEPS.slip(
+    "probability",
+    "You divide by the noise how far the probability lies from one half. Divide the difference of the rewards, before the "
+    "sigmoid.",
+)
+def drawn_to_one_half(difference, noise):
+    return 0.5 + (torch.sigmoid(difference) - 0.5) / noise
+
+
+@STEPS.slip(
+    "difference", "One probability decides all pairs, that of the mean rewards. Each pair has a margin of its own."
+)
+def mean_margin(first, second):
+    return (first.mean() - second.mean()).expand_as(first)
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {
@@ -138,7 +155,7 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     """Equal rewards with a number on either side of one half, and a better one that loses."""
     cases = []
-    for first, second, uniform in [(-1, -1, 0.4), (-1, -1, 0.6), (0, -1, 0.7), (0, -1, 0.75), (-1, 0, 0.2)]:
+    for first, second, uniform in PAIRS:
         cases.append(
             {
                 "first": torch.tensor([float(first)]),

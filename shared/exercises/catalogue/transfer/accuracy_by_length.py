@@ -120,7 +120,7 @@ def share_last(table):
 
 
 def call(function, case: Case):
-    """(K, 4): each length with its three numbers, the shortest first."""
+    """(4, L): the lengths, the shortest first, and a row for each of their three numbers."""
     found = function(*case.values())
     if not isinstance(found, dict):
         raise NotAResult(f"it returns {named(found)}; return a dict from each length to (share, low, high).")
@@ -130,7 +130,7 @@ def call(function, case: Case):
         if not isinstance(triple, tuple | list) or len(triple) != 3:
             raise NotAResult(f"for length {length} it has {named(triple)}; give the three numbers (share, low, high).")
         rows.append([float(length), *(float(number) for number in triple)])
-    return torch.tensor(rows)
+    return torch.tensor(rows).view(-1, 4).T
 
 
 @STEPS.slip(
@@ -194,6 +194,15 @@ def middle_for_share(table, centres):
     return {length: (centres[length], low, high) for length, (_, low, high) in table.items()}
 
 
+@STEPS.slip("halves", "Below the root 1.96 is written down in the place of `z`.")
+def usual_z_below_the_root(shares, counts, z):
+    found = {}
+    for length, p in shares.items():
+        n = counts[length]
+        found[length] = z * math.sqrt(p * (1 - p) / n + 1.96**2 / (4 * n * n)) / (1 + z * z / n)
+    return found
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(8)
     rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])
@@ -216,7 +225,7 @@ EXERCISE = Exercise(
     contract="`f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows.",
     steps=STEPS,
     arguments={"lengths": Things("B"), "rewards": Numbers("B"), "z": Scalar(usual=1.96, simple=(1.0,))},
-    result=TensorOf("K 4"),
+    result=TensorOf("E L", names=("length", "share", "low", "high")),
     draw=draw,
     boundary=boundary,
     valid=lambda case: bool(((case["rewards"] == 0) | (case["rewards"] == 1)).all()) and case["z"] > 0,

@@ -139,6 +139,26 @@ def on_a_line_of_its_own(result):
     return f"\n{result}\n" if result else ""
 
 
+@STEPS.slip(
+    "asked",
+    "Numbers have at most two digits in yours: of a longer one only the end is read, or nothing. Take any number of digits, "
+    "`[0-9]+`.",
+)
+def two_digits(completion):
+    found = re.search(r"([0-9]{1,2}) \+ ([0-9]{1,2}) =$", completion)
+    return [int(number) for number in found.groups()] if found else []
+
+
+@STEPS.slip(
+    "asked",
+    "The last sum is looked for anywhere, and of the end only the `=` is asked for: an unfinished line of another kind gets "
+    "the result of an older sum. The sum itself has to stand at the end.",
+)
+def any_sum_before_an_equals_sign(completion):
+    found = re.findall(r"([0-9]+) \+ ([0-9]+) =", completion)
+    return [int(number) for number in found[-1]] if found and completion.endswith(" =") else []
+
+
 def draw(draw: Draw) -> Case:
     a, b = draw.randrange(1000), draw.randrange(100)
     line = draw.choice(["", f"{a % 10} + {b % 10} = {a % 10 + b % 10}\n"])

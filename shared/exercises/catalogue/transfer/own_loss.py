@@ -139,6 +139,24 @@ def not_averaged(of_completions):
     return of_completions
 
 
+@STEPS.slip(
+    "loss",
+    "You average over the completions with an advantage other than 0 alone. Divide by B, all of them: a batch of which little "
+    "is to be learnt makes a small step.",
+)
+def over_those_with_an_advantage(of_completions, advantages):
+    return of_completions.sum() / (advantages != 0).sum().clamp(min=1)
+
+
+@STEPS.slip(
+    "divided_by",
+    "You count the log-probabilities that are not 0. Of a token that the policy was sure of it is 0, and that is one of "
+    "its own: count the mask.",
+)
+def by_logps_that_are_not_0(logps, policy_mask):
+    return (logps * policy_mask != 0).sum(dim=1).clamp(min=1)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()
@@ -157,6 +175,8 @@ def boundary() -> list[Case]:
         {"logps": logps, "advantages": 0 * advantages, "policy_mask": torch.ones_like(mask)},
         {"logps": logps, "advantages": advantages, "policy_mask": torch.ones_like(mask)},
         {"logps": logps * torch.tensor([[1, 1, 1, 0]]), "advantages": advantages, "policy_mask": mask * 0 + mask[1]},
+        {"logps": logps, "advantages": torch.tensor([1.0, 0.0]), "policy_mask": mask},
+        {"logps": logps * torch.tensor([[1, 1, 1, 0]]), "advantages": advantages, "policy_mask": mask},
     ]
 
 
@@ -166,7 +186,7 @@ EXERCISE = Exercise(
     contract="`f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own "
     "tokens.",
     steps=STEPS,
-    arguments={"logps": Numbers("B C"), "advantages": Numbers("B"), "policy_mask": Kind("B C")},
+    arguments={"logps": Numbers("B C", most=0.0), "advantages": Numbers("B"), "policy_mask": Kind("B C")},
     result=TensorOf(""),
     gradient="logps",
     draw=draw,

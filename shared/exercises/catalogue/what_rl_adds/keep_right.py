@@ -177,6 +177,20 @@ PROMPTS = ("2 3 to 5", "4 2 to 8", "7 1 to 6")
 COMPLETIONS = ("2 + 3", "3 + 2", "4 * 2", "7 - 1")
 
 
+@STEPS.slip(
+    "capped",
+    "Only a double of the sample that was kept last is left out. With another in between it is kept again: remember all "
+    "that were kept.",
+)
+def doubles_of_the_last(right, most):
+    kept = []
+    for pair in right:
+        of_prompt = sum(prompt == pair[0] for prompt, _ in kept)
+        if kept[-1:] != [pair] and of_prompt < most:
+            kept.append(pair)
+    return kept
+
+
 def draw(draw: Draw) -> Case:
     """Groups of one size, as they are sampled; now and then a prompt comes back in a later round."""
     G = draw.size(5)

@@ -17,7 +17,7 @@ from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Floats
 from shared.exercises.steps import Steps
-from shared.tasks.tags import tagged
+from shared.tasks.tags import parse, tagged
 
 STEPS = Steps()
 
@@ -135,6 +135,22 @@ def exponential(distances):
 @STEPS.slip("distances", "Every answer is compared with 22. Each row has its own target.")
 def target_written_down(values):
     return [None if value is None else abs(value - TARGET) for value in values]
+
+
+@STEPS.slip("values", "An answer that is no expression counts as 0, and is paid by its distance. It earns 0.0.")
+def no_expression_as_0(texts):
+    blocks = [parse(text) for text in texts]
+    return [None if pair is None else (expression_of(pair[1]) or (0, []))[0] for pair in blocks]
+
+
+@STEPS.slip(
+    "goals",
+    "The next target is taken only where a completion keeps the format: all behind one that does not are measured against "
+    "another row's. Go through completions and targets together, with `zip`.",
+)
+def targets_of_those_in_format(texts, target):
+    left = iter(target)
+    return [0 if parse(text) is None else next(left) for text in texts]
 
 
 def draw(draw: Draw) -> Case:

@@ -116,6 +116,15 @@ def one_less_to_choose_from(count, k):
     return max(1, comb(count - 1, k))
 
 
+@STEPS.slip(
+    "estimate",
+    "You return 1 as soon as k samples are right. A choice of k may still miss them all: it is certain where fewer than k "
+    "are wrong.",
+)
+def certain_with_k_right(all_wrong, right, k):
+    return 1.0 if right >= k else 1 - all_wrong
+
+
 def draw(draw: Draw) -> Case:
     count = draw.randint(1, 40)
     return {

@@ -24,7 +24,7 @@ def row_by_row(model, prompt_ids, prompt_mask, completion_ids, completion_mask):
 
 
 def unmasked(*arguments):
-    """Right without a mask: the loss masks the padding, so its values do not matter."""
+    """Right but for the padding."""
     logits = joined(*arguments)
     return logits.gather(-1, arguments[3][..., None]).squeeze(-1) - logits.logsumexp(-1)
 
@@ -35,7 +35,7 @@ def with_cross_entropy(*arguments):
 
 
 def in_double(*arguments):
-    return unmasked(*arguments).double()
+    return unmasked(*arguments).double() * arguments[4]
 
 
 def by_index(*arguments):
@@ -60,7 +60,6 @@ def padding_at_minus_infinity_is_filled(*arguments):
 
 RIGHT = [
     row_by_row,
-    unmasked,
     with_cross_entropy,
     in_double,
     by_index,
@@ -70,6 +69,4 @@ RIGHT = [
 ]
 EQUIVALENT = {
     "chosen: return log_probabilities.gather(-1, completion_ids[..., None])[..., -1]": "there is one place in that axis",
-    "logps: return chosen": "what stands in the padding is not looked at",
-    "completion_mask is always 1": "what stands in the padding is not looked at",
 }

@@ -86,3 +86,13 @@ def kl_divided_by_all_positions(penalty, completion_mask):
 @SLIPS.slip("penalty", "The KL term is averaged over all positions, padding included. Mask it like the policy term.")
 def kl_of_padding(penalty):
     return penalty.mean()
+
+
+@SLIPS.slip(
+    "loss",
+    "The KL term is averaged over all tokens of the batch and the policy term by completion: a long completion weighs more "
+    "in the one than in the other. Average their difference, by completion.",
+)
+def kl_averaged_over_all_tokens(surrogate, penalty, completion_mask):
+    of_completions = (surrogate * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)
+    return (penalty * completion_mask).sum() / completion_mask.sum() - of_completions.mean()
