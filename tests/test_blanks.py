@@ -44,6 +44,16 @@ def training(logps):
     return per_token_kl(logps, 0 * logps)
 
 
+SIGN = -1
+
+
+def grpo_loss(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon):
+    ratio, A = torch.exp(logps - old_logps), advantages[:, None]
+    surrogate = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)
+    per_token = SIGN * surrogate + beta * per_token_kl(logps, ref_logps)
+    return ((per_token * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)).mean()
+
+
 def test_what_is_blank_is_named_wherever_it_is_called():
     """Catches a training that begins, and ends in a traceback of a function two calls further down."""
     with pytest.raises(NotFilledIn, match="^Not filled in yet: blank, completion_logps. This cell needs them[.]$"):
@@ -73,6 +83,19 @@ def test_what_its_check_refused_is_named_before_a_cell_goes_on_with_it(capsys, m
     capsys.readouterr()
     require(training)
     assert capsys.readouterr().out == ""
+
+
+def test_a_right_function_is_not_refused_for_what_it_calls(capsys, monkeypatch):
+    """Catches a student who looks for a mistake in a right function, since a wrong one that it calls is named beside it."""
+    assert not check.per_token_kl(per_token_kl) and not check.grpo_loss(grpo_loss)
+    assert "first mend `per_token_kl`" in capsys.readouterr().out
+    require(grpo_loss)
+    assert capsys.readouterr().out == "Refused by its check: per_token_kl. This cell goes on with it as it is.\n"
+    monkeypatch.setitem(globals(), "SIGN", 1)  # wrong itself as well
+    assert not check.grpo_loss(grpo_loss)
+    capsys.readouterr()
+    require(grpo_loss)
+    assert capsys.readouterr().out.startswith("Refused by their checks: per_token_kl, grpo_loss.")
 
 
 def test_a_verdict_on_what_is_no_function_is_shown_all_the_same(capsys):

@@ -152,6 +152,7 @@ def test_in_jupyter_the_verdict_has_colour_and_a_record(monkeypatch):
         "cases": 125,
         "slips": (),
         "first": (),
+        "right_after": False,
     }
     assert "pre-wrap" in data["text/html"] and "break-word" in data["text/html"]
 

@@ -52,6 +52,7 @@ class Verdict:
     cases: the number of cases that were tried.
     slips: the names of the slips that the function makes, whichever of the explanations offered is its own.
     first: the names of the functions that have to be mended before this one, because it calls them.
+    right_after: whether this one is right once they are.
     """
 
     exercise: str
@@ -60,6 +61,7 @@ class Verdict:
     cases: int = 0
     slips: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    right_after: bool = False
 
     @property
     def mark(self) -> str:
@@ -218,7 +220,7 @@ def _helpers_first(verdict: Verdict, wrong_helpers: list[Exercise]) -> Verdict:
     quoted_names = " and ".join(f"`{name}`" for name in names)
     rest = "it is right." if verdict.passed else f"it is wrong too: {verdict.text}"
     text = f"first mend {quoted_names}, which this one calls. With a right one in its place {rest}"
-    return replace(verdict, passed=False, text=text, first=names)
+    return replace(verdict, passed=False, text=text, first=names, right_after=verdict.passed)
 
 
 def _verdict_on(exercise: Exercise, function: Callable, trial: Trial, time_left: TimeLeft) -> Verdict:

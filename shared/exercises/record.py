@@ -11,7 +11,7 @@ MIME = "application/vnd.tiny-grpo.check+json"
 COLOURS = {RIGHT: "#1a7f37", WRONG: "#cf222e", OPEN: "#6e7781"}
 BAR = "padding-left: .6em; border-left: 3px solid"
 WRAPPED = "white-space: pre-wrap; overflow-wrap: break-word; "  # for the cases that a verdict shows
-REFUSED: WeakSet[FunctionType] = WeakSet()  # the functions whose last verdict was ✗
+REFUSED: WeakSet[FunctionType] = WeakSet()  # the functions whose last verdict was ✗, for a mistake of their own
 CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -37,7 +37,8 @@ def show(verdict: Verdict, function: object = None) -> Passed:
         function: what the verdict is on, so that a cell which uses it later can say so (`shared/blanks.py`).
     """
     if isinstance(function, FunctionType):
-        (REFUSED.add if verdict.mark == WRONG else REFUSED.discard)(function)
+        mistaken = verdict.mark == WRONG and not verdict.right_after
+        (REFUSED.add if mistaken else REFUSED.discard)(function)
     if in_jupyter():
         from IPython.display import display
 
