@@ -1,183 +1,120 @@
 """`python -m tests.mutants [--survivors] [FILE ...]`: run each mutant against its file's tests; write tests/mutants.md.
 
 The last results are kept in build/mutants, so that files can be run one at a time; `--survivors` runs again only what
-no test noticed the last time.
+no test noticed the last time. Mutants are made in a copy of the project, build/mutants/copy.
 """
 
 import argparse
-import hashlib
 import json
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.mutants.changes import Mutant, mutants_of
+from tests.mutants.copying import copied, run_in
+from tests.mutants.files import TESTS, files, how_many, relevant_tests, sample
 from tests.mutants.report import result_name, write_report
-from tests.mutants.running import fails, prepare, trace
+from tests.mutants.running import Trace, Trial, in_turn, prepare, trace, version_of
 
 RESULTS = Path("build/mutants")
-# Seconds of the CPU. Tests that take longer train a model to the end; what only they notice has no test that names it.
+REPORT = Path("tests/mutants.md")
+# Seconds of the CPU. Tests that take longer train a model to the end, or start boxes. What only trainings notice has no
+# test that names it; boxes are tried when no quick test noticed.
 SLOW = 0.7
-# Each file with the tests that should notice, those that are about it first.
-GRPO = ["tests/test_grpo_step.py", "tests/test_grpo.py", "tests/test_pieces.py"]
-SAMPLED = ["tests/test_rollout.py", "tests/engine/test_chance.py", "tests/test_table_lookup.py", "tests/test_logps.py"]
-SAVED = ["tests/engine/test_checkpoint.py", "tests/engine/test_writes.py", "tests/engine/test_locks.py"]
-KEPT = ["tests/engine/test_resume.py", "tests/engine/test_fingerprints.py", *SAVED, "tests/test_algorithms.py"]
-LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
-TESTS = {
-    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
-    "shared/kl.py": ["tests/test_kl.py", "tests/test_distill.py"],
-    "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py", "tests/test_reward_model.py"],
-    "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
-    "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
-    "shared/training.py": [
-        *LOOP,
-        *GRPO,
-        "tests/test_flat_groups.py",
-        "tests/test_interrupt.py",
-        "tests/test_killed.py",
-    ],
-    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, *GRPO],
-    "shared/experience.py": [
-        "tests/test_settings.py",
-        "tests/test_experience.py",
-        *GRPO,
-        *LOOP,
-        "tests/test_environment.py",
-        "tests/test_games.py",
-    ],
-    "shared/grpo.py": [
-        "tests/test_settings.py",
-        *GRPO,
-        *LOOP,
-        "tests/test_environment.py",
-        "tests/test_games.py",
-        "tests/test_flat_groups.py",
-    ],
-    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
-    "shared/distill.py": ["tests/test_settings.py", "tests/test_distill.py", *LOOP],
-    "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
-    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
-    "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py", "tests/test_environment.py"],
-    "shared/engine/checkpoint.py": SAVED,
-    "shared/rewards.py": ["tests/test_rewards.py", *GRPO],
-    "shared/rollout_record.py": ["tests/test_rollout_record.py", "tests/test_sampled_record.py", *SAMPLED],
-    "shared/rollout.py": [
-        "tests/test_rollout_record.py",
-        "tests/test_sampled_record.py",
-        *SAMPLED,
-        "tests/test_environment.py",
-        "tests/test_games.py",
-        "tests/test_experience.py",
-        "tests/test_critic.py",
-    ],
-    "shared/logps.py": [
-        "tests/test_rollout.py",
-        "tests/test_critic.py",
-        "tests/test_environment.py",
-        "tests/test_games.py",
-        "tests/test_logps.py",
-        "tests/engine/test_tree.py",
-    ],
-    "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
-    "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
-    "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
-    "shared/saving.py": ["tests/test_model_card.py", "tests/test_saving.py", "tests/engine/test_hub.py"],
-    "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
-    "shared/engine/decoding.py": [
-        "tests/engine/test_llama.py",
-        *SAMPLED,
-        "tests/test_guard.py",
-        "tests/test_sampled_record.py",
-    ],
-    "shared/engine/cached.py": ["tests/engine/test_cached.py", "tests/test_rollout.py", "tests/engine/test_llama.py"],
-    "shared/engine/llama.py": [
-        "tests/engine/test_llama.py",
-        "tests/engine/test_scoring.py",
-        "tests/engine/test_tree.py",
-    ],
-    "shared/engine/logits.py": ["tests/engine/test_logits.py", "tests/test_logps.py", "tests/test_rollout.py"],
-    "shared/engine/contexts.py": ["tests/engine/test_contexts.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
-    "shared/engine/scoring.py": [
-        "tests/engine/test_scoring.py",
-        "tests/engine/test_tree.py",
-        "tests/test_logps.py",
-        "tests/test_critic.py",
-    ],
-    "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
-    "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
-    "shared/engine/precision.py": ["tests/engine/test_precision.py"],
-    "shared/engine/first_difference.py": ["tests/engine/test_first_difference.py", "tests/test_guard.py"],
-    "shared/engine/unpadded.py": ["tests/engine/test_unpadded.py", "tests/test_guard.py"],
-    "shared/engine/memory.py": ["tests/engine/test_memory.py"],
-    "shared/engine/capacity.py": ["tests/engine/test_capacity.py"],
-    "shared/engine/resume.py": KEPT,
-    "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
-    "shared/engine/locks.py": ["tests/engine/test_locks.py"],
-    "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
-    "shared/engine/hub.py": ["tests/engine/test_hub_sizes.py", "tests/engine/test_hub.py", "tests/test_models.py"],
-}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="of these: " + " ".join(TESTS))
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of shared/, checker/ and shared/exercises/")
     parser.add_argument("--survivors", action="store_true", help="run again what survived, and what is new")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many drawn mutants of a file")
+    parser.add_argument("--kept", type=Path, default=RESULTS.resolve(), help=argparse.SUPPRESS)
+    parser.add_argument("--commit", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if unknown := set(options.files) - TESTS.keys():
-        parser.error(f"{' '.join(sorted(unknown))}: no tests are listed for it in tests/mutants/__main__.py")
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    if unknown := set(options.files) - set(files()):
+        parser.error(f"{' '.join(sorted(unknown))}: not among the files of tests/mutants/files.py")
+    if options.commit is None:
+        copy = RESULTS / "copy"
+        copied(copy)
+        kept = ["--kept", str(options.kept), "--commit", head()]
+        status = run_in(copy, "tests.mutants", *sys.argv[1:], *kept)
+        write_report(RESULTS, files(), REPORT)
+        sys.exit(status)
     prepare()
-    for name in options.files or TESTS:
-        run(name, options.survivors)
-    write_report(RESULTS, list(TESTS), Path("tests/mutants.md"))
+    for name in options.files or files():
+        run(name, options)
 
 
-def run(name: str, only_survivors: bool) -> None:
-    """Every mutant of one file; the verdicts go to RESULTS after each test file, and into the table when all are there.
+def head() -> str:
+    """The commit that the project is at, in short."""
+    command = ["git", "rev-parse", "--short=7", "HEAD"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def run(name: str, options: argparse.Namespace) -> None:
+    """The mutants of one file; the verdicts are kept after each test file, and go into the table when all are there.
 
     Its test files take their turn: most mutants are caught by the first, and the others are not even imported for them.
     """
     started = time.perf_counter()
     file = Path(name)
-    result = RESULTS / result_name(name)
-    known = json.loads(result.read_text())["caught"] if only_survivors and result.exists() else {}
-    mutants = numbered(mutants_of(file.read_text()))
-    caught = {label: known.get(label, False) for label in mutants}
-    for test_file in TESTS[name]:
-        left = [label for label in mutants if not caught[label]]
-        if left:
-            seconds, by_line = trace(file, test_file, RESULTS / "trace.json")
-        for label in left:
-            tests = sorted(tests_of(mutants[label], seconds, by_line), key=seconds.get)
-            usual = sum(seconds[test] for test in tests)
-            caught[label] = bool(tests) and fails(file, mutants[label].source, tests, usual)
-        keep(result, file, caught, finished=False)
-    for label in mutants:
+    result = options.kept / result_name(name)
+    known = json.loads(result.read_text())["caught"] if options.survivors and result.exists() else {}
+    mutants = numbered(mutants_of(file.read_text(encoding="utf-8")))
+    size = options.sample or how_many(name)
+    caught = {label: known.get(label, False) for label in sample(mutants, size, name)}
+
+    def keep(finished: bool) -> None:
+        """Write what is known so far: `--survivors` goes on with it where a run was broken off."""
+        about = {"version": version_of(file), "of": len(mutants), "commit": options.commit}
+        about |= {"date": datetime.now(UTC).date().isoformat(), "finished": finished}
+        result.write_text(json.dumps(about | {"caught": caught}, indent=1))
+
+    traces = {test_file: trace(file, test_file, options.kept / "traces") for test_file in relevant_tests(name)}
+    for test in dict.fromkeys(test for traced in traces.values() for test in traced.failing):
+        print("left out, for it does not pass as it is:", test, flush=True)
+    for test_file, traced, is_slow in turns(traces, with_slow=name not in TESTS):
+        trials = {}
+        for label in caught:
+            tests = set() if caught[label] else tests_of(mutants[label], traced, traces.values())
+            tests = sorted(
+                (test for test in tests if (traced.seconds[test] >= SLOW) == is_slow), key=traced.seconds.get
+            )
+            if tests:
+                usual = sum(traced.seconds[test] for test in tests)
+                trials[label] = Trial(mutants[label], tests, usual, twice=is_slow)
+        if not trials:
+            continue
+        told = in_turn(file, test_file, trials, options.kept / "told.json")
+        for label, trial in trials.items():
+            caught[label] = told[label] if label in told else trial.fails(file)
+        keep(finished=False)
+    for label in caught:
         if not caught[label]:
             print("survived:", label, flush=True)
+    keep(finished=True)
     spent = time.perf_counter() - started
-    keep(result, file, caught, finished=True)
     print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
 
 
-def keep(result: Path, file: Path, caught: dict[str, bool], finished: bool) -> None:
-    """Write what is known so far: `--survivors` goes on with it where a run was broken off."""
-    result.write_text(json.dumps({"version": version_of(file), "finished": finished, "caught": caught}, indent=1))
+def turns(traces: dict[str, Trace], with_slow: bool) -> Iterator[tuple[str, Trace, bool]]:
+    """The quick tests of each test file; then the slow ones, where they are asked for."""
+    for is_slow in (False, True)[: 1 + with_slow]:
+        for test_file, traced in traces.items():
+            yield test_file, traced, is_slow
 
 
-def tests_of(mutant: Mutant, seconds: dict[str, float], by_line: dict[int, set[str]]) -> set[str]:
-    """The quick tests that run the mutant's function; all of them for what stands outside of functions."""
-    quick = {test for test in seconds if seconds[test] < SLOW}
-    if not mutant.lines:
-        return quick
-    return {test for line in mutant.lines for test in by_line.get(line, ())} & quick
+def tests_of(mutant: Mutant, traced: Trace, traces: Iterable[Trace]) -> set[str]:
+    """The tests of a test file that run the mutant's function.
 
-
-def version_of(file: Path) -> str:
-    """The hash of a file as `git hash-object` gives it, so that a reader can tell whether a row is of today's."""
-    content = file.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    All of them for what stands outside of functions, and for a function that only processes run which are not traced.
+    """
+    if any(one.tests_of(mutant.lines) for one in traces):
+        return traced.tests_of(mutant.lines)
+    return set(traced.seconds)
 
 
 def numbered(mutants: Iterator[Mutant]) -> dict[str, Mutant]:

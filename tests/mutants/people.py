@@ -6,15 +6,15 @@ tests of its area run until one fails: those that mirror the file's folder, then
 """
 
 import argparse
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
+from tests.mutants.copying import changed, copied, run_in
+from tests.mutants.files import nearest_tests
 
 LIST = Path(__file__).with_name("people.yml")
 COPY = Path("build/people")
@@ -45,38 +45,6 @@ def made(mistake: Mistake, root: Path = Path()) -> str:
     return source.replace(mistake.old, mistake.new)
 
 
-def nearest_tests(file: str, root: Path = Path()) -> list[str]:
-    """The test files of an area, nearest first: the file's own, those that name its module, its folder's."""
-    package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
-    folder = Path("tests", *Path(file).parent.parts[file.startswith("shared/") :])
-    while not (root / folder).is_dir():
-        folder = folder.parent
-    own, named, beside = [], [], []
-    for path in sorted((root / "tests").rglob("test_*.py")):
-        text = path.read_text(encoding="utf-8")
-        place = path.relative_to(root)
-        if place == folder / f"test_{name}.py":
-            own.append(str(place))
-        elif f"{package}.{name}" in text or f"from {package} import {name}" in text:
-            named.append(str(place))
-        elif place.parent == folder != Path("tests"):
-            beside.append(str(place))
-    return own + named + beside
-
-
-def copied(folder: Path) -> None:
-    """Make a copy of the project as it lies here: what git tracks, and what it would."""
-    shutil.rmtree(folder, ignore_errors=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        stdout=subprocess.PIPE, text=True, check=True,
-    ).stdout.split("\0")  # fmt: skip
-    for name in filter(os.path.isfile, listed):
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(name, target)
-
-
 class FirstFailure:
     """A plugin of pytest: writes down the test, or the file, that failed."""
 
@@ -96,7 +64,9 @@ def failing(tests: list[str], without: list[str]) -> str:
     SAID.parent.mkdir(exist_ok=True)
     SAID.write_text("the time")
     left_out = [option for test in without for option in ("--deselect", test)]
-    status = in_child(lambda: int(pytest.main([*QUIET, *left_out, *tests], plugins=[FirstFailure()])), longest=PATIENCE)
+    status = in_child(
+        lambda: int(pytest.main([*QUIET, "-x", *left_out, *tests], plugins=[FirstFailure()])), longest=PATIENCE
+    )
     return "" if status == PASSED else SAID.read_text()
 
 
@@ -110,13 +80,10 @@ def run(mistakes: dict[int, Mistake]) -> Iterator[tuple[int, str]]:
     prepare()
     broken: list[str] = []
     for number, mistake in mistakes.items():
-        file = Path(mistake.file)
-        right = file.read_text(encoding="utf-8")
         tests = nearest_tests(mistake.file)
         while True:
-            file.write_text(made(mistake), encoding="utf-8")
-            noticed = failing(tests, broken)
-            file.write_text(right, encoding="utf-8")
+            with changed(Path(mistake.file), made(mistake)):
+                noticed = failing(tests, broken)
             if not noticed or "::" not in noticed or not failing([noticed], broken):
                 break
             broken.append(noticed)
@@ -132,8 +99,8 @@ def main() -> None:
     options = parser.parse_args()
     if not options.here:
         copied(options.copy)
-        command = [sys.executable, "-m", "tests.mutants.people", "--here", "--list", str(options.list.resolve())]
-        sys.exit(subprocess.run([*command, *map(str, options.numbers)], cwd=options.copy).returncode)
+        chosen = ["--here", "--list", str(options.list.resolve()), *map(str, options.numbers)]
+        sys.exit(run_in(options.copy, "tests.mutants.people", *chosen))
     mistakes = dict(enumerate(read(options.list), 1))
     chosen = {number: mistakes[number] for number in options.numbers or mistakes}
     missed = 0

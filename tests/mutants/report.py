@@ -14,10 +14,11 @@ fails; the shapes in the signatures are not checked meanwhile. It is equivalent 
 given in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
 what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was
 caught once. A row is of the file whose `git hash-object` begins as its second column says; a file that has changed since
-has another. A file without a row has not been tried yet.
+has another. Date and commit are those of the last run. "40 of 312" mutants were drawn with the seed of
+tests/mutants/files.py. A file without a row has not been tried yet.
 
-| file | version | mutants | caught | equivalent | survived | share caught |
-|---|---|--:|--:|--:|--:|--:|
+| file | version | date | commit | mutants | caught | equivalent | survived | share caught |
+|---|---|---|---|--:|--:|--:|--:|--:|
 """
 
 
@@ -32,7 +33,7 @@ def write_report(results: Path, files: list[str], report: Path) -> None:
         if not found["finished"]:
             continue
         survived, equivalent = sorted_out(name, [label for label, caught in found["caught"].items() if not caught])
-        rows[name] = row(name, found["version"], len(found["caught"]), len(equivalent), len(survived))
+        rows[name] = row(name, found, len(equivalent), len(survived))
         sections[name] = section(name, survived, equivalent)
     table = [rows[name] for name in files if name in rows]
     below = [sections[name] for name in files if sections.get(name)]
@@ -42,7 +43,9 @@ def write_report(results: Path, files: list[str], report: Path) -> None:
 def read_report(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """The rows and the sections of a report, each by its file."""
     table, *below = text.split("\n## ")
-    rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| shared")}
+    rows = {
+        line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith(("| shared", "| checker"))
+    }
     sections = {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in below}
     return rows, sections
 
@@ -60,10 +63,14 @@ def result_name(file: str) -> str:
     return file.replace("/", "-") + ".json"
 
 
-def row(name: str, version: str, mutants: int, equivalent: int, survived: int) -> str:
-    caught = mutants - equivalent - survived
-    share = 100 * caught / max(1, caught + survived)
-    return f"| {name} | {version[:7]} | {mutants} | {caught} | {equivalent} | {survived} | {share:.1f} % |"
+def row(name: str, found: dict, equivalent: int, survived: int) -> str:
+    """The line of a file, from its result: `of` is how many mutants it has, `caught` the verdict on each that was tried."""
+    tried = len(found["caught"])
+    mutants = f"{tried} of {found['of']}" if tried < found["of"] else tried
+    caught = tried - equivalent - survived
+    share = f"{100 * caught / max(1, caught + survived):.1f} %"
+    cells = [name, found["version"][:7], found["date"], found["commit"], mutants, caught, equivalent, survived, share]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def sorted_out(name: str, labels: list[str]) -> tuple[list[str], dict[str, str]]:

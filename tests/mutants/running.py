@@ -1,37 +1,54 @@
 """Running tests in a child process that starts with torch already imported, and the course's modules not yet.
 
-A child is forked for each mutant, so that what one does to the process (seeds, patches, threads) is gone with it.
+A child is forked for each mutant, so that what one does to the process (seeds, patches, threads) is gone with it. It is
+run in a copy of the project, in which the mutant is in the place of the file. A mutant of a function is tried where the
+test file was imported already, with the function's code changed, which takes a tenth of the time.
 """
 
+import contextlib
 import gc
-import importlib.abc
-import importlib.util
+import hashlib
+import importlib
 import json
 import os
 import resource
 import signal
 import sys
-import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
+from tests.mutants.copying import changed
+
 if TYPE_CHECKING:
-    import coverage
+    from tests.mutants.changes import Mutant  # which needs mutmut; what makes the mistakes of people does not
 
 # What the tests import from outside. Importing it takes ten times as long as most tests run.
 PRELOAD = (
     "hypothesis",
+    "jinja2",
+    "jupyter_client",
+    "mistune",
+    "nbclient",
+    "nbformat.v4",
+    "nh3",
+    "pandas",
     "peft",
+    "pygments.formatters",
+    "rich.console",
     "torch._dynamo",
     "transformers",
     "transformers.models.gpt2.modeling_gpt2",
     "transformers.models.llama.modeling_llama",
     "trl",
     "trl.trainer.grpo_trainer",
+    "typer",
+    "yaml",
 )
 # Seconds of the CPU, seconds in all, and bytes of address space: a mutant that runs on, waits or collects for ever is
 # caught, and harms nobody else. A busy machine makes no mutant look caught. It gets so many times what its tests take
@@ -39,33 +56,13 @@ PRELOAD = (
 LONGEST = 60
 TIMES_LONGER = 5
 COLLECTING = 15
-LONGEST_WAIT = 900
+WAITING = 6  # times as long in all, on a machine where others work too
 LARGEST = 8 * 2**30
 # Bare assertions, no plugins and so no checks of shapes: a mutant's tests shall take longer than pytest's own start, and
 # what catches it shall be a test of what is computed. `addopts` has the options of a plugin that is not loaded.
-QUIET = ["-q", "-x", "--tb=no", "--assert=plain", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
+QUIET = ["-q", "--tb=no", "--assert=plain", "--disable-plugin-autoload", "-p", "no:cacheprovider"]
 QUIET += ["-o", "addopts=", "-m", "not slow"]
-PASSED = 0
-
-
-class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
-    """Gives one module another source; the file stays as it is."""
-
-    def __init__(self, file: Path, source: str):
-        self.file = file
-        self.source = source
-        self.name = ".".join(file.with_suffix("").parts)
-
-    def find_spec(self, name, path, target=None):
-        if name != self.name:
-            return None
-        return importlib.util.spec_from_file_location(name, self.file, loader=self)
-
-    def get_filename(self, name):
-        return str(self.file.resolve())
-
-    def get_data(self, path):
-        return self.source.encode()
+PASSED, FAILED, NO_TESTS = 0, 1, 5
 
 
 class Chosen:
@@ -81,20 +78,45 @@ class Chosen:
 
 
 class Timed:
-    """A plugin of pytest: tells coverage which test is running, and keeps how long each took, in seconds of the CPU."""
+    """A plugin of pytest: tells coverage which test is running, and keeps how long each took that passed.
 
-    def __init__(self, traced: "coverage.Coverage"):
+    In seconds of the CPU, those of processes that it started and waited for among them.
+    """
+
+    def __init__(self, traced):
         self.traced = traced
         self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     def pytest_runtest_setup(self, item):
         self.traced.switch_context(item.nodeid)
 
     def pytest_runtest_logstart(self, nodeid):
-        self.started = time.process_time()
+        self.started = sum(os.times()[:4])
+
+    def pytest_runtest_logreport(self, report):
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
     def pytest_runtest_logfinish(self, nodeid):
-        self.seconds[nodeid] = time.process_time() - self.started
+        if nodeid not in self.failed:
+            self.seconds[nodeid] = sum(os.times()[:4]) - self.started
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The tests of a test file, with the file that is changed as it is.
+
+    seconds: what those take that pass.    failing: the others, which notice nothing.    by_line: the tests that run a line.
+    """
+
+    seconds: dict[str, float]
+    failing: list[str]
+    by_line: dict[int, list[str]]
+
+    def tests_of(self, lines: range) -> set[str]:
+        """The tests that run one of these lines."""
+        return {test for line in lines for test in self.by_line.get(line, ())} & self.seconds.keys()
 
 
 def prepare() -> None:
@@ -107,17 +129,35 @@ def prepare() -> None:
 
 
 def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
-    """The value that `work` returns in a forked process, or minus the number of the signal that killed it, such as its alarm."""
+    """The value that `work` returns in a forked process, or minus the number of the signal that killed it, such as its alarm.
+
+    Processes that it leaves behind are ended with it.
+    """
     child = os.fork()
     if child == 0:
+        os.setsid()
         signal.setitimer(signal.ITIMER_PROF, longest)
-        signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
+        signal.setitimer(signal.ITIMER_REAL, WAITING * longest)
         resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         os._exit(work())
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return status
+
+
+def longest_for(seconds: float) -> float:
+    """The seconds of the CPU that tests get with a mutant, which take so many without it."""
+    return COLLECTING + TIMES_LONGER * seconds
+
+
+def keep_nothing_compiled() -> None:
+    """What is compiled of a mutant is not kept, here and in the processes that a test starts."""
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def fails(file: Path, source: str, tests: list[str], seconds: float) -> bool:
@@ -127,31 +167,145 @@ def fails(file: Path, source: str, tests: list[str], seconds: float) -> bool:
     """
 
     def work() -> int:
-        sys.meta_path.insert(0, Changed(file, source))
-        return int(pytest.main([*QUIET, *files_of(tests)], plugins=[Chosen(tests)]))
+        keep_nothing_compiled()
+        return int(pytest.main([*QUIET, "-x", *files_of(tests)], plugins=[Chosen(tests)]))
 
-    return in_child(work, longest=COLLECTING + TIMES_LONGER * seconds) != PASSED
+    with changed(file, source):
+        return in_child(work, longest=longest_for(seconds)) != PASSED
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mutant of a file, and the tests that may notice it, the quickest first. usual: the seconds that they take."""
+
+    mutant: "Mutant"
+    tests: list[str]
+    usual: float
+    twice: bool = False  # whether they have to fail twice, as those in boxes do, which a busy machine may fail as well
+
+    def fails(self, file: Path) -> bool:
+        return all(fails(file, self.mutant.source, self.tests, self.usual) for _ in range(1 + self.twice))
+
+
+class InTurn:
+    """A plugin of pytest: collects a test file once, and forks a process for each mutant, in which its function is changed.
+
+    told: gets {label: whether it was caught}; what cannot be changed in a module that is imported is not in it.
+    """
+
+    def __init__(self, file: Path, trials: dict[str, Trial], told: Path):
+        self.file = file
+        self.trials = trials
+        self.told = told
+
+    def pytest_runtestloop(self, session):
+        items = {item.nodeid: item for item in session.items}
+        module = sys.modules.get(".".join(self.file.with_suffix("").parts))
+        caught = {}
+        for label, trial in self.trials.items():
+            change = module and changed_function(module, trial.mutant)
+            if change:
+                chosen = [items[test] for test in trial.tests]
+                caught[label] = all(self.fails(session, trial, chosen, *change) for _ in range(1 + trial.twice))
+                self.told.write_text(json.dumps(caught))
+        return True
+
+    def fails(self, session, trial: Trial, items: list, function: FunctionType, code: CodeType) -> bool:
+        def work() -> int:
+            keep_nothing_compiled()
+            function.__code__ = code
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.testsfailed:
+                    return FAILED
+            return PASSED
+
+        with changed(self.file, trial.mutant.source):
+            return in_child(work, longest=longest_for(trial.usual)) != PASSED
+
+
+def in_turn(file: Path, test_file: str, trials: dict[str, Trial], told: Path) -> dict[str, bool]:
+    """The verdicts on mutants of functions, by their labels, as far as they can be had without importing the file anew."""
+    told.write_text("{}")
+    longest = sum(longest_for(trial.usual) for trial in trials.values())
+    in_child(lambda: int(pytest.main([*QUIET, test_file], plugins=[InTurn(file, trials, told)])), longest=longest)
+    return json.loads(told.read_text())
+
+
+def changed_function(module: ModuleType, mutant: "Mutant") -> tuple[FunctionType, CodeType] | None:
+    """The function of a module that a mutant is about, and its changed code; None where no code of one is changed."""
+    found: object = module
+    code = compile(mutant.source, module.__file__, "exec")
+    for part in filter(None, mutant.where.split(".")):
+        found = unwrapped(vars(found).get(part))
+        code = next((one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == part), None)
+        if code is None or not isinstance(found, (type, FunctionType)):
+            return None
+        if isinstance(found, FunctionType):
+            is_other = not same_code(found.__code__, code)  # a default that is changed is none of the function's code
+            return (found, code) if is_other and found.__code__.co_freevars == code.co_freevars else None
+    return None
+
+
+def unwrapped(found: object) -> object:
+    """The function below a decorator of the standard library: a property, a cache, a context manager."""
+    for name in ("__func__", "fget", "func", "__wrapped__"):
+        if hasattr(found, name):
+            return unwrapped(getattr(found, name))
+    return found
+
+
+def same_code(one: object, other: object) -> bool:
+    """True for constants that are alike, or code that does the same: the lines that it stands in do not matter."""
+    if not isinstance(one, CodeType) or not isinstance(other, CodeType):
+        return type(one) is type(other) and repr(one) == repr(other)
+    alike = one.co_code == other.co_code and one.co_names == other.co_names and one.co_varnames == other.co_varnames
+    return alike and len(one.co_consts) == len(other.co_consts) and all(map(same_code, one.co_consts, other.co_consts))
 
 
 def files_of(tests: list[str]) -> list[str]:
     return list(dict.fromkeys(test.split("::")[0] for test in tests))
 
 
-def trace(file: Path, test_file: str, result: Path) -> tuple[dict[str, float], dict[int, set[str]]]:
-    """The seconds of each test, and which tests run each line of the file. RuntimeError when one fails as it is."""
+def trace(file: Path, test_file: str, folder: Path) -> Trace:
+    """Run a test file as the code is. A trace that is kept in `folder` is taken from there while neither file has changed."""
     import coverage  # here, since what runs tests alone need not have it
 
-    def work() -> int:
-        traced = coverage.Coverage(data_file=None, include=[str(file.resolve())])
-        timed = Timed(traced)
-        traced.start()
-        code = int(pytest.main([*QUIET, test_file], plugins=[timed]))
-        traced.stop()
-        by_line = traced.get_data().contexts_by_lineno(str(file.resolve()))
-        result.write_text(json.dumps([timed.seconds, by_line]))
-        return code
+    name = test_file.replace("/", "-")
+    told = folder / f"{name}.json"
+    measured = folder / f"{name}.coverage"
+    wanted = {path: version_of(Path(path)) for path in (test_file, str(file))}
+    if told.exists():
+        kept = json.loads(told.read_text())
+        if all(kept["versions"].get(path) == version for path, version in wanted.items()):
+            found = coverage.CoverageData(basename=str(measured))
+            found.read()
+            return Trace(kept["seconds"], kept["failing"], found.contexts_by_lineno(str(file.resolve())))
+    folder.mkdir(parents=True, exist_ok=True)
+    measured.unlink(missing_ok=True)
+    told.unlink(missing_ok=True)
+    if in_child(lambda: traced(test_file, told, measured), longest=15 * LONGEST) not in (PASSED, FAILED, NO_TESTS):
+        raise RuntimeError(f"{test_file}, which tests {file}, cannot be run as it is.")
+    return trace(file, test_file, folder)
 
-    if in_child(work, longest=10 * LONGEST) != PASSED:
-        raise RuntimeError(f"{test_file}, which tests {file}, fails without any change.")
-    seconds, by_line = json.loads(result.read_text())
-    return seconds, {int(line): set(tests) - {""} for line, tests in by_line.items()}
+
+def traced(test_file: str, told: Path, measured: Path) -> int:
+    """Run a test file and write down its trace; pytest's exit status."""
+    import coverage
+
+    versions = {str(path): version_of(path) for area in ("shared", "checker") for path in Path(area).rglob("*.py")}
+    watched = coverage.Coverage(data_file=str(measured), source=["shared", "checker"])
+    timed = Timed(watched)
+    watched.start()
+    code = int(pytest.main([*QUIET, test_file], plugins=[timed]))
+    watched.stop()
+    watched.save()
+    versions[test_file] = version_of(Path(test_file))
+    told.write_text(json.dumps({"seconds": timed.seconds, "failing": sorted(timed.failed), "versions": versions}))
+    return code
+
+
+def version_of(file: Path) -> str:
+    """The hash of a file as `git hash-object` gives it, so that a reader can tell whether a row is of today's."""
+    content = file.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.people import Mistake, made, nearest_tests, read
+from tests.mutants.files import nearest_tests
+from tests.mutants.people import Mistake, made, read
 
 MISTAKES = read()
 JUDGE = ("shared/exercises/", "checker/grading/judge/")

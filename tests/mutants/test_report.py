@@ -8,9 +8,9 @@ FILES = ["shared/kl.py", "shared/losses.py", "shared/ppo.py"]
 EQUIVALENT = "exact_kl: difference = x.masked_fill(forbidden, 0.0)  ->  difference = x.masked_fill(forbidden, 1.0)"
 
 
-def result(folder, name: str, version: str, caught: dict[str, bool], finished: bool = True) -> None:
-    text = json.dumps({"version": version * 40, "finished": finished, "caught": caught})
-    (folder / f"shared-{name}.json").write_text(text)
+def result(folder, name: str, version: str, caught: dict[str, bool], finished: bool = True, whole: int = 0) -> None:
+    found = {"version": version * 40, "date": "2026-01-02", "commit": "1234567", "finished": finished, "caught": caught}
+    (folder / f"shared-{name}.json").write_text(json.dumps(found | {"of": whole or len(caught)}))
 
 
 def test_a_run_of_one_file_leaves_the_others_as_they_were(tmp_path):
@@ -25,8 +25,8 @@ def test_a_run_of_one_file_leaves_the_others_as_they_were(tmp_path):
     rows, sections = read_report(report.read_text())
     assert report.read_text().startswith(HEAD)
     assert rows == {
-        "shared/kl.py": "| shared/kl.py | aaaaaaa | 2 | 1 | 1 | 0 | 100.0 % |",
-        "shared/losses.py": "| shared/losses.py | ccccccc | 2 | 2 | 0 | 0 | 100.0 % |",
+        "shared/kl.py": "| shared/kl.py | aaaaaaa | 2026-01-02 | 1234567 | 2 | 1 | 1 | 0 | 100.0 % |",
+        "shared/losses.py": "| shared/losses.py | ccccccc | 2026-01-02 | 1234567 | 2 | 2 | 0 | 0 | 100.0 % |",
     }
     assert sections.keys() == {"shared/kl.py"} and EQUIVALENT in sections["shared/kl.py"]
 
@@ -35,8 +35,15 @@ def test_what_survived_is_named_and_lowers_the_share(tmp_path):
     result(tmp_path, "ppo.py", "d", {"caught": True, "lost": False, "also lost": False, "fine": True})
     write_report(tmp_path, FILES, tmp_path / "report.md")
     text = (tmp_path / "report.md").read_text()
-    assert "| shared/ppo.py | ddddddd | 4 | 2 | 0 | 2 | 50.0 % |" in text
+    assert "| shared/ppo.py | ddddddd | 2026-01-02 | 1234567 | 4 | 2 | 0 | 2 | 50.0 % |" in text
     assert "## shared/ppo.py\n\n- survived: `lost`\n- survived: `also lost`\n" in text
+
+
+def test_a_sample_says_of_how_many_it_is(tmp_path):
+    """Catches a file that seems to be tried whole."""
+    result(tmp_path, "kl.py", "a", {"one": True, "two": True}, whole=312)
+    write_report(tmp_path, FILES, tmp_path / "report.md")
+    assert "| 1234567 | 2 of 312 | 2 | 0 | 0 | 100.0 % |" in (tmp_path / "report.md").read_text()
 
 
 def test_a_run_that_was_broken_off_is_in_no_table(tmp_path):

@@ -1,0 +1,185 @@
+"""The files that are changed, each with the tests that should notice, and how many of its mutants are tried.
+
+The files of `shared/` have their tests in a table. For those of `checker/` and of `shared/exercises/` they are derived:
+the file's own tests, then those that name its module, then those of its folder. The catalogue of exercises is left out:
+its mutants are the slips that it declares.
+"""
+
+import random
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+AREAS = ("checker", "shared/exercises")
+CATALOGUE = "shared/exercises/catalogue/"
+# Where points come from: all mutants are tried. Of the other files of AREAS a drawn sample.
+WHOLE = (
+    "checker/grading/box/",
+    "checker/grading/judge/",
+    "checker/points/",
+    "checker/reading/archive",
+    "checker/reading/convert",
+    "checker/reading/exercises",
+    "checker/reading/notebook",
+    "checker/reading/text",
+    "checker/rules/limit",
+    "shared/exercises/arguments",
+    "shared/exercises/calling",
+    "shared/exercises/comparing",
+    "shared/exercises/judging",
+    "shared/exercises/process",
+    "shared/exercises/results",
+    "shared/exercises/steps",
+    "shared/exercises/wording",
+)
+SAMPLE = 40
+SEED = 35
+# Each file with the tests that should notice, those that are about it first.
+GRPO = ["tests/test_grpo_step.py", "tests/test_grpo.py", "tests/test_pieces.py"]
+SAMPLED = ["tests/test_rollout.py", "tests/engine/test_chance.py", "tests/test_table_lookup.py", "tests/test_logps.py"]
+SAVED = ["tests/engine/test_checkpoint.py", "tests/engine/test_writes.py", "tests/engine/test_locks.py"]
+KEPT = ["tests/engine/test_resume.py", "tests/engine/test_fingerprints.py", *SAVED, "tests/test_algorithms.py"]
+LOOP = ["tests/test_training.py", "tests/test_updates.py", "tests/test_records.py", "tests/test_algorithms.py"]
+TESTS = {
+    "shared/advantages.py": ["tests/test_advantages.py", "tests/test_gae.py", "tests/test_rloo.py"],
+    "shared/kl.py": ["tests/test_kl.py", "tests/test_distill.py"],
+    "shared/losses.py": ["tests/test_losses.py", "tests/test_ppo.py", "tests/test_reward_model.py"],
+    "shared/engine/chance.py": ["tests/engine/test_chance.py", "tests/test_training.py"],
+    "shared/constrain.py": ["tests/test_constrain.py", "tests/engine/test_chance.py"],
+    "shared/training.py": [
+        *LOOP,
+        *GRPO,
+        "tests/test_flat_groups.py",
+        "tests/test_interrupt.py",
+        "tests/test_killed.py",
+    ],
+    "shared/algorithm.py": ["tests/test_settings.py", *LOOP, *GRPO],
+    "shared/experience.py": [
+        "tests/test_settings.py",
+        "tests/test_experience.py",
+        *GRPO,
+        *LOOP,
+        "tests/test_environment.py",
+        "tests/test_games.py",
+    ],
+    "shared/grpo.py": [
+        "tests/test_settings.py",
+        *GRPO,
+        *LOOP,
+        "tests/test_environment.py",
+        "tests/test_games.py",
+        "tests/test_flat_groups.py",
+    ],
+    "shared/rloo.py": ["tests/test_settings.py", "tests/test_rloo.py", *LOOP],
+    "shared/distill.py": ["tests/test_settings.py", "tests/test_distill.py", *LOOP],
+    "shared/supervised.py": ["tests/test_supervised.py", *LOOP],
+    "shared/ppo.py": ["tests/test_settings.py", "tests/test_ppo.py", "tests/test_ppo_experience.py", *LOOP],
+    "shared/evaluate.py": ["tests/test_evaluate.py", "tests/engine/test_chance.py", "tests/test_environment.py"],
+    "shared/engine/checkpoint.py": SAVED,
+    "shared/rewards.py": ["tests/test_rewards.py", *GRPO],
+    "shared/rollout_record.py": ["tests/test_rollout_record.py", "tests/test_sampled_record.py", *SAMPLED],
+    "shared/rollout.py": [
+        "tests/test_rollout_record.py",
+        "tests/test_sampled_record.py",
+        *SAMPLED,
+        "tests/test_environment.py",
+        "tests/test_games.py",
+        "tests/test_experience.py",
+        "tests/test_critic.py",
+    ],
+    "shared/logps.py": [
+        "tests/test_rollout.py",
+        "tests/test_critic.py",
+        "tests/test_environment.py",
+        "tests/test_games.py",
+        "tests/test_logps.py",
+        "tests/engine/test_tree.py",
+    ],
+    "shared/guard.py": ["tests/test_guard_limits.py", "tests/test_guard.py", "tests/test_algorithms.py"],
+    "shared/critic.py": ["tests/test_critic.py", "tests/test_ppo.py", "tests/test_ppo_experience.py"],
+    "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
+    "shared/saving.py": ["tests/test_model_card.py", "tests/test_saving.py", "tests/engine/test_hub.py"],
+    "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
+    "shared/engine/decoding.py": [
+        "tests/engine/test_llama.py",
+        *SAMPLED,
+        "tests/test_guard.py",
+        "tests/test_sampled_record.py",
+    ],
+    "shared/engine/cached.py": ["tests/engine/test_cached.py", "tests/test_rollout.py", "tests/engine/test_llama.py"],
+    "shared/engine/llama.py": [
+        "tests/engine/test_llama.py",
+        "tests/engine/test_scoring.py",
+        "tests/engine/test_tree.py",
+    ],
+    "shared/engine/logits.py": ["tests/engine/test_logits.py", "tests/test_logps.py", "tests/test_rollout.py"],
+    "shared/engine/contexts.py": ["tests/engine/test_contexts.py", "tests/engine/test_tree.py", "tests/test_logps.py"],
+    "shared/engine/scoring.py": [
+        "tests/engine/test_scoring.py",
+        "tests/engine/test_tree.py",
+        "tests/test_logps.py",
+        "tests/test_critic.py",
+    ],
+    "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
+    "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
+    "shared/engine/precision.py": ["tests/engine/test_precision.py"],
+    "shared/engine/first_difference.py": ["tests/engine/test_first_difference.py", "tests/test_guard.py"],
+    "shared/engine/unpadded.py": ["tests/engine/test_unpadded.py", "tests/test_guard.py"],
+    "shared/engine/memory.py": ["tests/engine/test_memory.py"],
+    "shared/engine/capacity.py": ["tests/engine/test_capacity.py"],
+    "shared/engine/resume.py": KEPT,
+    "shared/engine/runfile.py": [*KEPT, "tests/test_records.py"],
+    "shared/engine/locks.py": ["tests/engine/test_locks.py"],
+    "shared/engine/files.py": [*KEPT, "tests/test_saving.py"],
+    "shared/engine/hub.py": ["tests/engine/test_hub_sizes.py", "tests/engine/test_hub.py", "tests/test_models.py"],
+}
+
+
+def files(root: Path = Path()) -> list[str]:
+    """Every file that is changed, by its path below the project."""
+    found = sorted(path.relative_to(root).as_posix() for area in AREAS for path in (root / area).rglob("*.py"))
+    return [*TESTS, *(file for file in found if not file.startswith(CATALOGUE) and file not in TESTS)]
+
+
+def relevant_tests(file: str) -> list[str]:
+    """The test files of a file, nearest first."""
+    return TESTS.get(file) or nearest_tests(file)
+
+
+def how_many(file: str) -> int | None:
+    """How many mutants of a file are tried; None for all."""
+    return None if file in TESTS or file.startswith(WHOLE) else SAMPLE
+
+
+def sample(labels: Iterable[str], size: int | None, file: str) -> list[str]:
+    """So many of a file's mutants, the same every time, in its order; a larger sample holds the smaller ones."""
+    labels = list(labels)
+    drawn = random.Random(f"{SEED} {file}").sample(labels, len(labels))[:size]
+    return sorted(drawn, key=labels.index)
+
+
+def nearest_tests(file: str, root: Path = Path()) -> list[str]:
+    """The test files of an area, nearest first: the file's own, those that name its module, its folder's."""
+    package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
+    folder = Path("tests", *Path(file).parent.parts[file.startswith("shared/") :])
+    while not (root / folder).is_dir():
+        folder = folder.parent
+    names = (
+        (f"from {package} import",) if name == "__init__" else (f"{package}.{name}", f"from {package} import {name}")
+    )
+    own, named, beside = [], [], []
+    for place, text in _tests(root).items():
+        if place == folder / f"test_{name}.py":
+            own.append(str(place))
+        elif any(words in text for words in names):
+            named.append(str(place))
+        elif place.parent == folder != Path("tests"):
+            beside.append(str(place))
+    return own + named + beside
+
+
+@cache
+def _tests(root: Path) -> dict[Path, str]:
+    """The test files and what they hold."""
+    paths = sorted((root / "tests").rglob("test_*.py"))
+    return {path.relative_to(root): path.read_text(encoding="utf-8") for path in paths}
