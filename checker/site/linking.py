@@ -20,11 +20,14 @@ NO_TEXT_CLASSES = frozenset("description gallery open watch gridworld try check 
 
 @dataclass(frozen=True)
 class Entry:
-    """words: a pattern of what is linked.    address: where to, from the page.    kind: the link's class."""
+    """words: a pattern of what is linked.    kind: the link's class.
+
+    address: where to, from the page; "" for a phrase in which no word is linked.
+    """
 
     words: str
-    address: str
-    kind: str
+    address: str = ""
+    kind: str = ""
 
 
 def linked(page: str, entries: Iterable[Entry]) -> str:
@@ -35,16 +38,18 @@ def linked(page: str, entries: Iterable[Entry]) -> str:
     end = page.find("</main>", begin)
     end = len(page) if end < 0 else end
     there = set(re.findall(r'<a\s[^>]*?href="([^"]*)"', page[begin:end]))
-    waiting = [entry for entry in entries if entry.address not in there]
-    return page[:begin] + "".join(_pieces(page[begin:end], waiting)) + page[end:]
+    entries = list(entries)
+    waiting = [entry for entry in entries if entry.address and entry.address not in there]
+    return page[:begin] + "".join(_pieces(page[begin:end], waiting, entries)) + page[end:]
 
 
-def _pieces(content: str, waiting: list[Entry]) -> Iterable[str]:
+def _pieces(content: str, waiting: list[Entry], entries: list[Entry]) -> Iterable[str]:
     """The content, text and tags in turn, with links in the text."""
     open_elements: list[tuple[str, bool]] = []
     done = 0
     for tag in PIECE.finditer(content):
-        yield _with_links(content[done : tag.start()], waiting, any(closed for _, closed in open_elements))
+        alone = any(closed for _, closed in open_elements)
+        yield _with_links(content[done : tag.start()], waiting, entries, alone)
         yield tag[0]
         done = tag.end()
         if tag[1] is None:
@@ -68,18 +73,18 @@ def _follow(tag: str, open_elements: list[tuple[str, bool]]) -> None:
         open_elements.append((name, alone))
 
 
-def _with_links(text: str, waiting: list[Entry], alone: bool) -> str:
-    """Text with a link at the first place of each entry; the entries that got theirs no longer wait.
+def _with_links(text: str, waiting: list[Entry], entries: list[Entry], alone: bool) -> str:
+    """Text with a link at the first place of each waiting entry; the entries that got theirs no longer wait.
 
-    A place within a longer word of another entry is none: "GRPO" is not linked in "Dr. GRPO".
+    A place within a longer word of any entry is none: "GRPO" is not linked in "Dr. GRPO", wherever that stands.
     """
     if alone or not text.strip():
         return text
-    spans = {entry: [match.span() for match in re.finditer(entry.words, text)] for entry in waiting}
+    spans = {entry: [match.span() for match in re.finditer(entry.words, text)] for entry in entries}
     every = [span for found in spans.values() for span in found]
     places: list[tuple[int, int, Entry]] = []
-    for entry, found in spans.items():
-        for start, end in found:
+    for entry in list(waiting):
+        for start, end in spans[entry]:
             within = any(span != (start, end) and span[0] <= start and end <= span[1] for span in every)
             if not within and all(end <= other or behind <= start for other, behind, _ in places):
                 places.append((start, end, entry))

@@ -33,6 +33,9 @@ IN_ANOTHER_SENSE = {
     Path("notebooks") / "transfer.ipynb": {"Group"},
 }
 
+# Phrases in which a word is no term: here a verb.
+NO_TERM_IN = ("reward the answers",)
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -115,6 +118,7 @@ def glossary_entries(project: Path, glossary: str, page: Path = Path()) -> list[
         names = [*heading.split(", "), *ALSO.get(heading, ())]
         words = "|".join(_pattern(name) for name in sorted(names, key=len, reverse=True))
         entries.append((max(map(len, names)), Entry(words, f"{glossary}#{anchor(heading)}", "term")))
+    entries += [(len(phrase), Entry(_pattern(phrase))) for phrase in NO_TERM_IN]
     return [entry for _, entry in sorted(entries, key=lambda pair: -pair[0])]
 
 

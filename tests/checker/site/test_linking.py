@@ -44,6 +44,15 @@ def test_longer_words_come_first():
     assert '<a class="term" href="g#hacking">reward hacking</a> and a <a' in made
 
 
+def test_a_word_inside_a_longer_one_is_never_linked():
+    """Catches "reward" inside the second "reward hacking", whose own link stands above, and inside a phrase."""
+    made = linked(page("<p>reward hacking</p><p>reward hacking</p><p>a reward</p>"), ENTRIES)
+    assert made.count("<a ") == 2 and '<p>a <a class="term" href="g#reward">reward</a></p>' in made
+    made = linked(page("<p>reward it</p><p>a reward</p>"), [*ENTRIES, Entry("reward it")])
+    assert '<p>reward it</p><p>a <a class="term"' in made
+    assert 'g#reward"' not in linked(page("<p>To reward\nthe answers</p>"), glossary_entries(PROJECT, "g"))
+
+
 def test_what_a_page_links_itself_is_not_linked_again():
     body = '<p><a href="g#reward">what is paid</a> is a reward</p>'
     assert linked(page(body), ENTRIES) == page(body)
