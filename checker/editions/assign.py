@@ -30,6 +30,7 @@ from checker.reading.markers import (
     walk,
 )
 from checker.reading.notebook import CHECK_RECORD, Cell, Unreadable, dump, joined, notebook_of, parse, printed
+from checker.reading.website import QUESTIONS, SETTINGS, website
 
 EXPECTED_LINES = 12
 WORD = re.compile(r"\w+")
@@ -67,9 +68,12 @@ class Edition:
         return f"{number_of(str(self.exercises), 'exercise')}, {number_of(str(self.answers), 'answer')}"
 
 
-def blank(content: dict, source: str) -> dict:
-    """The blank edition of a notebook's JSON. `source` names the worked notebook, in messages and in the
-    edition.
+def blank(content: dict, source: str, questions: str = "") -> dict:
+    """The blank edition of a notebook's JSON.
+
+    Args:
+        source: names the worked notebook, in messages and in the edition.
+        questions: the public address of the questions on it, "" where there is none.
 
     Raises:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
@@ -107,6 +111,8 @@ def blank(content: dict, source: str) -> dict:
                 f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
                 f" overwrites this file. Its exercises are worth {worth:g} points in all.*"
             )
+            if questions:
+                note += f" When you have filled it in: [questions to test yourself]({questions})."
             cells.append(_text(f"{cell['id']}-generated", note))
     notebook["cells"] = cells
     kernel = content.get("metadata", {}).get("kernelspec", {})
@@ -174,7 +180,7 @@ def edition(path: Path, folder: Path, force: bool = False) -> Edition:
     """
     content = _worked(path)
     target = _target(path, folder)
-    fresh = blank(content, f"{path.parent.name}/{path.name}")
+    fresh = blank(content, f"{path.parent.name}/{path.name}", _questions(path))
     if target.exists() and not force:
         _refuse_filled(target, fresh)
     return _edition(target, fresh, content, kept_answers(notebook_of(content, path)))
@@ -194,6 +200,14 @@ def edition_for(path: Path, folder: Path, written: Callable[[dict, str], dict]) 
             " -o. Nothing was written."
         )
     return _edition(target, written(content, f"{path.parent.name}/{path.name}"), content)
+
+
+def _questions(path: Path) -> str:
+    """The public address of the questions on a worked notebook; "" where it has none, or its course no public site."""
+    course = path.resolve().parents[1]
+    if not (path.parent / QUESTIONS / f"{path.stem}.yml").is_file() or not (course / SETTINGS).is_file():
+        return ""
+    return website(course).questions(Path(path.parent.name) / path.name)
 
 
 def _worked(path: Path) -> dict:

@@ -13,6 +13,7 @@ from checker.reading.notebook import Unreadable
 SETTINGS = "_quarto.yml"
 NOTEBOOK = ".ipynb"
 PUBLISHED = "gh-pages"  # the branch into which `quarto publish` puts the finished site
+QUESTIONS = "questions"  # the folder of them beside the notebooks, and their place on a notebook's page
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Website:
     def source(self, page: Path, action: str = "blob") -> str:
         """The address at which a page's source is shown, or edited by the action "edit"; "" without a public one."""
         return f"{self.repository}/{action}/{self.branch}/{page.as_posix()}" if self.repository else ""
+
+    def questions(self, notebook: Path) -> str:
+        """The address of the questions on a notebook, at the end of its page; "" without a public one."""
+        return f"{self.address}/{notebook.with_suffix('.html').as_posix()}#{QUESTIONS}" if self.address else ""
 
     def colab(self, published: Path) -> str:
         """The address at which Colab opens a notebook of the published site; "" without a repository on GitHub."""

@@ -21,7 +21,7 @@ from checker.pages.templates import rendered, template
 from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import Unreadable, read
-from checker.reading.website import NOTEBOOK, SETTINGS, Website, website
+from checker.reading.website import NOTEBOOK, QUESTIONS, SETTINGS, Website, website
 from checker.site import pieces, questions, searching
 from checker.site.cross_references import crossed
 from checker.site.finish import TEACHES, TEACHES_HEADING, finish
@@ -138,7 +138,7 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
         shown = _linked(body.html)
         contents = [(TEACHES, TEACHES_HEADING), *body.contents]
         if questions.questions(project, source):
-            contents.append((questions.PLACE, questions.HEADING))
+            contents.append((QUESTIONS, questions.HEADING))
         return Page(source, title_of(notebook), shown, contents, description=description)
     try:
         text = path.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from checker.pages.templates import HERE, MATH_FONT, style, template, with_math_
 from checker.reading.files import write_beside
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
-from checker.reading.website import NOTEBOOK, Website
+from checker.reading.website import NOTEBOOK, QUESTIONS, Website
 from checker.site import equations, questions
 from checker.site.linking import Entry, linked
 from checker.site.pieces import checking, trying
@@ -81,6 +81,8 @@ def opening(project: Path, source: Path, site: Website) -> str:
         before=before,
         files=files,
         equations=_equations(project, source, site),
+        questions=len(questions.questions(project, source)),
+        asked=QUESTIONS,
         css=style("open.css"),
         source=site.source(source),
         edit=site.source(source, "edit"),
@@ -142,7 +144,7 @@ def _with_questions(page: str, asked: str) -> str:
     if not asked:
         return page
     page = BEFORE_NEIGHBOURS.sub(lambda end: asked + end[0], page, count=1)
-    return END_OF_QUARTOS_CONTENTS.sub(lambda end: end[1] + _listed(questions.PLACE, questions.HEADING) + end[2], page)
+    return END_OF_QUARTOS_CONTENTS.sub(lambda end: end[1] + _listed(QUESTIONS, questions.HEADING) + end[2], page)
 
 
 def _listed(place: str, heading: str) -> str:

@@ -18,9 +18,9 @@ from pathlib import Path
 from checker.pages.markdown import to_html
 from checker.pages.templates import style, template
 from checker.reading.notebook import Unreadable
+from checker.reading.website import QUESTIONS
 
-FOLDER = "questions"
-HEADING, PLACE = "Test yourself", "questions"
+HEADING = "Test yourself"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def questions(project: Path, source: Path) -> list[Question]:
     """
     import yaml
 
-    path = project / source.parent / FOLDER / f"{source.stem}.yml"
+    path = project / source.parent / QUESTIONS / f"{source.stem}.yml"
     if not path.is_file():
         return []
     try:
@@ -64,12 +64,12 @@ def as_html(some: list[Question]) -> str:
     if not some:
         return ""
     return template("questions.html.j2").render(
-        heading=HEADING, place=PLACE, questions=some, shown=_shown, css=style("questions.css")
+        heading=HEADING, place=QUESTIONS, questions=some, shown=_shown, css=style("questions.css")
     )
 
 
 def _shown(markdown: str) -> str:
     """Markdown as HTML; of a single paragraph what is in it."""
-    html = to_html(markdown, PLACE)[0].strip()
+    html = to_html(markdown, QUESTIONS)[0].strip()
     inside = html.removeprefix("<p>").removesuffix("</p>")
     return html if "<p>" in inside else inside

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from checker.editions.assign import (
     blank,
     blank_code,
     blank_markdown,
+    edition,
     fill,
     leaked,
     solution_lines,
@@ -61,6 +63,29 @@ def test_a_task_of_ones_own_prints_something_else(name, own):
     texts = ["".join(cell["source"]) for cell in blank(content, name)["cells"]]
     assert any(text.startswith(EXAMPLE_PRINTED) for text in texts) == own
     assert any(text.startswith(SHOULD_PRINT) for text in texts) != own
+
+
+def test_a_blank_edition_links_to_its_questions_where_they_are_public(tmp_path):
+    """Catches a link that leads nowhere: no questions, no address, no site at all."""
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    shutil.copyfile(Path("notebooks") / "dots.ipynb", notebooks / "dots.ipynb")
+    link = "(https://example.org/course/notebooks/dots.html#questions)"
+
+    def linked() -> bool:
+        made = edition(notebooks / "dots.ipynb", notebooks / "student")
+        note = next(cell for cell in json.loads(made.text)["cells"] if cell["id"].endswith("-generated"))
+        return link in "".join(note["source"])
+
+    assert not linked()
+    settings = "website:\n  title: Course\n  sidebar: {contents: [notebooks/dots.ipynb]}\n"
+    (tmp_path / "_quarto.yml").write_text(f"{settings}  site-url: https://example.org/course/\n", encoding="utf-8")
+    assert not linked()
+    (notebooks / "questions").mkdir()
+    (notebooks / "questions" / "dots.yml").touch()
+    assert linked()
+    (tmp_path / "_quarto.yml").write_text(settings, encoding="utf-8")
+    assert not linked()
 
 
 def test_a_todo_of_several_lines_stays_whole_and_the_solutions_own_comment_goes():

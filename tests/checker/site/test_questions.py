@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from checker.reading.notebook import Unreadable
-from checker.reading.website import website
-from checker.site.questions import FOLDER, as_html, questions
+from checker.reading.website import QUESTIONS, website
+from checker.site.questions import as_html, questions
 from checker.site.terms import glossary_entries
 
 PROJECT = Path(__file__).parents[3]
-ASKED = [page for page in website(PROJECT).notebooks if questions(PROJECT, page)]
+ASKED = website(PROJECT).notebooks
 CODE = re.compile("`[^`]*`")
 EMPHASISED = re.compile(r"(?<![*\w])\*(?!\*)([^*\n]+)\*(?!\*)")
 
 
-def test_every_file_of_questions_belongs_to_a_notebook():
-    files = {path.stem for path in (PROJECT / "notebooks" / FOLDER).glob("*.yml")}
+def test_every_notebook_has_questions_and_every_file_of_them_a_notebook():
+    """Catches a chapter that was added without questions, and a file whose notebook was renamed."""
+    files = {path.stem for path in (PROJECT / "notebooks" / QUESTIONS).glob("*.yml")}
     assert files == {page.stem for page in ASKED}
 
 
@@ -60,9 +61,18 @@ def test_questions_stand_at_the_end_of_their_page_and_are_listed(course_pages):
     assert body.count('class="right"') == len(asked) and "<script" not in body
 
 
+def test_every_notebooks_page_links_to_its_questions_where_it_begins(course_pages):
+    """Catches questions that only who reads to the end finds, and a number that is not theirs."""
+    for page in course_pages:
+        if page.parent.name == "notebooks":
+            opening, _, rest = page.read_text(encoding="utf-8").partition('id="section-0"')
+            (number,) = re.findall(rf'<a href="#{QUESTIONS}">(\d+) questions</a>', opening)
+            assert int(number) == len(set(re.findall(r'<details name="(question-\d+)">', rest))), page
+
+
 def test_a_file_that_holds_something_else_is_told(tmp_path):
     """Catches a misspelt key that passes for a wrong answer."""
-    folder = tmp_path / "notebooks" / FOLDER
+    folder = tmp_path / "notebooks" / QUESTIONS
     folder.mkdir(parents=True)
     (folder / "a.yml").write_text(
         "- question: x\n  options:\n    - {text: y, why: z, correct: true}\n", encoding="utf-8"
