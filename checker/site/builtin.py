@@ -24,12 +24,11 @@ from checker.reading.notebook import Unreadable, read
 from checker.reading.website import NOTEBOOK, QUESTIONS, SETTINGS, Website, website
 from checker.site import pieces, questions, searching
 from checker.site.cross_references import crossed
-from checker.site.finish import TEACHES, TEACHES_HEADING, finish
+from checker.site.finish import NOWHERE, TEACHES, TEACHES_HEADING, finish
 from checker.site.terms import anchor
 
 HEADER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 LINK = re.compile(r'(<a href=")([^"#:]+)\.(ipynb|qmd)(["#])')
-NOWHERE = Path("404.qmd")  # what hosts of pages show where there is none, GitHub's among them
 INSIDE = re.compile(r'(<a href=")(?![a-z]+:|[/#])')
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
 
@@ -102,6 +101,7 @@ def _shown(page: Page, pages: list[Page], site: Website, before: Page | None = N
     scripts = (
         "page.js",
         "enlarge.js",
+        "ranking.js",
         "search.js",
         *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS),
     )

@@ -30,6 +30,7 @@ from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries,
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
 TRY = Path("docs") / "try.qmd"
 CHECK = Path("docs") / "check.qmd"
+NOWHERE = Path("404.qmd")  # what hosts of pages show where there is none, GitHub's among them
 REFERENCES = Path("docs") / "references.qmd"
 API = Path("docs") / "api.qmd"
 WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the others speak to who knows them
@@ -61,6 +62,9 @@ def finish(project: Path, folder: Path, site: Website) -> None:
             text = _with_policy(text, checking.POLICY)
         text = linked(text, _entries(project, source, site, listed))
         write_beside(page, with_math_font(text, _from(source, FILES / MATH_FONT)))
+    nowhere = folder / NOWHERE.with_suffix(".html")
+    if nowhere.is_file():  # without links to words: it is shown at any address
+        write_beside(nowhere, as_built_in(nowhere.read_text(encoding="utf-8")))
     shutil.copyfile(HERE / MATH_FONT, folder / FILES / MATH_FONT)
     trying.put_beside(folder / TRY, project)
     checking.put_beside(folder / CHECK, project)

@@ -1,4 +1,4 @@
-"""Quarto's finished pages, brought to what the built-in engine shows: formulas, Cell 0, pictures at their own size.
+"""Quarto's finished pages, brought to what the built-in engine shows: formulas, Cell 0, pictures, what the search finds.
 
 Quarto's formulas carry the TeX that they were made from. Of that TeX `checker/pages/formulas.py` makes the same formulas
 as on the built-in pages: large brackets are large, names of functions keep their distance, an equation's number stands at
@@ -18,6 +18,7 @@ FROM_ELSEWHERE = re.compile(
 )
 BODY = re.compile(r"<body\b[^>]*>")
 SKIP = f'<a class="skip" href="#{CONTENT}">Skip to the content</a>'  # for whoever goes on by the keyboard
+SCRIPTS = ("enlarge.js", "ranking.js", "quarto_search.js")
 TEX = r'<annotation encoding="application/x-tex">((?:(?!</annotation>).)*)</annotation></semantics></math>'
 FORMULA = re.compile(rf'<math display="(block|inline)"(?:(?!</math>).)*?{TEX}', re.DOTALL)
 NUMBER = re.compile(r"\s*\\qquad\((\d+)\)\s*$")  # Quarto writes an equation's number into its TeX
@@ -37,7 +38,8 @@ def as_built_in(page: str) -> str:
     page = BODY.sub(lambda match: match[0] + SKIP, page, count=1)
     page = FORMULA.sub(_formula, EQUATION.sub(_equation, page))
     page = SETTINGS.sub(r'\1<details class="settings"><summary><h2>\2</h2></summary>', page)
-    return page.replace("</body>", f"<script>\n{style('enlarge.js')}</script>\n</body>", 1)
+    scripts = "\n".join(map(style, SCRIPTS))
+    return page.replace("</body>", f"<script>\n{scripts}</script>\n</body>", 1)
 
 
 def _equation(match: re.Match) -> str:

@@ -1,23 +1,27 @@
-"""The index of the built-in site's search: every section of every page with its text, formulas on one line.
+"""The index of the search: every section of every page with its text, formulas on one line.
 
-It is a script and not a table of data, so that a page that was opened from disk can load it too; `search.js` does so
-when somebody begins to search, and ranks. Outputs of notebooks are left out: they are numbers.
+On the built-in site it is a script and not a table of data, so that a page that was opened from disk can load it too;
+`search.js` does so when somebody begins to search. On Quarto's it is the documents of Quarto's own search. Both are ranked
+by `ranking.js`. Outputs of notebooks are left out: they are numbers.
 """
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+from checker.reading.website import NOTEBOOK
 from checker.site.finish import API, FILES
 from checker.site.terms import GLOSSARY
 
 INDEX = FILES / "search.js"
+FOR_QUARTO = "search.json"  # where Quarto's pages look for the documents of their search
 COLOURS = re.compile(r'<span class="[a-z]{1,2}\d?">|</span>')  # of code: tens of thousands of tags without a word
 HEADINGS = ("h2", "h3", "h4")
 LEFT_OUT = ("style", "script", "svg", "form", "button", "noscript", "small", "nav", "header", "footer")
-OUTPUT = "output"  # the class of what a cell printed
+LEVEL = re.compile(r"\blevel\d\b")  # the class of a section that begins with its heading
+OUTPUTS = {"output", "cell-output"}  # the classes of what a cell printed, of either engine
 EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
 BEFORE = {"msub": ("_",), "msup": ("^",), "msubsup": ("_", "^"), "mfrac": (" / ",), "munder": ("_",), "mover": ("^",)}
 BEFORE["munderover"] = BEFORE["msubsup"]
@@ -52,13 +56,13 @@ class Sections(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = dict(attributes)
-        if self._silent or tag in LEFT_OUT or OUTPUT in (named.get("class") or "").split():
+        if self._silent or tag in LEFT_OUT or OUTPUTS & set((named.get("class") or "").split()):
             self._silent += tag not in EMPTY
         elif tag == "math" or self._formula:
             self._begin_part(tag)
-        elif tag == "section" and "level2" in (named.get("class") or ""):
+        elif tag == "section" and LEVEL.search(named.get("class") or ""):
             self._place = named.get("id") or ""
-        elif tag in HEADINGS and (place := named.get("id") or (self._place if tag == "h2" else "")):
+        elif tag in HEADINGS and (place := named.get("id") or self._place):
             self._heading = tag
             self._place = ""
             self.found.append(Section(place))
@@ -109,16 +113,43 @@ def index(folder: Path, pages: list) -> str:
     """
     listed = []
     for page in pages:
-        html = (folder / page.target).read_text(encoding="utf-8")
-        found = Sections(html[html.index("<main") :]).found
+        found = _sections(folder / page.target)
         found[0].words[:0] = [page.subtitle, " ", page.description, " "]
-        sections = [[one.anchor, " ".join(one.heading.split()), one.text] for one in found]
+        sections = [[one.anchor, one.heading, one.text] for one in found]
         address = page.target.as_posix()
-        listed.append({"address": address, "title": page.title, "kind": _kind(page), "sections": sections})
-    return f"globalThis.searched = {json.dumps(listed, ensure_ascii=False, separators=(',', ':'))};\n"
+        listed.append({"address": address, "title": page.title, "kind": _kind(page.source), "sections": sections})
+    return f"globalThis.searched = {_as_text(listed)};\n"
 
 
-def _kind(page) -> str:
-    if page.is_notebook:
+def for_quarto(folder: Path, sources: list[Path]) -> str:
+    """The documents of Quarto's search: of each place its address, its page's title, its heading, its text and its kind.
+
+    folder: where the finished pages are, and the documents that Quarto wrote.    sources: the pages of the site.
+    """
+    written = json.loads((folder / FOR_QUARTO).read_text(encoding="utf-8"))
+    titles = {document["href"]: document["title"] for document in written}
+    documents = []
+    for source in sources:
+        page = source.with_suffix(".html")
+        for one in _sections(folder / page):
+            address = f"{page.as_posix()}#{one.anchor}".rstrip("#")
+            place = {"objectID": address, "href": address, "title": titles[page.as_posix()]}
+            documents.append(place | {"section": one.heading, "text": one.text, "kind": _kind(source)})
+    return _as_text(documents)
+
+
+def _sections(page: Path) -> list[Section]:
+    """The sections of a finished page, with their headings on one line."""
+    html = page.read_text(encoding="utf-8")
+    found = Sections(html[html.index("<main") :]).found
+    return [replace(one, heading=" ".join(one.heading.split())) for one in found]
+
+
+def _kind(source: Path) -> str:
+    if source.suffix == NOTEBOOK:
         return "notebook"
-    return {GLOSSARY: "term", API: "interface"}.get(page.source, "text")
+    return {GLOSSARY: "term", API: "interface"}.get(source, "text")
+
+
+def _as_text(data: list[dict]) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

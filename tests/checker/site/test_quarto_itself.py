@@ -37,6 +37,7 @@ from tests.checker.looking import (
 )
 from tests.checker.pages.test_quarto import DANGEROUS
 from tests.checker.pages.test_rendering import listed
+from tests.checker.site.test_course_in_browser import SEARCHED
 from tests.checker.site.test_site import LONGEST_IN_SIDEBAR, Elements, assert_no_link_is_dead
 
 pytestmark = [
@@ -295,6 +296,63 @@ def test_the_search_lands_on_sections(pages):
         assert sections or page.stem == "cheat_sheet", page
         for place, heading in sections:
             assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
+
+
+# Where the entries of the search lead, once they answer these words, without the words that Quarto adds to their addresses.
+FOUND = """
+const words = arguments[0];
+return new Promise((done) => {
+  const look = setInterval(() => {
+    const found = [...document.querySelectorAll(".aa-Panel a.search-result-link")].map((link) => new URL(link.href));
+    const answered = found.length > 0 && found.every((address) => address.searchParams.get("q") === words);
+    if (!answered && !document.querySelector(".aa-Panel .quarto-search-no-results")) return;
+    clearInterval(look);
+    done(found.map((address) => address.origin + address.pathname + address.hash));
+  }, 20);
+});
+"""
+
+
+def typed(shown, words: str) -> list[str]:
+    """Type words into the search of the page that is shown; where the entries lead that it finds."""
+    shown.run("const field = document.querySelector('.aa-Input'); field.focus(); field.select();")
+    shown.command("Input.insertText", text=words)
+    return shown.run(FOUND, words)
+
+
+def test_the_search_names_the_right_place_first(shown, pages):
+    """Catches Quarto's own ranking: text that happens to hold the words before the entry that explains them."""
+    with on_a_server(pages) as places:
+        for name in ("index.html", "glossary.html"):
+            (url, address) = next((url, address) for page, address, url in places if page.name == name)
+            shown.show(url)
+            for words, place in SEARCHED.items():
+                found = typed(shown, words)
+                assert found[0] == f"{address}/{place}", (words, found[:3])
+            assert typed(shown, "zzz qqq") == []
+            assert not shown.complaints()
+
+
+def test_an_entry_of_the_search_shows_the_words_around(shown, pages):
+    """Catches an entry that begins with its whole section, and code in it that the panel takes for HTML."""
+    texts = "return [...document.querySelectorAll('.aa-Panel .search-result-text')].map((one) => one.textContent);"
+    with on_a_server(pages) as places:
+        shown.show(places[0][2])
+        typed(shown, "group_advantages")
+        assert all(len(text) < 150 for text in shown.run(texts))
+        assert typed(shown, "float tensor")
+        assert any("->" in text for text in shown.run(texts))
+
+
+def test_a_wrong_address_is_shown_a_finished_page(pages):
+    """Catches the one page that is in no list: without the way past the sidebar, with links that begin beside it."""
+    nowhere = pages[0].parent / builtin_site.NOWHERE.with_suffix(".html")
+    text = nowhere.read_text(encoding="utf-8")
+    assert re.search(r"<a\b[^>]*>", text)[0].startswith('<a class="skip" href="#')
+    links = [link for link in Elements(text).links if not link.startswith(("#", "http"))]
+    root = urlsplit(ADDRESS).path
+    assert {f"{root}/{page.relative_to(pages[0].parent).as_posix()}" for page in pages} <= set(links)
+    assert all(link.startswith(f"{root}/") for link in links), links
 
 
 def test_what_is_hidden_holds_no_link(pages):
