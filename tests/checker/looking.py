@@ -24,6 +24,14 @@ return [...document.querySelectorAll("html, main pre, main table, main p, main .
   .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
   .map((one) => one.tagName + " " + one.scrollWidth + " > " + one.clientWidth + ": " + one.textContent.slice(0, 60));
 """
+MOST_WIDER = 0.07  # of the outputs of a page, on a phone
+# How many outputs a notebook's page has, and those that are wider than their box or hold something that is.
+WIDER_OUTPUTS = """
+const isWider = (one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1;
+const shown = [...document.querySelectorAll("main .output, main .cell-output")].filter((one) => one.clientWidth > 0);
+const wider = shown.filter((one) => [one, ...one.querySelectorAll("*")].some(isWider));
+return [shown.length, wider.map((one) => one.textContent.trim().slice(0, 60))];
+"""
 LISTED = """
 return [...document.querySelectorAll("nav a[href*='#section-']:not(.found a)")]
   .filter((link) => link.pathname === location.pathname)
@@ -51,6 +59,14 @@ def assert_fits(shown: Browser, address: str, width: int, dark: bool) -> list[st
     assert not [line for line in wider if width >= 1280 or line.startswith("HTML")], (address, width, wider)
     assert not shown.complaints(), address
     return shown.requests()
+
+
+def assert_outputs_fit_a_phone(shown: Browser, address: str) -> None:
+    """At most a few outputs of a notebook's page have to be scrolled sideways on a phone, tables included."""
+    shown.show(address, width=390)
+    shown.run(OPENED)
+    outputs, wider = shown.run(WIDER_OUTPUTS)
+    assert outputs > 10 and len(wider) <= MOST_WIDER * outputs, (address, outputs, wider)
 
 
 def assert_nobody_is_left_out(shown: Browser, address: str, width: int, dark: bool) -> None:

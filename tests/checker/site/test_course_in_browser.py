@@ -23,6 +23,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_outputs_fit_a_phone,
     assert_paper_can_be_read,
     served,
 )  # fmt: skip
@@ -68,6 +69,14 @@ def assert_all_fit(shown, pages: list[Path]) -> None:
             assert loaded[0] == page.as_uri() and all(Path(font).name == MATH_FONT for font in loaded[1:])
         if (PROJECT / "notebooks" / page.name).with_suffix(".ipynb").is_file():
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
+
+
+@pytest.mark.slow
+def test_outputs_of_notebooks_fit_a_phone(shown, course_pages):
+    """Catches a table of numbers that a phone cuts, and lines of numbers that do not wrap."""
+    for page in course_pages:
+        if page.parent.name == "notebooks":
+            assert_outputs_fit_a_phone(shown, page.as_uri())
 
 
 @pytest.mark.slow

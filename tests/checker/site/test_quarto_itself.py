@@ -32,6 +32,7 @@ from tests.checker.looking import (
     SECTIONS,
     assert_fits,
     assert_nobody_is_left_out,
+    assert_outputs_fit_a_phone,
     assert_paper_can_be_read,
     served,
 )
@@ -166,6 +167,14 @@ def test_every_page_of_the_site_fits_is_light_and_asks_for_nothing(shown, pages)
                 assert sent(site, asked) < HEAVIEST, (page, sent(site, asked))
             if page.parent.name == "notebooks":
                 assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
+
+
+def test_outputs_of_notebooks_fit_a_phone(shown, pages):
+    """Catches Quarto's larger letters, with which a table that fits the built-in page is cut."""
+    with on_a_server(pages) as places:
+        for page, _, url in places:
+            if page.parent.name == "notebooks":
+                assert_outputs_fit_a_phone(shown, url)
 
 
 def test_nobody_is_left_out_of_the_site(shown, pages):
