@@ -37,6 +37,8 @@ WORD = re.compile(r"\w+")
 QUOTED = re.compile(r"`([^`\n]+)`")
 # In the header of a notebook whose task is the student's to choose.
 OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
+# A call of a check. An exercise without one, such as an experiment, has nothing that it should print.
+CHECKED = re.compile(r"^(?:if )?check\.", re.MULTILINE)
 # In the metadata of the course's own text. Jupyter and VS Code then do not change it by accident; nothing here reads it.
 LOCKED = {"editable": False, "deletable": False}
 # In the metadata of Cell 0. JupyterLab then folds it, and a notebook opens on its title.
@@ -90,7 +92,8 @@ def blank(content: dict, source: str, questions: str = "") -> dict:
         if cell["cell_type"] == "code":
             cell["source"] = "\n".join(blank_code(lines, where))
             exercise = cell["source"] != joined(content["cells"][number]["source"])
-            expected = _expected(named.cells[number], words) if exercise else None
+            checked = exercise and CHECKED.search(cell["source"])
+            expected = _expected(named.cells[number], words) if checked else None
             cell["outputs"] = []
             cell["execution_count"] = None
         else:

@@ -232,6 +232,12 @@ def test_what_an_exercise_should_print_stands_below_it(worked):
     assert "✓ loss: right" in expected["source"] and expected["source"].count("line\n") < 15
 
 
+def test_an_experiment_shows_nothing_that_it_should_print(worked):
+    """Catches the numbers of the worked experiment below the one that a student is to design."""
+    worked["cells"][5]["source"] = WORKED.replace("check.grpo_loss(loss)", "print(loss(3))")
+    assert "cell-5-expected" not in [cell["id"] for cell in blank(worked, "x")["cells"]]
+
+
 @pytest.mark.parametrize("shown", ["```python\nsquared = x * x\n```", "Take `squared = x * x`, and then the mean."])
 def test_a_solution_that_a_text_shows_is_an_error(worked, shown):
     """Catches a look at code alone, while the hint above the exercise has the line that was to be found."""
