@@ -43,8 +43,8 @@ CHECKED = re.compile(r"^(?:if )?check\.", re.MULTILINE)
 LOCKED = {"editable": False, "deletable": False}
 # In the metadata of Cell 0. JupyterLab then folds it, and a notebook opens on its title.
 FOLDED = {"jupyter": {"source_hidden": True}}
-SHOULD_PRINT = "What it should print, with numbers like these:"
-EXAMPLE_PRINTED = "What the worked example printed here; a task of yours prints something else:"
+SHOULD_PRINT = "What it should print, about:"
+EXAMPLE_PRINTED = "What the worked example printed here:"
 
 
 class FilledError(Exception):
