@@ -164,10 +164,10 @@ def confusion_matrices(labels: Sequence[str], truth: Sequence[str], predictions:
     """
     columns = [*labels, "other"]
     with plt.rc_context(STYLE | {"axes.grid": False}):
-        figure, axes = _stacked(len(predictions), height=4.2)
+        figure, axes = _stacked(len(predictions), height=min(4.2, HIGHEST / len(predictions)))
         for axis, (name, said) in zip(axes, predictions.items()):
             shares = confusion_shares(labels, truth, said)
-            axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+            axis.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
             for (row, column), share in np.ndenumerate(shares):
                 # A smaller share would be written as 0.
                 if share >= 0.005:
@@ -180,11 +180,12 @@ def confusion_matrices(labels: Sequence[str], truth: Sequence[str], predictions:
                         fontsize=8,
                         color="white" if share > 0.55 else "black",
                     )
-            axis.set_xticks(range(len(columns)), columns, rotation=50, ha="right", rotation_mode="anchor")
+            axis.set_xticks([])
             axis.set_yticks(range(len(labels)), labels)
             axis.set_title(f"{name}: {100 * np.mean(np.diag(shares[:, : len(labels)])):.0f} % balanced accuracy")
             axis.set_ylabel("truth")
             axis.spines[:].set_visible(False)
+        axes[-1].set_xticks(range(len(columns)), columns, rotation=50, ha="right", rotation_mode="anchor")
         axes[-1].set_xlabel("said")
     return _finished(figure)
 

@@ -56,6 +56,8 @@ def test_panels_fit_into_a_window(count):
     """Catches a figure of which a laptop shows one half at a time."""
     figure = panels({f"panel {i}": {"A": [([1, 2], [1.0, 2.0])]} for i in range(count)}, "step")
     assert figure.get_size_inches()[1] * figure.dpi <= 670
+    matrices = confusion_matrices(["a", "b"], ["a"], {f"run {i}": ["a"] for i in range(count)})
+    assert matrices.get_size_inches()[1] * matrices.dpi <= 670
 
 
 def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
