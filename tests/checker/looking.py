@@ -43,6 +43,12 @@ LIGHTEST = """
 const light = (one) => Math.min(...getComputedStyle(one).color.match(/\\d+/g).slice(0, 3).map(Number));
 return Math.max(...[...document.querySelectorAll("main p, main li, main h2, main code")].map(light));
 """
+# How dark the boxes of text and code are, 0 to 255: the darkest; what is transparent has the colour of the paper.
+DARKEST = """
+const ground = (one) => getComputedStyle(one).backgroundColor.match(/[\\d.]+/g).map(Number);
+const boxes = [...document.querySelectorAll("body, main, main pre, main code, main :is(.sourceCode, .highlight)")];
+return Math.min(255, ...boxes.map(ground).filter(([, , , seen = 1]) => seen > 0).map((colour) => Math.max(...colour.slice(0, 3))));
+"""
 READABLE_ON_WHITE = 130  # grey of that lightness has a contrast of 4 to white paper
 SERIOUS = """
 return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
@@ -78,11 +84,12 @@ def assert_nobody_is_left_out(shown: Browser, address: str, width: int, dark: bo
 
 
 def assert_paper_can_be_read(shown: Browser, address: str) -> None:
-    """Assert that a page shown in the dark is not printed in pale letters on white."""
+    """Assert that a page shown in the dark is not printed in pale letters on white, nor in dark ones on dark boxes."""
     shown.show(address, dark=True)
-    assert shown.run(LIGHTEST) > READABLE_ON_WHITE
+    assert shown.run(LIGHTEST) > READABLE_ON_WHITE > shown.run(DARKEST)
     shown.show(address, dark=True, media="print")
     assert shown.run(LIGHTEST) < READABLE_ON_WHITE, address
+    assert shown.run(DARKEST) > 220, address
 
 
 def weight(folder: Path, asked: list[str]) -> int:
