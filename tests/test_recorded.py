@@ -12,6 +12,7 @@ import torch
 
 from benchmarks.sweeps import (
     analogies,
+    countdown_credit,
     distillation,
     dots,
     game,
@@ -489,6 +490,35 @@ def test_one_seed_of_each_control_of_what_is_lost_comes_out_as_recorded(conditio
     now = what_rl_adds_lost.run(condition, seed=0)
     then = recorded("what_rl_adds_lost").of(condition)[0]
     assert_as_recorded(now, then, "solved", "key of known")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(countdown_credit))
+def test_one_seed_of_credit_by_lines_comes_out_as_recorded(condition):
+    """As above, for cosines of gradients of a policy that forty updates have trained."""
+    now = countdown_credit.run(condition, seed=0)
+    then = recorded("countdown_credit").of(condition)[0]
+    assert_as_recorded(now, then, "by lines", "equal samples", "equal tokens", "halves of the reference")
+
+
+def test_credit_by_lines_is_what_each_line_changes_in_value():
+    """Two lines and the answer, values by hand. Catches a credit that is shifted by a token or a line."""
+    credit = countdown_credit.by_lines([3, 5, 6], [0.25, 0.5, 0.125, 1.0], width=8)
+    assert credit.tolist() == [0.25] * 3 + [-0.375] * 2 + [0.875] + [0.0] * 2
+    assert countdown_credit.baselines(torch.tensor([[1.0, 0.0, 0.0]])).tolist() == [[0.0, 0.5, 0.5]]
+
+
+def test_the_lines_of_a_working_are_found_in_its_tokens_and_read_again_as_the_same(tokenizer):
+    """Catches a tag that is valued as a line, a line end that is left out, and a state whose text is other tokens."""
+    said = "<think>\n3 * 8 = 24\n24 - 2 = 22\n</think>\n<answer>\n3 * 8 - 2\n</answer>"
+    ids = tokenizer(said, add_special_tokens=False)["input_ids"]
+    ends = countdown_credit.ends_of_working(ids, tokenizer)
+    begun = [tokenizer.decode(ids[:end]) for end in ends]
+    assert begun == ["<think>\n3 * 8 = 24\n", "<think>\n3 * 8 = 24\n24 - 2 = 22\n"]
+    prompt = countdown.dataset("eval", 1)[0]["prompt"]
+    asked = tokenizer(prompt)["input_ids"]
+    assert [tokenizer(prompt + text)["input_ids"] for text in begun] == [asked + ids[:end] for end in ends]
 
 
 @pytest.mark.slow

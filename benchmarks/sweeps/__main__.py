@@ -24,6 +24,7 @@ from shared.recorded import SWEEPS, Recorded
 
 CHAPTERS = (
     "analogies",
+    "countdown_credit",
     "distillation",
     "dots",
     "game",
