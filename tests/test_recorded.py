@@ -42,7 +42,7 @@ from shared.exact import Enumeration
 from shared.experience import Experience
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
-from shared.models import frozen_copy
+from shared.models import frozen_copy, load_policy
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.rollout_record import Rollout
 from shared.tasks import countdown
@@ -509,8 +509,9 @@ def test_credit_by_lines_is_what_each_line_changes_in_value():
     assert countdown_credit.baselines(torch.tensor([[1.0, 0.0, 0.0]])).tolist() == [[0.0, 0.5, 0.5]]
 
 
-def test_the_lines_of_a_working_are_found_in_its_tokens_and_read_again_as_the_same(tokenizer):
+def test_the_lines_of_a_working_are_found_in_its_tokens_and_read_again_as_the_same():
     """Catches a tag that is valued as a line, a line end that is left out, and a state whose text is other tokens."""
+    _, tokenizer = load_policy()
     said = "<think>\n3 * 8 = 24\n24 - 2 = 22\n</think>\n<answer>\n3 * 8 - 2\n</answer>"
     ids = tokenizer(said, add_special_tokens=False)["input_ids"]
     ends = countdown_credit.ends_of_working(ids, tokenizer)
