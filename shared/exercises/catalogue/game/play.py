@@ -208,7 +208,7 @@ def draw(draw: Draw) -> Case:
         if draw.random() < 0.6:
             said = draw.some(range(20, 40), draw.randrange(4))
             answers[token] = (said, draw.random() < 0.3)
-    return {"draw": words, "listen": answers, "max_new_tokens": draw.choice([1, 3, 5, 8, 12])}
+    return {"draw": words, "listen": answers, "max_new_tokens": draw.size(12)}
 
 
 def boundary() -> list[Case]:

@@ -149,8 +149,8 @@ def complement(ordered, wins, choices):
 
 def draw(draw: Draw) -> Case:
     """Scores that go with the rewards or not; two in three cases have rewards of 0 and 1."""
-    N = draw.randint(1, 9)
-    scores = draw.sample([k / 8 for k in range(-12, 13)], N)
+    N = draw.size(9)
+    scores = draw.sample([k / 8 for k in range(-12, max(13, N))], N)
     rewards = [float(draw.randint(0, 1)) for _ in range(N)] if draw.random() < 0.67 else [
         draw.number(-1.0, 2.0) for _ in range(N)
     ]  # fmt: skip

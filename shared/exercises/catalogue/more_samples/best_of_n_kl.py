@@ -141,7 +141,7 @@ def averaged(terms):
 
 
 def draw(draw: Draw) -> Case:
-    weights = [draw.choice([1, 1, 2, 3, 5, 20]) for _ in range(draw.randint(1, 6))]
+    weights = [draw.choice([1, 1, 2, 3, 5, 20]) for _ in range(draw.size(6))]
     return {"probs": shares(weights), "n": draw.choice([1, 2, 3, 4, 8, 16])}
 
 

@@ -141,7 +141,7 @@ def one_more(exact):
 
 def draw(draw: Draw) -> Case:
     """Prices 1, 2, 4, ... with accuracies that need not rise; a target that some of them just reach."""
-    count = draw.randint(1, 5)
+    count = draw.size(5)
     prices = [2**i for i in range(count)]
     dearer = draw.choice([1, 1, 3])  # as seconds may be: what is trained is shorter
     levels = [0.25, 0.5, 0.75, 0.875, 1.0]
