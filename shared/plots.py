@@ -203,7 +203,12 @@ Run = tuple[Sequence[float] | Sequence[str], Sequence[float]]  # what stands on 
 
 
 def panels(
-    curves: dict[str, dict[str, list[Run]]], xlabel: str, *, log: Sequence[str] = (), joined: bool = True
+    curves: dict[str, dict[str, list[Run]]],
+    xlabel: str,
+    *,
+    log: Sequence[str] = (),
+    joined: bool = True,
+    legend_below: bool = False,
 ) -> Figure:
     """One panel for each title, in it the runs of each name: the first strong, the others faint.
 
@@ -213,6 +218,7 @@ def panels(
         curves: titles to names to runs, each run its values on the two axes.
         log: titles of the panels whose vertical axis is logarithmic.
         joined: whether a run's points are joined by a line.
+        legend_below: one legend of all names below the panels, where names in a panel would cover its lines.
 
     Raises ValueError when there is nothing to draw, or more names than colours.
     """
@@ -237,8 +243,12 @@ def panels(
                         label="" if number else name,
                     )
             axis.set(title=title, yscale="log" if title in log else "linear")
-            axis.legend(fontsize=9, frameon=True, framealpha=0.8, edgecolor="none")
+            if not legend_below:
+                axis.legend(fontsize=9, frameon=True, framealpha=0.8, edgecolor="none")
         axes[-1].set_xlabel(xlabel)
+        if legend_below:
+            of_names = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels())}
+            figure.legend(of_names.values(), of_names, loc="outside lower center", ncols=2, fontsize=9)
     return _finished(figure)
 
 

@@ -73,6 +73,17 @@ def test_panels_show_the_first_run_strong_and_the_others_in_its_colour():
     assert panels({"one": {"A": runs}}, "KL", joined=False).axes[0].lines[0].get_linestyle() == "None"
 
 
+def test_a_legend_below_stands_once_and_covers_no_line():
+    """Catches a legend in each panel besides, and a name that only the second panel has left out."""
+    runs = [([1, 2], [1.0, 2.0])]
+    figure = panels({"left": {"A": runs}, "right": {"A": runs, "B": runs}}, "step", legend_below=True)
+    assert [axis.get_legend() for axis in figure.axes] == [None, None]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["A", "B"]
+    figure.draw_without_rendering()
+    assert legend.get_window_extent().y1 <= figure.axes[-1].get_tightbbox().y0
+
+
 @pytest.mark.parametrize("curves", [{}, {"one": {str(i): [] for i in range(7)}}])
 def test_panels_that_cannot_be_drawn_are_refused(curves):
     with pytest.raises(ValueError, match="at least one, and at most 6"):
