@@ -14,6 +14,7 @@ from benchmarks.sweeps import (
     analogies,
     countdown_credit,
     distillation,
+    distillation_controls,
     dots,
     game,
     gradients,
@@ -531,6 +532,32 @@ def test_one_seed_of_each_way_to_learn_from_a_teacher_comes_out_as_recorded(cond
     then = recorded("distillation").of(condition)[0]
     assert_as_recorded(now, then, "solved", "greedy", "below header", "dots")
     assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(distillation_controls, "reverse KL, teacher's samples"))
+def test_one_seed_of_each_control_of_distillation_comes_out_as_recorded(condition):
+    """As above."""
+    now = distillation_controls.run(condition, seed=0)
+    then = recorded("distillation_controls").of(condition)[0]
+    assert_as_recorded(now, then, "solved", "greedy")
+
+
+def test_the_controls_of_distillation_differ_in_what_their_names_say(monkeypatch):
+    """Catches a control that is its run once more, or that changes two things."""
+    seen = []
+    monkeypatch.setattr(
+        distillation_controls, "by_distillation", lambda model, seed, config, curve: seen.append(config)
+    )
+    ways = [name for name in distillation_controls.CONDITIONS if "KL" in name]
+    for name in ways:
+        distillation_controls.CONDITIONS[name](None, 0)
+    for name, config in zip(ways, seen, strict=True):
+        whose = "student" if name.endswith("own samples") else "teacher"
+        temperature = 1.0 if name.startswith("soft") else distillation.TEACHER_TEMPERATURE
+        expected = {"distillation_alpha": float("reverse" in name), "sampled_by": whose}
+        assert config == replace(distillation.REVERSE, teacher_temperature=temperature, **expected), name
 
 
 def test_supervised_training_has_the_documents_that_the_forward_kl_learns_from(monkeypatch):

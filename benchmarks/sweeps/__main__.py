@@ -26,6 +26,7 @@ CHAPTERS = (
     "analogies",
     "countdown_credit",
     "distillation",
+    "distillation_controls",
     "dots",
     "game",
     "gradients",
