@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import sysconfig
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -21,6 +22,7 @@ SHARED = str(Path(__file__).parents[1])
 COPIES = {}  # of modules: the module and its copy by the module's id
 NO_MESSAGE = "no message"
 NOT_FILLED_IN = "it is not filled in yet"  # begins what is said of a blank exercise
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 TORCH = str(Path(torch.__file__).parent)
 GENERATOR = (
     "it has a `yield` and so gives a generator, of which nothing is computed before somebody reads it. `return` the "
@@ -221,7 +223,7 @@ def _is_about_the_result(function: Callable, error: BaseException) -> bool:
 
 
 def _own(filename: str) -> bool:
-    return not filename.startswith((SHARED, TORCH)) and "site-packages" not in filename
+    return not filename.startswith((SHARED, TORCH, STANDARD_LIBRARY, "<frozen")) and "site-packages" not in filename
 
 
 def _without_full_stop(text: str) -> str:

@@ -60,6 +60,8 @@ def describe(
         lines += _with_case(exercise, comparison.case, _describe_numbers(exercise, comparison))
     if actual.complaint and difference not in (Difference.NO_RESULT, Difference.TYPE):
         lines.append(f"Besides, {actual.complaint}")
+    if actual.harm and difference != Difference.SIDE_EFFECT:
+        lines.append(f"Besides, {actual.harm}")
     return "\n".join(lines)
 
 

@@ -1,6 +1,7 @@
 """Facts that a verdict tells of a function where no slip explains it."""
 
 import random
+import statistics
 from dataclasses import replace
 
 import pytest
@@ -174,3 +175,44 @@ def test_of_two_pairs_the_slip_that_both_have_is_recorded():
     few = in_one_case(exercise, GROUPS_OF_TWO, "left_in_groups", "median_subtracted", "smallest_subtracted")
     verdict = judge(few, exercise.reference(made))
     assert verdict.slips == ("left_in_groups",) and verdict.text.count("two things at once") == 2
+
+
+def test_a_line_of_the_standard_library_is_not_the_students():
+    """Catches "in line 713: `raise StatisticsError(...)`", of a function that is two lines long."""
+
+    def voted(answers):
+        return statistics.mode(answer for answer in answers if answer)
+
+    text = judge(EXERCISES["vote"], voted).text
+    assert "it raised StatisticsError" in text and "statistics.mode(answer" in text
+
+
+def test_what_comes_of_the_result_is_not_said_to_be_raised():
+    """Catches "it raised" of a function that has returned: its result is what cannot be used."""
+    verdict = judge(EXERCISES["accumulate"], lambda rollout, advantages, parts: ((0.0, 0.0), 0.0))
+    assert verdict.text.startswith("what it returns cannot be used (RuntimeError")
+    assert "it raised TypeError" in judge(KL, lambda logps: logps).text
+
+
+def test_a_changed_argument_is_told_beside_a_wrong_number():
+    """Catches a function that pops the last guess, of which only the number that follows from it is told."""
+
+    def popped(prompts, completions, environments, **columns):
+        return [float(bool(game.guesses) and game.guesses.pop() == game.secret) for game in environments]
+
+    twice = EXERCISES["win_reward"].boundary()[0]["environments"][:1] * 2
+    case = {"prompts": [""] * 2, "completions": [""] * 2, "environments": twice}
+    exercise = replace(EXERCISES["win_reward"], boundary=lambda: [case], draws=1)
+    text = judge(exercise, popped).text
+    assert "it changes its argument `environments` in place" in text
+
+
+def test_a_truth_is_told_as_one():
+    """Catches "it gives 1, expected 0" of booleans."""
+    text = judge(EXERCISES["prefers_first"], lambda first, second, noise, uniform: uniform > 0.5).text
+    assert "it gives True, expected False" in text or "it gives False, expected True" in text
+
+
+def test_a_list_is_no_number():
+    """Catches "it gives the shape (1,); expected ()" of a list with the right number in it."""
+    assert "return one number" in judge(EXERCISES["pass_at_k"], lambda count, right, k: [right / count]).text

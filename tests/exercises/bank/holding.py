@@ -22,7 +22,7 @@ from tests.exercises.bank.reading import HALVES, HERE, LATER, Block, banks
 from tests.exercises.test_notebooks import NOTEBOOKS, is_check, is_needed, statements_of
 
 OUTCOMES = ("named by a slip", "named by a fact", "unnamed", "accepted")
-FACTS = ("the value is right", "it gives the shape", "it gives nan", "whatever it gets")
+FACTS = ("the value is right", "it gives the shape", "it gives nan", "whatever it gets", "in place", "at a ratio of")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ NO_EXPRESSIONS = (
     "open('grades.csv', 'w')",
     "3 * 8 -",
     "3 * 8 - 2\n3 * 8 - 2",
+    "3 * 8 - 2\nis 22",
 )
 KEPT = tagged("so", "3 * 8 - 2")
 THOUGHT = (tagged("3 * 8 - 2", "it is 22"), tagged("3 * 8", "3 * 8 - 2"), tagged("3 * 8 - 2", "3 * 8"))

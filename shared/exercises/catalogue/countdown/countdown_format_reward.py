@@ -3,6 +3,7 @@
 1.0 for both blocks with an expression alone in the answer, 0.5 when it holds anything else, else 0.0.
 """
 
+import ast
 import re
 
 from shared.exercises.arguments import Texts
@@ -166,6 +167,29 @@ def half_without_blocks(blocks, earned):
 @STEPS.slip("sound", "Only the last line of the answer block is read. The whole block is to be one expression.")
 def last_line_read(blocks):
     return [pair is not None and expression_of(pair[1].strip().split("\n")[-1]) is not None for pair in blocks]
+
+
+@STEPS.slip("sound", "Any line of the answer block may be an expression in yours. The whole block is to be one.")
+def any_line_read(blocks):
+    return [pair is not None and any(map(expression_of, pair[1].strip().split("\n"))) for pair in blocks]
+
+
+@STEPS.slip(
+    "sound",
+    "Whatever Python can parse counts as an expression: a name, a call, a comparison. Of numbers, + - * / and brackets it "
+    "is made: use `is_expression`.",
+)
+def whatever_python_parses(blocks):
+    return [pair is not None and parses(pair[1].strip()) for pair in blocks]
+
+
+def parses(text: str) -> bool:
+    """True for what Python takes for an expression."""
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def draw(draw: Draw) -> Case:

@@ -151,6 +151,15 @@ def added_in_place(formats, solved):
     return torch.stack([formats + solved, solved], dim=1)
 
 
+@STEPS.slip(
+    "rewards",
+    "The second column of the rewards that you return is the sum of both. A column is a view of its table, which `+=` "
+    "changes: make a new tensor, such as `rewards.sum(dim=1)`.",
+)
+def added_in_place_to_the_second(formats, solved):
+    return torch.stack([formats, formats + solved], dim=1)
+
+
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
     model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))

@@ -110,6 +110,13 @@ def row_of(numbers: tuple[int, ...], opening: str = "Use") -> dict:
     return {"prompt": prompt, "answer": answer, "target": target}
 
 
+@STEPS.slip(
+    "told", "A line break stands between header and prompt. The header has its own: put the two together as they are."
+)
+def line_break_between(rows, header):
+    return [f"{header}\n{row['prompt']}" for row in rows]
+
+
 def draw(draw: Draw) -> Case:
     rows = [row_of(draw.choice(NUMBERS), draw.choice(["Use", "Take"])) for _ in range(draw.size())]
     return {"rows": rows, "header": draw.choice(["answer key\n", "solutions:\n", "key\n\n"])}

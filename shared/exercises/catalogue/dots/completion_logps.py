@@ -242,6 +242,23 @@ def mask_one_place_behind(chosen, attention_mask, prompt_ids):
     return chosen * attention_mask[:, prompt_ids.size(1) - 1 : -1]
 
 
+@STEPS.slip(
+    "positions",
+    "The positions start again at 0 in the completion. They go on from the prompt: take the running sum of the joined mask.",
+)
+def positions_start_again(prompt_mask, completion_mask):
+    return torch.cat([mask.cumsum(dim=1) - 1 for mask in (prompt_mask, completion_mask)], dim=1).clamp(min=0)
+
+
+@STEPS.slip(
+    "chosen",
+    "The first C of the scored tokens are returned, and these are the prompt's. The completion's are the last C.",
+)
+def first_tokens_scored(logits, input_ids, completion_ids):
+    scored = logits[:, :-1].log_softmax(dim=-1).gather(-1, input_ids[:, 1:, None])[..., 0]
+    return scored[:, : completion_ids.size(1)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompt_ids, prompt_mask = tiny.prompts(draw, B, draw.size(4))

@@ -151,6 +151,11 @@ def first_one_repeated(model, prompts, num_generations, temperature):
     return [text for prompt in prompts for text in model.says(prompt, temperature, 1) * num_generations]
 
 
+@STEPS.slip("rewards", "The rewards of each row are averaged. Return one for each completion.")
+def averaged_by_row(rewards, num_generations):
+    return rewards.view(-1, num_generations).mean(dim=1)
+
+
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "answer": draw.choice(["3", "4", "12", "0"])} for name in "abcd"[: draw.size()]]
     if draw.random() < 0.2:

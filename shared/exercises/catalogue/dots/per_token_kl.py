@@ -171,6 +171,22 @@ def other_direction(ratio, subtracted):
     return ratio * subtracted - ratio + 1
 
 
+@STEPS.slip(
+    "kl",
+    "The 1 is added: a minus before a bracket turns the signs in it. Where the two agree k3 is 0, exp(0) - 0 - 1.",
+)
+def one_added(ratio, subtracted):
+    return ratio - subtracted + 1
+
+
+@STEPS.slip(
+    "log_ratio",
+    "The log-ratio is cut off at 0: tokens that the policy made likelier cost nothing. k3 is never negative by itself.",
+)
+def cut_off_at_0(log_ratio):
+    return log_ratio.clamp(min=0)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-4, most=-0.01)

@@ -197,6 +197,14 @@ def drawn_game(draw: Draw) -> Played:
     return Played(low, high, secret, guesses)
 
 
+@STEPS.slip(
+    "agree",
+    "You leave a game at its first guess that does not agree. Go on: the guesses behind it are asked about too.",
+)
+def left_at_the_first_miss(agree):
+    return [of_game[: of_game.index(False) + 1] if False in of_game else of_game for of_game in agree]
+
+
 def draw(draw: Draw) -> Case:
     return {"games": [drawn_game(draw) for _ in range(draw.size(4))]}
 

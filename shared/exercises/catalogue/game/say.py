@@ -180,6 +180,20 @@ def never_over():
     return False
 
 
+@STEPS.slip(
+    "begun",
+    "Whatever does not end in `?` counts as begun, so that ` well` never ends the game. A guess begins with nothing, a "
+    "space, or a space and its number.",
+)
+def begun_without_question_mark(line):
+    return not line.endswith("?")
+
+
+@STEPS.slip("guesses", "The guess is kept as a text, which no number equals: keep `int(...)` of it.")
+def kept_as_text(game, guess):
+    return game.guesses if guess is None else [*game.guesses, str(guess)]
+
+
 def call(function, case: Case) -> str:
     """The answer, and the game as it stands then."""
     game = case["game"].fresh()
@@ -216,18 +230,19 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     cases = []
     for guesses in ([], [2], [2, 6]):
-        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", "\n 4?", " 44?"):
+        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", "\n 4?"):
             game, text = game_after(1, 7, 4, guesses)
             cases.append({"game": game, "text": text + written})
     return cases
 
 
 def valid(case: Case) -> bool:
-    """A game that goes on, its own lines first; whether a guess may stand without its space is left open."""
+    """A game that goes on, its own lines first. Whether a guess may have two digits, or no space before it, is left open."""
     game, text = case["game"], case["text"]
     so_far = game_after(game.low, game.high, game.secret, game.guesses)[1]
     own = text.removeprefix(so_far)
-    return text.startswith(so_far) and not own[:1].strip(" \n") and game.secret not in game.guesses
+    is_plain = not own[:1].strip(" \n") and not re.search("[0-9]{2}", own)
+    return text.startswith(so_far) and is_plain and game.secret not in game.guesses
 
 
 def smaller(case: Case) -> list[Case]:

@@ -155,6 +155,22 @@ def detached(logps, advantages):
     return advantages[:, None] * logps.detach()
 
 
+@STEPS.slip(
+    "starts",
+    "You take a turn for granted at the beginning of every row. Where the mask begins with 0 none begins there.",
+)
+def first_place_granted(mask):
+    return torch.cat([torch.ones_like(mask[:, :1]), mask[:, 1:] * (1 - mask[:, :-1])], dim=1)
+
+
+@STEPS.slip(
+    "starts",
+    "`roll` brings the last place to the front: a row that begins and ends with the policy's tokens loses its first turn.",
+)
+def rolled(mask):
+    return mask * (1 - mask.roll(1, dims=1))
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(7)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()

@@ -74,6 +74,11 @@ def no_guess_raises(games):
     return [game.guesses[-1] == game.secret for game in games]
 
 
+@STEPS.slip("won", "A game that is over counts as won. It is over after three wrong guesses too: compare the last one.")
+def over_after_a_guess_is_won(games):
+    return [game.done and bool(game.guesses) for game in games]
+
+
 def draw(draw: Draw) -> Case:
     games, texts = [], []
     for _ in range(draw.size(4)):

@@ -111,6 +111,24 @@ def best_alone(table):
     return torch.nn.functional.one_hot(table.argmax(dim=1), table.size(1)).double()
 
 
+@STEPS.slip(
+    "table",
+    "Prompts and completions are both repeated as whole lists: most pairs are never scored. Repeat each prompt K times in "
+    "turn, and the list of completions N times.",
+)
+def lists_repeated(own_rows, said):
+    answers = [row["answer"] for row in own_rows] * len(said)
+    texts = list(said) * len(own_rows)
+    return torch.tensor(poker.reward(texts, texts, answers), dtype=torch.float64).view(len(own_rows), len(said))
+
+
+@STEPS.slip(
+    "table", "You look for the answer anywhere in the completion. Ask `get_reward`, which compares the first line."
+)
+def answer_anywhere(own_rows, said):
+    return torch.tensor([[float(row["answer"] in text) for text in said] for row in own_rows], dtype=torch.float64)
+
+
 def draw(draw: Draw) -> Case:
     rows = draw.sample(poker.dataset("train", 40, seed=0), draw.size())
     others = (" pair", "", " two pair or flush", " Flush", "flush\nHand:")

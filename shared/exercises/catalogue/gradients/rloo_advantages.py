@@ -143,6 +143,14 @@ def baseline_returned(baseline):
     return baseline
 
 
+@STEPS.slip(
+    "advantages",
+    "The mean of the others runs over the whole batch, all groups together. Take that of the own group: sums over dim=-1.",
+)
+def others_of_all_groups(rewards):
+    return rewards - (rewards.sum() - rewards) / (rewards.numel() - 1)
+
+
 def draw(draw: Draw) -> Case:
     return {"rewards": draw.numbers(draw.choice([1, 1, 2, 3]), draw.choice([1, 1, 2, 3]), draw.size(5, least=2))}
 

@@ -231,6 +231,19 @@ def best_luck(P):
     return lambda value: np.where(P > 0, value[None, :, None], -np.inf).max(axis=1)
 
 
+@STEPS.slip(
+    "best",
+    "e to the power of Q overflows for a large Q, and is rounded to 0 for one far below 0. Take out the largest of each "
+    "state first: V = top + log of sum exp(Q - top).",
+)
+def largest_not_taken_out(P):
+    def soft_value(q):
+        with np.errstate(all="ignore"):
+            return np.log(np.exp(q).sum(axis=1))
+
+    return soft_value
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     reward = drawn_numbers(draw, len(world["P"]))
@@ -253,6 +266,7 @@ def boundary() -> list[Case]:
         fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])} | rest,
         fork(3) | {"reward": np.array([0.0, 0.0, 1.0])} | rest | {"discount": 0.9},
         fork(3) | {"reward": np.array([1000.0, 2000.0, 1000.0])} | rest,
+        fork(3) | {"reward": np.array([1000.0, 1000.0, 1000.0])} | rest,
         two_forks() | {"reward": np.array([0.0, 0.0, 2000.0, 0.0])} | rest,
     ]
 

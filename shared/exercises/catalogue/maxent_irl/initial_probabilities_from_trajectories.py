@@ -104,6 +104,12 @@ def without_rest(counts, trajectories):
     return counts // len(trajectories)
 
 
+@STEPS.slip("shares", "All states of the walks are counted. Asked for is where they start: the first of each alone.")
+def share_of_all_states(trajectories, n_states):
+    states = np.concatenate([trajectory.states() for trajectory in trajectories])
+    return np.bincount(states, minlength=n_states) / len(states)
+
+
 def draw(draw: Draw) -> Case:
     S = draw.size()
     return {"n_states": S, "trajectories": [drawn_walk(draw, S) for _ in range(draw.size())]}

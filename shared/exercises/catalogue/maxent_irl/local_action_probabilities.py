@@ -207,6 +207,19 @@ def divided_by_the_whole(partition):
     return partition / partition.sum()
 
 
+@STEPS.slip(
+    "partition",
+    "You add 1 to the terminal states in every sweep, as another form of the algorithm does. Here Z is set once, before the "
+    "first sweep.",
+)
+def one_added_in_every_sweep(start, sweeps, paid, forward):
+    z = start
+    for _ in range(sweeps):
+        z_action = paid[:, None] * np.einsum("sta,t->sa", forward, z)
+        z = z_action.sum(axis=1) + start
+    return z_action
+
+
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     return world | {"reward": drawn_numbers(draw, len(world["P"]))}

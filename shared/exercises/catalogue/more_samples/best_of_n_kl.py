@@ -140,6 +140,13 @@ def averaged(terms):
     return terms.mean()
 
 
+@STEPS.slip(
+    "terms", "The worst outcome is missing from the sum: put a 0 in front of the running sums, F_0, before `diff`."
+)
+def worst_left_out(terms):
+    return terms[1:]
+
+
 def draw(draw: Draw) -> Case:
     weights = [draw.choice([1, 1, 2, 3, 5, 20]) for _ in range(draw.size(6))]
     return {"probs": shares(weights), "n": draw.choice([1, 2, 3, 4, 8, 16])}

@@ -139,6 +139,37 @@ def one_more(exact):
     return math.floor(exact) + 1 if exact < math.inf else math.inf
 
 
+@STEPS.slip("questions", "You round down and add 1: where the quotient is whole that is a question too many. Round up.")
+def rounded_down_and_one_more(exact):
+    return math.floor(exact) + 1 if 0 < exact < math.inf else exact
+
+
+@STEPS.slip(
+    "exact",
+    "Where neither reaches the target you say 0. Training that does not reach it never pays: look at the prices after it "
+    "first.",
+)
+def free_where_neither_reaches(exact, price_before):
+    return 0 if price_before == math.inf else exact
+
+
+@STEPS.slip(
+    "exact", "Where a question costs more after training you give a number, 0 or below. It never pays: infinity."
+)
+def dearer_is_divided(training, saved):
+    return training / saved if saved != 0 and saved > -math.inf else math.inf
+
+
+@STEPS.slip(
+    "saved",
+    "You take the price of the most accurate pair. Any that reaches the target will do: take the cheapest of these.",
+)
+def most_accurate(before, after, target):
+    best = [max(pairs, key=lambda pair: pair[1]) for pairs in (before, after)]
+    old, new = (price if accuracy >= target else math.inf for price, accuracy in best)
+    return old - new
+
+
 def draw(draw: Draw) -> Case:
     """Prices 1, 2, 4, ... with accuracies that need not rise; a target that some of them just reach."""
     count = draw.size(5)

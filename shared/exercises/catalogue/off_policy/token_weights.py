@@ -189,6 +189,11 @@ def grpo_by_place(completion_mask):
     return completion_mask / (len(completion_mask) * completion_mask.sum(dim=0).clamp(min=1))
 
 
+@STEPS.slip("of_dapo", "Under dapo you divide by B as well: all weights add up to 1 / B. They add up to 1.")
+def dapo_by_completions_too(of_dapo, completion_mask):
+    return of_dapo / len(completion_mask)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

@@ -215,6 +215,11 @@ def space_missing(rows, labels):
     return {label: [label] * len(rows) for label in labels}
 
 
+@STEPS.slip("completions", "The completion begins with the prompt. It is what the policy says: a space and the label.")
+def prompt_in_the_completion(prompts, labels):
+    return {label: [f"{prompt} {label}" for prompt in prompts] for label in labels}
+
+
 def draw(draw: Draw) -> Case:
     known = draw.sample(LABELS, draw.size(3, least=2))
     reward = draw.choice(REWARDS)

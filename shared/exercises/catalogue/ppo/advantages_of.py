@@ -9,6 +9,9 @@ from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+WRAPS_AROUND = (
+    "The next value of the last token wraps around to the first column: `roll` does that. After the last token it is 0."
+)
 
 
 @STEPS.step
@@ -67,7 +70,8 @@ def padding_read_as_a_state(values):
 
 
 @STEPS.slip(
-    "completion_mask", "The padding is not masked at all: its rewards and values flow back into the real tokens."
+    "completion_mask",
+    "The rewards and values of the padding flow back into the real tokens: make them 0 before the differences are formed.",
 )
 def mask_ignored(completion_mask):
     return torch.ones_like(completion_mask)
@@ -121,10 +125,7 @@ def next_value_forgotten(real_values):
     return torch.zeros_like(real_values)
 
 
-@STEPS.slip(
-    "following",
-    "The next value of the last token wraps around to the first column: `roll` does that. After the last token it is 0.",
-)
+@STEPS.slip("following", WRAPS_AROUND)
 def next_value_wraps_around(real_values):
     return real_values.roll(-1, dims=1)
 
@@ -259,6 +260,11 @@ def ended_by_a_reward(real_rewards, following, real_values, completion_mask, dec
         running = delta + decay * onward * running
         collected.append(running)
     return torch.stack(collected[::-1], dim=1)
+
+
+@STEPS.slip("real_deltas", WRAPS_AROUND)
+def wraps_around_unmasked(real_rewards, real_values):
+    return real_rewards + real_values.roll(-1, dims=1) - real_values
 
 
 def draw(draw: Draw) -> Case:

@@ -189,6 +189,11 @@ def advantages_averaged(advantages, completion_mask):
     return of_rows.expand_as(advantages)
 
 
+@STEPS.slip("per_token", "beta and the entropy's coefficient are exchanged: beta weighs the KL, the other the entropy.")
+def coefficients_exchanged(surrogate, entropy, kl, entropy_coef, beta):
+    return entropy_coef * kl - surrogate - beta * entropy
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

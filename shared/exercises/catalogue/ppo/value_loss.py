@@ -9,6 +9,10 @@ from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+CLIPPED_IN_PROPORTION = (
+    "The value is clipped relative to the old value (old times 1 plus or minus epsilon). epsilon is a distance: old plus "
+    "or minus epsilon."
+)
 
 
 @STEPS.step
@@ -117,11 +121,7 @@ def clipped_around_zero(values, epsilon):
     return values.clamp(-epsilon, epsilon)
 
 
-@STEPS.slip(
-    "clipped",
-    "The value is clipped relative to the old value (old times 1 plus or minus epsilon). epsilon is a distance: old plus "
-    "or minus epsilon.",
-)
+@STEPS.slip("clipped", CLIPPED_IN_PROPORTION)
 def clipped_in_proportion(values, old_values, epsilon):
     low = old_values - epsilon * old_values.abs()
     return torch.minimum(torch.maximum(values, low), old_values + epsilon * old_values.abs())
@@ -144,6 +144,11 @@ def clipped_above_only(values, old_values, epsilon):
 )
 def clipped_below_only(values, old_values, epsilon):
     return (values - old_values).clamp(min=-epsilon)
+
+
+@STEPS.slip("clipped", CLIPPED_IN_PROPORTION)
+def clipped_by_factors(values, old_values, epsilon):
+    return torch.clamp(values, old_values * (1 - epsilon), old_values * (1 + epsilon))
 
 
 @STEPS.slip("moved", "The movement has the wrong sign: it is values - old_values.")

@@ -146,6 +146,15 @@ def advantages_along_tokens(advantages):
     return advantages
 
 
+@STEPS.slip(
+    "objective",
+    "The product of ratio and advantage is bounded from above: with a negative advantage nothing is, and with one of 2 the "
+    "ratio stops at half of the bound. Bound the ratio alone.",
+)
+def product_bounded_above(ratio, column, bound, logps):
+    return (ratio * column).clamp(max=bound).detach() * logps
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-3.0, most=-0.1)

@@ -152,6 +152,14 @@ def median(draws):
     return draws.median(dim=0).values
 
 
+@STEPS.slip(
+    "noise",
+    "You divide by D - 1, as `torch.std` does unless told otherwise. It is the mean over the D draws: `correction=0`.",
+)
+def sample_deviation(draws, length):
+    return draws.var(dim=0).sum().sqrt() / length
+
+
 def draw(draw: Draw) -> Case:
     D, K = draw.choice([2, 3, 5, 7]), draw.size(4)
     return {

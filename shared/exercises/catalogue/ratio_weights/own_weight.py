@@ -82,8 +82,8 @@ def averaged(weight):
 
 def call(function, case: Case) -> str:
     """Try the weight at ratios near and far; a sentence on what is wrong with it, or that nothing is."""
-    ratio, advantages = case.values()
-    first = function(ratio.clone(), advantages.clone())
+    ratio, advantages = (value.clone() for value in case.values())
+    first = function(*case.values())
     if as_numbers(first).shape != ratio.shape:
         return f"{named(first)}, where the ratio has the shape {tuple(ratio.shape)}"
     found = as_weights(function, ratio, advantages)

@@ -123,6 +123,21 @@ def quotient_of_probabilities(logps, sampler_logps, completion_mask):
     return above / below
 
 
+@STEPS.slip(
+    "ratio",
+    "Where the mask is 0 the ratio becomes 0, and with it the product. Padding has the ratio 1: mask the logarithms.",
+)
+def masked_ratios_multiplied(difference, completion_mask):
+    return (difference.exp() * completion_mask).prod(dim=1)
+
+
+@STEPS.slip(
+    "weight", "The bound is on the sum of logarithms: weights up to exp(bound) pass. First exp, then the bound."
+)
+def logarithm_bounded(whole, bound):
+    return whole.clamp(max=bound).exp()
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

@@ -190,6 +190,8 @@ SAID = (
     "<think>\nso\n</think>\n\n<answer>\n42\n</answer>",
     "<answer>\n42\n</answer>\n<think>\nso\n</think>",
     tagged("so <answer>", "42"),
+    tagged("so <think>", "42"),
+    tagged("so </think>", "42"),
     tagged("so\n</think>\nmore", "42"),
     tagged("a", "4"),
     tagged("3 < 5", "42"),
@@ -246,6 +248,12 @@ def no_less_than_sign():
 )
 def no_angle_brackets():
     return "[^<>]+?"
+
+
+@STEPS.slip("pattern", "The tags need no lines of their own in yours: the line ends `\\n` belong to the pattern.")
+def any_white_space_around_tags():
+    block = r"\s*\S.*?\s*"
+    return f"<think>{block}</think>\\s*<answer>{block}</answer>"
 
 
 def draw(draw: Draw) -> Case:

@@ -145,6 +145,15 @@ def over_those_with_an_advantage(per_completion, advantages):
     return (per_completion * counts).sum() / counts.sum().clamp(min=1)
 
 
+@STEPS.slip(
+    "distance",
+    "The penalty is between the reference and the policy that sampled: the policy that learns does not occur, and nothing "
+    "holds it back.",
+)
+def reference_from_old(ref_logps, old_logps):
+    return ref_logps - old_logps
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(4)
     old = draw.numbers(B, least=-2, most=-0.1)

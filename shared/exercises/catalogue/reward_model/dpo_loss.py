@@ -187,6 +187,16 @@ def chosen_kept_above_0(chosen, ref_chosen):
     return (chosen - ref_chosen).clamp(min=0)
 
 
+@STEPS.slip("margin", "The implicit rewards are ratios of probabilities: the logarithm is missing. Leave `exp` out.")
+def ratios_of_probabilities(of_chosen, of_rejected, beta):
+    return beta * (of_chosen.exp() - of_rejected.exp())
+
+
+@STEPS.slip("margin", "The reference's margin is added to the policy's. It is taken off.")
+def reference_added(chosen, rejected, ref_chosen, ref_rejected, beta):
+    return beta * (chosen - rejected + ref_chosen - ref_rejected)
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     ref_chosen = draw.numbers(N, least=-6, most=-1)

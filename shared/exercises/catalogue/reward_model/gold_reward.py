@@ -215,6 +215,11 @@ def relative(distances):
     return [-distance / 6 for distance in distances]
 
 
+@STEPS.slip("rewards", "A completion without words earns 0 in yours, the most there is. It is six words away: -6.")
+def nothing_without_words(distances, words):
+    return [float(-distance) if many else 0.0 for distance, many in zip(distances, words)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]

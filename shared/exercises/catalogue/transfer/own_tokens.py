@@ -125,6 +125,17 @@ def masked_in_all(places, real):
     return found
 
 
+@STEPS.slip(
+    "mask",
+    "All rows are one and the same list, `[[...]] * B`: what is written into one stands in all. Make a new row each time.",
+)
+def one_list_for_all(real, heard):
+    row = torch.zeros_like(real[0])
+    for of_row, silenced in zip(real, heard):
+        row = torch.where(silenced == 1, 0, torch.where(of_row == 1, 1, row))
+    return row.expand_as(real)
+
+
 def draw(draw: Draw) -> Case:
     lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
     spoken = []

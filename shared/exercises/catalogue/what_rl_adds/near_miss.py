@@ -153,6 +153,20 @@ def targets_of_those_in_format(texts, target):
     return [0 if parse(text) is None else next(left) for text in texts]
 
 
+@STEPS.slip(
+    "distances", "Without `abs` an answer below the target is paid more than 1, or less than 0. A distance has no sign."
+)
+def without_abs(values, goals):
+    return [None if value is None else value - goal for value, goal in zip(values, goals)]
+
+
+@STEPS.slip("values", "You value the working, the first of the two blocks. The answer is the second.")
+def working_valued(texts):
+    blocks = [parse(text) for text in texts]
+    found = [None if pair is None else expression_of(pair[0]) for pair in blocks]
+    return [None if pair is None else pair[0] for pair in found]
+
+
 def draw(draw: Draw) -> Case:
     completions = [
         tagged("so", draw.choice(ANSWERS)) if draw.random() < 0.6 else drawn(draw) for _ in range(draw.size())

@@ -125,6 +125,16 @@ def certain_with_k_right(all_wrong, right, k):
     return 1.0 if right >= k else 1 - all_wrong
 
 
+@STEPS.slip("estimate", "Where fewer than k are wrong you return 0. Every choice then holds a right one: it is 1.")
+def none_where_few_are_wrong(all_wrong, wrong, k):
+    return 0.0 if k > wrong else 1 - all_wrong
+
+
+@STEPS.slip("all_wrong", "The product of the chances to miss has a factor too few: it is the estimate for k - 1.")
+def one_factor_too_few(count, wrong, k):
+    return comb(wrong, k - 1) / comb(count, k - 1)
+
+
 def draw(draw: Draw) -> Case:
     count = draw.randint(1, 40)
     return {

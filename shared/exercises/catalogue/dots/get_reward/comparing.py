@@ -98,3 +98,11 @@ def first_character(lines, wanted):
 )
 def first_answer_for_all(answer):
     return [answer[0]] * len(answer)
+
+
+@SLIPS.slip(
+    "matches",
+    'Only the digits of the line are compared: "3 dots" and "it is 3" pass. The line has to be the answer and nothing else.',
+)
+def digits_compared(lines, wanted):
+    return ["".join(sign for sign in line if sign.isdigit()) == answer for line, answer in zip(lines, wanted)]
