@@ -198,13 +198,10 @@ def bank_section(bank: dict | None) -> list[str]:
     """The shares of the functions that readers wrote, when each bank was opened and now; no section without any."""
     if bank is None:
         return []
-    return [
-        "## The banks\n",
-        BANK,
-        table(BANK_COLUMNS, bank_rows(bank["opened"])),
-        NOW.format(date=bank["date"]),
-        table(BANK_COLUMNS, bank_rows(bank["now"])),
-    ]
+    parts = ["## The banks\n", BANK, table(BANK_COLUMNS, bank_rows(bank["opened"]))]
+    if bank["now"]:
+        parts += [NOW.format(date=bank["date"]), table(BANK_COLUMNS, bank_rows(bank["now"]))]
+    return parts
 
 
 def bank_rows(tallies: dict[str, dict]) -> list[list[str]]:

@@ -198,6 +198,19 @@ def sums_compared(expressions, given):
     return [found is not None and sum(found[1]) == sum(of_row) for found, of_row in zip(expressions, given)]
 
 
+@STEPS.slip(
+    "fair",
+    "Each number is to occur once in yours. One that is given twice is used twice: compare how often each occurs.",
+)
+def each_once(expressions, given):
+    return [
+        found is not None
+        and len(found[1]) == len(of_row)
+        and all(list(found[1]).count(number) == 1 for number in of_row)
+        for found, of_row in zip(expressions, given)
+    ]
+
+
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size(3))]
     completions, numbers, target = map(list, zip(*rows))

@@ -21,6 +21,7 @@ from shared.exercises.steps import Steps
 from shared.tasks.tags import parse
 
 STEPS = Steps()
+CHARACTERS = "You ask for characters of arithmetic. `3 * 8 -` has only those and is no expression: use `is_expression`."
 
 
 @STEPS.step
@@ -91,9 +92,7 @@ def anything_is_sound(blocks):
     return [pair is not None for pair in blocks]
 
 
-@STEPS.slip(
-    "sound", "You ask for characters of arithmetic. `3 * 8 -` has only those and is no expression: use `is_expression`."
-)
+@STEPS.slip("sound", CHARACTERS)
 def characters_only(blocks):
     return [pair is not None and set(pair[1]) <= set("0123456789+-*/() ") for pair in blocks]
 
@@ -190,6 +189,11 @@ def parses(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+@STEPS.slip("sound", CHARACTERS)
+def characters_of_several_lines(blocks):
+    return [pair is not None and bool(re.fullmatch(r"[\d\s+\-*/()]+", pair[1].strip())) for pair in blocks]
 
 
 def draw(draw: Draw) -> Case:
