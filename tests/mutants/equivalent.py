@@ -4,6 +4,7 @@ PADDING = "Padding has only to be finite here; it is masked again where the mean
 WORDING = "The wording of a sentence."
 SHARED = "The same in one process; with several `tests/test_processes.py` notices, which takes long."
 DEVICE = "The same on the CPU; on another device `tests/test_second_device.py` and its like notice, which take long."
+SYSTEM = "The system's own encoding, which is UTF-8 wherever the tests run."
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -164,5 +165,21 @@ EQUIVALENT = {
     },
     "shared/engine/hub.py": {
         r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
+    },
+    "checker/points/items.py": {
+        r"^Item: ": "Every item is made with it.",
+        r"\(exercise\.written\) and False": "No tree is read of a cell of text.",
+        r'return ""  ->  return "XXXX" \(2\)$': "A cell has no more exercises than markers.",
+        r"enumerate\(tree\.lines, 2\)|lineno < line|line < node": "A marker is never a function's first line or its last.",
+    },
+    "checker/points/rubric.py": {
+        r"encoding=None": SYSTEM,
+        r'encoding="UTF-8"': "Another spelling of the same encoding.",
+        r"present\.get\(number, (None)?\)": "Only its truth is asked for.",
+        r"SHAPE\|": "Capitals make no difference there.",
+    },
+    "checker/points/totals.py": {
+        r'rstrip\("XX': "No number has an X.",
+        r"comments\.get\(.*, (None)?\)$": "Only its truth is asked for.",
     },
 }

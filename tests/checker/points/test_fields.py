@@ -5,7 +5,7 @@ import json
 import pytest
 
 from checker.pages.rendering import render
-from checker.points.fields import fields, without_a_check
+from checker.points.fields import Field, fields, without_a_check
 from checker.reading.notebook import notebook_of
 from tests.checker.conftest import code, markdown
 
@@ -77,6 +77,26 @@ def test_what_is_gone_keeps_its_field(handed_in):
 def test_a_joke_is_no_field(handed_in):
     handed_in["cells"][4]["source"] = ANALYSIS.replace("Worth 3", "Worth 3000")
     assert [field.name for field in own(handed_in)] == ["Exercise: proposal", "Question: What next?"]
+
+
+@pytest.mark.parametrize(("worth", "asked"), [("0", False), ("0.5", True), ("1", True), ("100", True), ("101", False)])
+def test_what_is_worth_something_and_no_joke_is_asked_about(handed_in, worth, asked):
+    """Catches a field for nothing, and none for one point or for a hundred."""
+    handed_in["cells"][4]["source"] = ANALYSIS.replace("Worth 3", f"Worth {worth}")
+    assert ("Question: Success" in [field.name for field in own(handed_in)]) is asked
+
+
+def test_a_field_says_what_was_asked_and_what_was_answered(handed_in):
+    """Catches code that is read as prose, prose as code, a question without its words, and a deleted one with others'."""
+    handed_in["cells"][4]["source"] = ANALYSIS.replace("by 0.2", "[by 0.2](http://somewhere)")
+    found = own(handed_in)
+    code_of_two = "# TODO: do proposal (2 points)\nreturn 7"
+    assert (found[0].answer, found[0].wording, found[0].written) == (code_of_two, "", False)
+    assert (found[1].answer, found[1].written) == ("It did, by 0.2.", True)
+    assert found[1].wording == "**Success.** Did it help?"
+    asked = without_a_check(notebook_of(handed_in), handed_in)
+    del handed_in["cells"][4]
+    assert fields(asked, handed_in)[1] == Field("Question: Success", 3.0, "Cell 8: Analysis", None, "", False, "")
 
 
 def test_the_form_has_the_fields_with_their_worth(handed_in, save, tmp_path):

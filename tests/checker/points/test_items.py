@@ -93,3 +93,10 @@ def test_of_two_functions_in_a_cell_each_has_its_exercise():
     assert items[2].name == "a number"
     (broken,) = found(code("def f(:\n" + FILLED.format(wanted="it", points=1)))
     assert broken.function == "" and broken.points == 1
+
+
+def test_what_stands_below_a_function_is_not_in_it():
+    """Catches lines that are counted from 0: the marker below a function then stands in its last line."""
+    below = "def helper():\n    return 2\n# student code here\n# TODO: a number (1 point)\nx = 1\n# end student code"
+    (item,) = found(code(below))
+    assert (item.function, item.name) == ("", "a number")

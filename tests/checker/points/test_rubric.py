@@ -1,11 +1,12 @@
 """The evidence beside the criteria of the rubric."""
 
 import copy
+from types import SimpleNamespace
 
 import pytest
 
 from checker.checking.check import check
-from checker.points.rubric import Criterion, Evidence, evidence, load
+from checker.points.rubric import Criterion, Evidence, evidence, for_a_cell, load
 from checker.reading.notebook import Unreadable, read
 from tests.checker.conftest import code, markdown
 
@@ -47,7 +48,7 @@ def test_of_text_the_words_are_counted_and_quoted_below_the_label(good, found):
 
 def test_a_section_that_is_missing_is_told(good, found):
     del good["cells"][1]
-    assert found([1]) == [Evidence("Cell 1 is missing")]
+    assert found([1]) == [Evidence("Cell 1 is missing", "", "", False)]
 
 
 def test_of_cell_4_the_cases_are_evidence_and_of_cell_6_the_log(found):
@@ -100,3 +101,35 @@ def test_rewards_and_findings_stand_where_they_were_found(good, found):
     told = found([], ["X001", "S999"])
     assert [(one.text.split(":")[0], one.anchor) for one in told] == [("X001 (error)", "cell-9")]
     assert found([], ["X003"]) == []
+
+
+def test_errors_come_before_questions_and_what_is_in_no_cell_has_no_place(good, save):
+    """Catches a question told first, and a link to a cell that there is not."""
+    one = [SimpleNamespace(code=code, level=level, found="so", cell=cell) for code, level, cell in (
+        ("M1", "question", 3), ("X1", "error", None), ("M2", "question", 4), ("X2", "error", 0),
+    )]  # fmt: skip
+    report = SimpleNamespace(baseline=None, tuned=None, findings=one)
+    told = evidence(Criterion("C", (), ("M1", "M2", "X1", "X2"), {}), read(save(good)), report)
+    assert [(one.text, one.anchor) for one in told] == [
+        ("X1 (error): so", ""), ("X2 (error): so", "cell-0"), ("M1 (question): so", "cell-3"), ("M2 (question): so", "cell-4"),
+    ]  # fmt: skip
+
+
+def test_rewards_without_a_cell_7_have_no_place(good, found):
+    good["cells"][7]["source"] = "compare()"
+    assert found([7]) == [Evidence("Cell 7 is missing"), Evidence("Reward 0.250 before, 0.970 after", "")]
+
+
+def test_a_section_without_text_a_header_and_a_section_of_two_cells(good, found):
+    """Catches a header cut at its first line, outputs of two cells run together, and an indent that is lost."""
+    assert found([0])[0].quote.startswith("---")
+    good["cells"][1] = code("# Cell 1: Plan\npass")
+    good["cells"].insert(4, code("more()", "  last\n"))
+    good["cells"][3]["outputs"][0]["text"] = "first"
+    empty, lines = found([1, 3])
+    assert empty == Evidence("Cell 1: 0 words", "cell-1", "", written=True)
+    assert lines == Evidence("Cell 3: 2 lines", "cell-3", "first\n  last")
+
+
+def test_a_cell_of_a_table_is_its_text():
+    assert [for_a_cell(value) for value in (None, 2, "a-b")] == ["", "2", "a-b"]
