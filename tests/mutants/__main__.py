@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.mutants.changes import Mutant, mutants_of
 from tests.mutants.copying import copied, run_in
 from tests.mutants.files import TESTS, files, how_many, relevant_tests, sample
-from tests.mutants.report import result_name, write_report
+from tests.mutants.report import result_name, sorted_out, write_report
 from tests.mutants.running import Trace, Trial, in_turn, prepare, trace, version_of
 
 RESULTS = Path("build/mutants")
@@ -73,19 +73,20 @@ def run(name: str, options: argparse.Namespace) -> None:
         about |= {"date": datetime.now(UTC).date().isoformat(), "finished": finished}
         result.write_text(json.dumps(about | {"caught": caught}, indent=1))
 
+    # What was silent before, with its reason, stays silent.
+    passed_over = sorted_out(name, [label for label in known if not known[label]])[1]
     traces = {test_file: trace(file, test_file, options.kept / "traces") for test_file in relevant_tests(name)}
     for test in dict.fromkeys(test for traced in traces.values() for test in traced.failing):
         print("left out, for it does not pass as it is:", test, flush=True)
     for test_file, traced, is_slow in turns(traces, with_slow=name not in TESTS):
         trials = {}
         for label in caught:
-            tests = set() if caught[label] else tests_of(mutants[label], traced, traces.values())
-            tests = sorted(
-                (test for test in tests if (traced.seconds[test] >= SLOW) == is_slow), key=traced.seconds.get
-            )
+            if caught[label] or label in passed_over:
+                continue
+            tests = tests_of(mutants[label], traced, traces.values(), is_slow)
             if tests:
                 usual = sum(traced.seconds[test] for test in tests)
-                trials[label] = Trial(mutants[label], tests, usual, twice=is_slow)
+                trials[label] = Trial(mutants[label], sorted(tests, key=traced.seconds.get), usual, twice=is_slow)
         if not trials:
             continue
         told = in_turn(file, test_file, trials, options.kept / "told.json")
@@ -107,14 +108,19 @@ def turns(traces: dict[str, Trace], with_slow: bool) -> Iterator[tuple[str, Trac
             yield test_file, traced, is_slow
 
 
-def tests_of(mutant: Mutant, traced: Trace, traces: Iterable[Trace]) -> set[str]:
-    """The tests of a test file that run the mutant's function.
+def tests_of(mutant: Mutant, traced: Trace, traces: Iterable[Trace], is_slow: bool) -> set[str]:
+    """The tests of a test file that run the mutant's function, those that are quick or those that are slow.
 
-    All of them for what stands outside of functions, and for a function that only processes run which are not traced.
+    All of them for a function that only processes run which are not traced; all quick ones for what stands outside of
+    functions.
     """
-    if any(one.tests_of(mutant.lines) for one in traces):
-        return traced.tests_of(mutant.lines)
-    return set(traced.seconds)
+    if not mutant.lines:
+        found = set() if is_slow else set(traced.seconds)
+    elif any(one.tests_of(mutant.lines) for one in traces):
+        found = traced.tests_of(mutant.lines)
+    else:
+        found = set(traced.seconds)
+    return {test for test in found if (traced.seconds[test] >= SLOW) == is_slow}
 
 
 def numbered(mutants: Iterator[Mutant]) -> dict[str, Mutant]:
