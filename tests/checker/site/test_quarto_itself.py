@@ -304,17 +304,19 @@ def test_the_search_lands_on_sections(pages):
         sections = SECTION.findall(page.read_text(encoding="utf-8"))
         assert sections or page.stem == "cheat_sheet", page
         for place, heading in sections:
-            assert as_text(found[f"{link}#{place}"]) == as_text(heading), (link, place)
+            assert as_text(found[f"{link}#{place}"]).split() == as_text(heading).split(), (link, place)
 
 
 # Where the entries of the search lead, once they answer these words, without the words that Quarto adds to their addresses.
 FOUND = """
 const words = arguments[0];
+let empty = 0;  // looks at a panel that says that nothing is found, as it also does until the search has answered
 return new Promise((done) => {
   const look = setInterval(() => {
     const found = [...document.querySelectorAll(".aa-Panel a.search-result-link")].map((link) => new URL(link.href));
     const answered = found.length > 0 && found.every((address) => address.searchParams.get("q") === words);
-    if (!answered && !document.querySelector(".aa-Panel .quarto-search-no-results")) return;
+    empty = document.querySelector(".aa-Panel .quarto-search-no-results") ? empty + 1 : 0;
+    if (!answered && empty < 100) return;
     clearInterval(look);
     done(found.map((address) => address.origin + address.pathname + address.hash));
   }, 20);
@@ -343,14 +345,13 @@ def test_the_search_names_the_right_place_first(shown, pages):
 
 
 def test_an_entry_of_the_search_shows_the_words_around(shown, pages):
-    """Catches an entry that begins with its whole section, and code in it that the panel takes for HTML."""
+    """Catches an entry that says its whole section, and code in it that the panel takes for HTML."""
     texts = "return [...document.querySelectorAll('.aa-Panel .search-result-text')].map((one) => one.textContent);"
+    taken = "return document.querySelectorAll('.aa-Panel .search-result-text :not(mark)').length;"
     with on_a_server(pages) as places:
         shown.show(places[0][2])
-        typed(shown, "group_advantages")
-        assert all(len(text) < 150 for text in shown.run(texts))
-        assert typed(shown, "float tensor")
-        assert any("->" in text for text in shown.run(texts))
+        assert typed(shown, "group_advantages")
+        assert all(len(text) < 150 for text in shown.run(texts)) and shown.run(taken) == 0
 
 
 def test_a_wrong_address_is_shown_a_finished_page(pages):
@@ -358,7 +359,7 @@ def test_a_wrong_address_is_shown_a_finished_page(pages):
     nowhere = pages[0].parent / builtin_site.NOWHERE.with_suffix(".html")
     text = nowhere.read_text(encoding="utf-8")
     assert re.search(r"<a\b[^>]*>", text)[0].startswith('<a class="skip" href="#')
-    links = [link for link in Elements(text).links if not link.startswith(("#", "http"))]
+    links = [link for link in Elements(text).links if link and not link.startswith(("#", "http"))]
     root = urlsplit(ADDRESS).path
     assert {f"{root}/{page.relative_to(pages[0].parent).as_posix()}" for page in pages} <= set(links)
     assert all(link.startswith(f"{root}/") for link in links), links
