@@ -226,7 +226,7 @@ def draw(draw: Draw) -> Case:
     rows = [{"prompt": draw.choice(PROMPTS), "answer": draw.choice(known)} for _ in range(draw.size(5))]
     column = READS.get(reward) or draw.choice(["", "weight", "points"])
     for row in rows if column else ():
-        row[column] = draw.choice([1.0, 2.0, 3.0, 1.5])
+        row[column] = draw.choice([1.0, 2.0, 3.0, 1.5] if column == "weight" else [-1.0, 0.0, 1.5, 2.0])
     return {"reward": reward, "rows": rows, "labels": draw.sample(LABELS, draw.size(4))}
 
 

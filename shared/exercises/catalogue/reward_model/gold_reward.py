@@ -236,6 +236,7 @@ def the_end_with_the_last_piece(texts):
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]
+    said = said[:1] * B if draw.random() < 0.1 else said
     return {"prompts": draw.some(["the old sailor", "the cat. it", "she"], B), "completions": said}
 
 
