@@ -166,6 +166,10 @@ EQUIVALENT = {
     "shared/engine/hub.py": {
         r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
     },
+    "checker/points/forms.py": {
+        r"astimezone\(None\)": "A moment is the same number of seconds in every zone.",
+        r"UTF-8-SIG": "Another spelling of the same encoding.",
+    },
     "checker/points/items.py": {
         r"^Item: ": "Every item is made with it.",
         r"\(exercise\.written\) and False": "No tree is read of a cell of text.",

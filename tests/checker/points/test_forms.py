@@ -10,7 +10,7 @@ import pytest
 from checker.checking.check import check
 from checker.points.forms import Form, merged, read_forms, table
 from checker.points.rubric import for_a_cell, load, with_evidence
-from checker.reading.notebook import read
+from checker.reading.notebook import Unreadable, read
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)"])
@@ -54,3 +54,65 @@ def test_a_form_of_a_page_and_one_of_a_question_both_count(tmp_path):
     forms, chosen, _ = read_forms(tmp_path)
     assert [form.question for form in forms] == ["", "B"] and not chosen
     assert merged(forms)[0].scores == {"A": 1.0, "B": 2.0}
+
+
+def of_page(moment: float, score: float | None, comment: str = "", question: str = "") -> Form:
+    scores = {} if score is None else {"B": score}
+    return Form("ann", "dots.ipynb", scores, "", moment, Path(), {"B": comment} if comment else {}, question)
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "score", "comments"),
+    [
+        (of_page(5, 1, "old"), of_page(6, 2, "new", "B"), 2, {"B": "new"}),
+        (of_page(5, 1, "old"), of_page(6, 2, "", "B"), 2, {}),
+        (of_page(5, 1, "old"), of_page(5, 2, "new", "B"), 1, {"B": "old"}),
+        (of_page(5, None), of_page(4, 2, "new", "B"), 2, {"B": "new"}),
+        (of_page(5, 1), of_page(4, 2, "new", "B"), 1, {"B": "new"}),
+    ],
+)
+def test_the_later_of_page_and_question_counts_and_what_a_page_leaves_empty_stays(page, question, score, comments):
+    """Catches a comment of the draft that was replaced, one that is lost, and a tie that a question wins."""
+    for forms in ([page, question], [question, page]):
+        (one,) = merged(forms)
+        assert (one.scores, one.comments, one.question) == ({"B": score}, comments, "")
+        assert one.saved == max(page.saved, question.saved)
+
+
+def test_every_form_of_a_folder_is_read_whatever_lies_between(tmp_path):
+    """Catches the forms behind a damaged one, or behind the first one of a file, that nobody counts."""
+    (tmp_path / "a.grades.json").write_text("{")
+    (tmp_path / "b.grades.json").write_text('{"scores": {"A": NaN}}')
+    moment = "2026-03-01T09:00:00+00:00"
+    two = [{"student": name, "notebook": "x", "scores": {"A": 1}, "saved": moment} for name in ("eve", "bob")]
+    (tmp_path / "c.grades (1).json").write_text(json.dumps({"forms": two}))
+    (tmp_path / "d.grades.json").write_text('{"scores": {"A": null}}')
+    forms, _, damaged = read_forms(tmp_path)
+    assert [(form.student, form.notebook, form.total) for form in forms] == [
+        ("", "d.grades.json", 0), ("bob", "x", 1), ("eve", "x", 1),
+    ]  # fmt: skip
+    assert len(damaged) == 2 and "a.grades.json" in damaged[0] and "the score of A is nan" in damaged[1]
+
+
+@pytest.mark.parametrize("later", ["a", "b"])
+def test_which_of_two_forms_counts_is_said(later, tmp_path):
+    """Catches the earlier one named as the later one, whichever is read first."""
+    for name in "ab":
+        saved(tmp_path, name, f"2026-03-01T{9 + (name == later):02d}:00:00+00:00", 1)
+    _, chosen, _ = read_forms(tmp_path)
+    first, second = (tmp_path / f"{name}.grades.json" for name in (later, "ba"["ab".index(later)]))
+    assert chosen == [f"{first} was saved after {second}, and counts."]
+
+
+def test_a_folder_without_forms_is_told(tmp_path):
+    with pytest.raises(Unreadable, match=rf"No filled forms \(\*\.grades\*\.json\) are in {tmp_path}\."):
+        read_forms(tmp_path)
+
+
+def test_the_table_has_a_line_for_each_form_and_a_column_for_each_criterion():
+    """Catches a score that was not given shown as one, and comments run together."""
+    full = Form("ann", "x", {"A": 1.5, "B": None}, "Good.", 0.0, Path(), {"A": "Why?"})
+    other = Form("bob", "x", {"C": 2.0}, "", 0.0, Path())
+    assert table([full, other]) == (
+        "student,notebook,A,B,C,total,comment\nann,x,1.5,,,1.5,Good. A: Why?\nbob,x,,,2,2,\n"
+    )
