@@ -166,6 +166,12 @@ EQUIVALENT = {
     "shared/engine/hub.py": {
         r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
     },
+    "checker/reading/convert.py": {
+        r"^: ANSI = .*x1B": "Another spelling of the same character.",
+        r"^Section: cut": "Every section is made with it.",
+        r'replace\("XX\\r\\nXX"': "A return at the end of a line rewrites nothing.",
+        r'findall\("`\+", (source|text)\)\), default=1': "Two backticks are fewer than three.",
+    },
     "checker/points/forms.py": {
         r"astimezone\(None\)": "A moment is the same number of seconds in every zone.",
         r"UTF-8-SIG": "Another spelling of the same encoding.",

@@ -70,9 +70,33 @@ def test_fences_inside_do_not_end_the_block(save):
     assert "````python" in text and "````text" in text
 
 
+def test_every_character_is_where_it_belongs(save):
+    """Catches a fence that is longer than it has to be, a blank that is lost, and a number that no cell has."""
+    never_run = code("s = '```X'  \nX", "  a\n", count=None)
+    never_run["outputs"].append({"output_type": "stream", "name": "stdout", "text": "b"})
+    assert converted(save, [never_run]) == "In [ ]:\n\n````python\ns = '```X'  \nX\n````\n\n```text\n  a\nb\n```\n"
+    assert converted(save, [code("`", "`` c d\n")], max_output=5) == (
+        "In [1]:\n\n```python\n`\n```\n\n```text\n`` c\n... (2 more characters)\n```\n"
+    )
+    assert "text\n  a\n..." in converted(save, [code("x", "  a      b\n")], max_output=5)
+    assert "python\nx  \n```" in converted(save, [code("x  \n")])
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [({"text/html": "<b>"}, "[text/html]\n"), ({"text/plain": " "}, ""), ({}, ""), ({"text/plain": "a"}, "a\n")],
+)
+def test_rich_output_is_named_and_nothing_is_nothing(save, data, shown):
+    cell = code("x")
+    cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+    body = f"\n```text\n{shown}```\n" if shown else ""
+    assert converted(save, [cell]) == f"In [1]:\n\n```python\nx\n```\n{body}"
+
+
 def test_colours_and_redrawn_lines_are_gone():
     assert plain("\x1b[31mred\x1b[0m") == "red"
     assert plain(" 10%\r 50%\r100%\ndone") == "100%\ndone"
+    assert plain("a\r10 of 20\nb\r20 of 20") == "10 of 20\n20 of 20"
 
 
 @pytest.mark.parametrize(
