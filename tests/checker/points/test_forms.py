@@ -79,6 +79,11 @@ def test_the_later_of_page_and_question_counts_and_what_a_page_leaves_empty_stay
         assert one.saved == max(page.saved, question.saved)
 
 
+def test_a_question_alone_makes_the_form_of_the_page():
+    """Catches a form that is taken for one question's again when it is read the next time."""
+    assert [form.question for form in merged([of_page(4, 2, "", "B")])] == [""]
+
+
 def test_every_form_of_a_folder_is_read_whatever_lies_between(tmp_path):
     """Catches the forms behind a damaged one, or behind the first one of a file, that nobody counts."""
     (tmp_path / "a.grades.json").write_text("{")
