@@ -1,6 +1,8 @@
 """Zips: what is unpacked of them, and how much."""
 
+import stat
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +47,38 @@ def test_what_is_hidden_at_any_level_is_hidden(name, tmp_path):
     """Catches copies that a system or a program made for itself, graded as somebody's notebook."""
     (packed,) = unpacked(zipped(tmp_path / "a.zip", {name: b"{}"}), tmp_path)
     assert packed.skipped == "hidden"
+
+
+def test_what_is_looked_at_has_its_ending_and_what_is_not_its_reason(tmp_path):
+    """Catches a notebook that a browser renamed and is read as text, a link that is followed, a picture that is read."""
+    files = {"a.IPYNB.TXT": b"{}", "b.Md": b"x", "./c.ipynb": b"{}", "d.png": b"x", "e.ipynb": b"/etc/passwd"}
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = (stat.S_IFLNK if name == "e.ipynb" else stat.S_IFREG) << 16
+            made.writestr(entry, content)
+    found = {packed.name: packed for packed in unpacked(path, tmp_path)}
+    assert {name: (packed.file.name, packed.skipped) for name, packed in found.items()} == {
+        "./c.ipynb": ("0.ipynb", ""),
+        "a.IPYNB.TXT": ("1.ipynb.txt", ""),
+        "b.Md": ("2.md", ""),
+        "d.png": ("3.png", "not a notebook"),
+        "e.ipynb": ("4.ipynb", "a link, and links are not followed"),
+    }
+
+
+def test_what_just_fits_is_unpacked_and_what_does_not_is_told(tmp_path, monkeypatch):
+    """Catches a bound that refuses what is as large as it, and sizes told in bytes."""
+    monkeypatch.setattr(archive, "SMALL", 100)
+    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 100)
+    path = zipped(tmp_path / "a.zip", {"fits.ipynb": b"x" * 100, "large.ipynb": b"x" * 3_000_000})
+    room = Room(left=3_000_100)
+    fits, large = unpacked(path, tmp_path, room)
+    assert fits.error is None and room.left == 0
+    assert str(large.error) == "It unpacks to 3 MB, too much for a notebook."
+    (tmp_path / "no.zip").write_bytes(b"PK")
+    with pytest.raises(Unreadable, match=r"The zip cannot be read \(.*\)\. Download it again"):
+        unpacked(tmp_path / "no.zip", tmp_path)
+    with pytest.raises(Unreadable, match="a device or a pipe"):
+        list(unpack(Path("/dev/null"), tmp_path, room))
