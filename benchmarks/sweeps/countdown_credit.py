@@ -91,7 +91,7 @@ def alike(rollout: Rollout, rewards: Tensor) -> Tensor:
 
 
 def by_lines(ends: list[int], values: list[float], width: int) -> Tensor:
-    """What each line changes in value, at each of its tokens, (width,).
+    """The change in value by each line, at each of its tokens, (width,).
 
     ends: behind which token each line ends, the last with the completion.
     values: at the prompt and behind each line, one more than lines.

@@ -1,4 +1,4 @@
-"""What is read of a function's result, and what is said of its type."""
+"""Tests of what is read of a function's result, and of what is said of its type."""
 
 import numpy as np
 import pytest

@@ -147,7 +147,7 @@ def relevant_tests(file: str) -> list[str]:
 
 
 def how_many(file: str) -> int | None:
-    """How many mutants of a file are tried; None for all."""
+    """The number of mutants of a file that are tried; None for all."""
     return None if file in TESTS or file.startswith(WHOLE) else SAMPLE
 
 

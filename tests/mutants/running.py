@@ -155,7 +155,7 @@ def longest_for(seconds: float) -> float:
 
 
 def keep_nothing_compiled() -> None:
-    """What is compiled of a mutant is not kept, here and in the processes that a test starts."""
+    """Keep nothing that is compiled of a mutant, here and in the processes that a test starts."""
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 

@@ -56,7 +56,7 @@ def module():
 
 
 def change(module, where: str, old: str, new: str):
-    """What is found of a mutant with `new` in the place of the first `old` behind the name of its function."""
+    """The functions found of a mutant with `new` in the place of the first `old` behind the name of its function."""
     begin = SOURCE.index(f"{where.rpartition('.')[2]}(") if where else 0
     return changed_function(
         module, SimpleNamespace(where=where, source=SOURCE[:begin] + SOURCE[begin:].replace(old, new, 1))

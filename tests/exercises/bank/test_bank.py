@@ -1,15 +1,13 @@
 """The checks against functions of readers who had seen the blank editions and nothing of a check."""
 
 from collections import defaultdict
-from functools import cache
 
 import pytest
 
 from shared.check import EXERCISES
 from tests.exercises.bank.holding import corrections, held, tally, unnamed
-from tests.exercises.bank.reading import HALVES, LATER, banks, without_names
+from tests.exercises.bank.reading import banks, without_names
 
-BANKS = [*HALVES, *LATER]
 BLOCKS = [block for bank in banks().values() for block in bank]
 
 
@@ -40,22 +38,11 @@ def test_functions_that_differ_in_names_alone_lie_in_one_half():
     assert all(len(found) == 1 for found in halves.values())
 
 
-@cache
-def tally_of(bank: str) -> dict:
-    return tally([held(block) for block in banks()[bank]])
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("bank", BANKS)
-def test_no_right_function_is_refused_and_no_wrong_one_accepted(bank):
-    """Catches a check that asks for what no page says, and cases that leave a mistake open."""
-    found = tally_of(bank)
-    assert (found["refused"], found["passing"]) == ([], [])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bank", BANKS)
-def test_every_mistake_has_a_name_but_for_those_that_are_listed(bank):
-    """Catches a slip that is lost, and a list that is longer than need be."""
-    of_bank = {block.name for block in banks()[bank]}
-    assert set(tally_of(bank)["without a name"]) == of_bank & set(unnamed())
+@pytest.mark.parametrize("check", sorted({block.check for block in BLOCKS}))
+def test_right_ones_pass_and_wrong_ones_are_named_but_for_those_that_are_listed(check):
+    """Catches a check that asks for what no page says, cases that leave a mistake open, and a slip that is lost."""
+    of_check = [block for block in BLOCKS if block.check == check]
+    found = tally([held(block) for block in of_check])
+    listed = {block.name for block in of_check} & set(unnamed())
+    assert (found["refused"], found["passing"], set(found["without a name"])) == ([], [], listed)

@@ -46,6 +46,14 @@ def averaged(kl):
     return kl.mean()
 
 
+def student_underflows(logits):
+    return logits.softmax(dim=-1).log()
+
+
+def teacher_underflows(teacher_logits):
+    return teacher_logits.softmax(dim=-1).log()
+
+
 def numbers_added(step: str, argument: str) -> list[Slip]:
     """The slips that add a usual small number inside of the logarithm of this step, made from these logits."""
     slips = []
@@ -63,6 +71,12 @@ NUMBER_ADDED = (
     "A small number is added inside of the logarithm: a token of next to no probability then costs less than it should, "
     "18 nats at most with 1e-8. `log_softmax` needs no such number."
 )
+UNDERFLOW = (
+    "The logarithm of a softmax: where a probability is too small for its number it is 0, and its logarithm minus infinity. "
+    "`log_softmax` stays finite there."
+)
+STUDENT_UNDERFLOWS = Slip.of("logps", UNDERFLOW, student_underflows)
+TEACHER_UNDERFLOWS = Slip.of("teacher_logps", UNDERFLOW, teacher_underflows)
 STUDENT_NOT_NORMALISED = Slip.of(
     "logps", "The student's logits are no log-probabilities yet: take their log-softmax.", student_not_normalised
 )
@@ -93,6 +107,8 @@ AVERAGED = Slip.of(
     "kl", "You return one number. Keep one for each token, (B, C): the mask decides later which ones count.", averaged
 )
 SLIPS = (
+    STUDENT_UNDERFLOWS,
+    TEACHER_UNDERFLOWS,
     STUDENT_NOT_NORMALISED,
     TEACHER_NOT_NORMALISED,
     NEGATIVE,
