@@ -34,7 +34,9 @@ def site_command(
             status = subprocess.run([program, "render"]).returncode
             if status == 0:
                 finish(Path(), QUARTO_OUTPUT, site)
-                write_beside(QUARTO_OUTPUT / searching.FOR_QUARTO, searching.for_quarto(QUARTO_OUTPUT, site.pages))
+                documents = QUARTO_OUTPUT / searching.FOR_QUARTO
+                if documents.is_file():  # not where _quarto.yml turns the search off
+                    write_beside(documents, searching.for_quarto(QUARTO_OUTPUT, site.pages))
             raise typer.Exit(status)
         for page in builtin.build(Path(), output):
             print(one_line(str(page)))

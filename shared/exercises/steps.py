@@ -16,12 +16,14 @@ result. A slip (see CONTRIBUTING: house words) names the step, or the argument, 
         return -loss
 
 The first slip stands in the place of its step. The second has a parameter named like its step: it takes the result of
-the step and changes it. Two slips can be made together unless both stand in the place of the same step.
+the step and changes it. Two slips can be made together unless both stand in the place of the same step, or each reads
+what the other changes.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
 
@@ -103,14 +105,26 @@ class Steps:
         """Every slip alone, then every pair that can be made together, up to `most` at once."""
         found = []
         for size in range(1, most + 1):
-            found += [slips for slips in combinations(self.slips, size) if _combine(slips)]
+            found += [slips for slips in combinations(self.slips, size) if self._combine(slips)]
         return found
 
+    def _combine(self, slips: tuple[Slip, ...]) -> bool:
+        """True when no two of the slips stand in one place, and no step would have to wait for itself."""
+        places = [slip.changes for slip in slips if slip.stands_in]
+        return len(set(places)) == len(places) and not self._in_a_circle(slips)
 
-def _combine(slips: tuple[Slip, ...]) -> bool:
-    """True when no two of the slips stand in one place."""
-    places = [slip.changes for slip in slips if slip.stands_in]
-    return len(set(places)) == len(places)
+    def _in_a_circle(self, slips: tuple[Slip, ...]) -> bool:
+        """True when a step would read itself by way of others: two steps, each exchanged for the other."""
+        reads = {name: set(part.reads) for name, part in self.steps.items()}
+        reads |= {slip.changes: set(slip.part.reads) for slip in slips if slip.stands_in}
+        for slip in slips:
+            if not slip.stands_in:
+                reads[slip.changes] = reads.get(slip.changes, set()) | set(slip.part.reads) - {slip.changes}
+        try:
+            TopologicalSorter(reads).prepare()
+        except CycleError:
+            return True
+        return False
 
 
 class _Evaluation:

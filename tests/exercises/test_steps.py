@@ -99,3 +99,31 @@ def test_slips_of_a_file_of_their_own_are_added_as_they_are(steps):
 def test_what_a_step_raises_is_raised(steps):
     with pytest.raises(KeyError, match="x"):
         steps.result({})
+
+
+def test_two_steps_are_not_exchanged_for_each_other():
+    """Catches a pair of slips that never ends: each step waits for the other."""
+    exchanged = Steps()
+
+    @exchanged.step
+    def one(x):
+        return x
+
+    @exchanged.step
+    def other(x):
+        return x + 1
+
+    @exchanged.step
+    def both(one, other):
+        return one, other
+
+    @exchanged.slip("one", "The other twice.")
+    def other_twice(other):
+        return other
+
+    @exchanged.slip("other", "One, added.")
+    def one_added(one, other):
+        return one + other
+
+    assert [[slip.name for slip in slips] for slips in exchanged.combinations()] == [["other_twice"], ["one_added"]]
+    assert exchanged.result({"x": 1}, exchanged.slips[:1]) == (2, 2)

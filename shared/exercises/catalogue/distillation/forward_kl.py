@@ -2,8 +2,9 @@
 
 from shared.exercises.arguments import Numbers
 from shared.exercises.catalogue.common import divergence
-from shared.exercises.catalogue.distillation.reverse_kl import boundary, draw
-from shared.exercises.exercise import Exercise
+from shared.exercises.catalogue.distillation import reverse_kl
+from shared.exercises.catalogue.distillation.reverse_kl import draw
+from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
@@ -84,6 +85,12 @@ def gradient_missing(logits):
 
 
 STEPS.add(*divergence.SLIPS, *divergence.numbers_added("logps", "logits"))
+
+
+def boundary() -> list[Case]:
+    """Those of the other divergence with the two models exchanged, as in the formula."""
+    return [{"logits": case["teacher_logits"], "teacher_logits": case["logits"]} for case in reverse_kl.boundary()]
+
 
 EXERCISE = Exercise(
     name="forward KL of a token",
