@@ -1,6 +1,8 @@
 """Zips: what is unpacked of them, and how much."""
 
 import stat
+import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -71,14 +73,27 @@ def test_what_is_looked_at_has_its_ending_and_what_is_not_its_reason(tmp_path):
 def test_what_just_fits_is_unpacked_and_what_does_not_is_told(tmp_path, monkeypatch):
     """Catches a bound that refuses what is as large as it, and sizes told in bytes."""
     monkeypatch.setattr(archive, "SMALL", 100)
+    monkeypatch.setattr(archive, "MOST_EXPANSION", 1)
     monkeypatch.setattr(archive, "MAX_FILE_BYTES", 100)
-    path = zipped(tmp_path / "a.zip", {"fits.ipynb": b"x" * 100, "large.ipynb": b"x" * 3_000_000})
-    room = Room(left=3_000_100)
+    path = zipped(tmp_path / "a.zip", {"fits.ipynb": b"x" * 100, "large.ipynb": b"x" * 3_500_002})
+    room = Room(left=3_500_102)
     fits, large = unpacked(path, tmp_path, room)
     assert fits.error is None and room.left == 0
-    assert str(large.error) == "It unpacks to 3 MB, too much for a notebook."
+    assert str(large.error) == "It unpacks to 4 MB, too much for a notebook."
     (tmp_path / "no.zip").write_bytes(b"PK")
     with pytest.raises(Unreadable, match=r"The zip cannot be read \(.*\)\. Download it again"):
         unpacked(tmp_path / "no.zip", tmp_path)
     with pytest.raises(Unreadable, match="a device or a pipe"):
         list(unpack(Path("/dev/null"), tmp_path, room))
+
+
+def test_a_bomb_that_says_it_is_small_never_lies_in_memory(tmp_path):
+    """Catches a size that is believed and checked after all was unpacked; and a refusal without its reason."""
+    bomb = zipped(tmp_path / "a.zip", {"hw.ipynb": b"x" * 20_000_000})
+    bomb.write_bytes(bomb.read_bytes().replace(struct.pack("<I", 20_000_000), struct.pack("<I", 10)))
+    tracemalloc.start()
+    (packed,) = unpacked(bomb, tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
+    assert "damaged or encrypted in the zip (Bad CRC-32" in str(packed.error)
