@@ -166,6 +166,9 @@ EQUIVALENT = {
     "shared/engine/hub.py": {
         r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
     },
+    "checker/reading/archive.py": {
+        r"read\(entry\.file_size \+ 2\)": "The end is found by asking for more than there is, however much more.",
+    },
     "checker/reading/convert.py": {
         r"^: ANSI = .*x1B": "Another spelling of the same character.",
         r"^Section: cut": "Every section is made with it.",
@@ -191,5 +194,12 @@ EQUIVALENT = {
     "checker/points/totals.py": {
         r'rstrip\("XX': "No number has an X.",
         r"comments\.get\(.*, (None)?\)$": "Only its truth is asked for.",
+    },
+    "checker/grading/box/seccomp.py": {
+        r'^: "(\w+)": .*  ->  "(XX\w+XX|[A-Z_0-9]+)": \(': "The names are for the reader; a test compares the numbers.",
+        r"->  \((LOAD|RETURN), (0, 1|1, 0), ": "Only a comparison jumps.",
+    },
+    "checker/grading/box/limits.py": {
+        r"MEGABYTE = 1000001|^Limits: \w+: (int|float) = .*(241|481|3001|201|257|31|2000001|1025)": "A limit that is round and could as well be another.",
     },
 }
