@@ -25,6 +25,7 @@ FAILED = 2
 INTERRUPTED = 130
 EDITIONS = environment.ROOT / "notebooks" / "student"
 WORK = environment.ROOT / "work"
+LAB_SETTINGS = environment.ROOT / "checker" / "setup" / "lab"  # lines of code are wrapped, nobody asks for news
 # A file's tests run in one process: they share models, tokenizers and what was measured. The files keep the order that
 # tests/conftest.py gives them.
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not slow"]
@@ -138,7 +139,11 @@ def _lab(rest: list[str]) -> int:
         print("Nothing is begun in work/ yet. First: make start NOTEBOOK=dots (or: python -m checker start dots)")
     shown = WORK if begun else EDITIONS
     folder = shown.relative_to(environment.ROOT).as_posix()
-    settings = [f"--ServerApp.root_dir={environment.ROOT}", f"--LabApp.default_url=/lab/tree/{folder}"]
+    settings = [
+        f"--ServerApp.root_dir={environment.ROOT}",
+        f"--LabApp.default_url=/lab/tree/{folder}",
+        f"--LabApp.app_settings_dir={LAB_SETTINGS}",
+    ]
     return _in_environment(["-m", "jupyterlab", *settings, *rest], tests=False)
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyterlab_server.settings_utils import get_settings
 
 from checker.editions.assign import assign
 from checker.setup import bootstrap, environment
@@ -189,10 +190,24 @@ def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(
     bootstrap.main(["start", "dots"])
     bootstrap.main(["lab"])
     root = f"--ServerApp.root_dir={environment.ROOT}"
+    settings = f"--LabApp.app_settings_dir={bootstrap.LAB_SETTINGS}"
     assert course == [
-        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/notebooks/student"],
-        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/work"],
+        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/notebooks/student", settings],
+        ["-m", "jupyterlab", root, "--LabApp.default_url=/lab/tree/work", settings],
     ]
+
+
+def test_lab_wraps_lines_of_code_and_asks_nobody_for_news(tmp_path):
+    """Catches a setting that JupyterLab does not know: a TODO runs out of a window of 1,000 pixels, unseen."""
+    schemas = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
+
+    def default(plugin, name):
+        read, _ = get_settings(str(bootstrap.LAB_SETTINGS), str(schemas), str(tmp_path), schema_name=plugin)
+        return read["schema"]["properties"][name]["default"]
+
+    assert default("@jupyterlab/notebook-extension:tracker", "codeCellConfig")["lineWrap"] is True
+    assert default("@jupyterlab/apputils-extension:notification", "fetchNews") == "false"
+    assert default("@jupyterlab/apputils-extension:notification", "checkForUpdates") is False
 
 
 @pytest.mark.parametrize("options", [["--", "--no-browser", "--ip", "0.0.0.0"], ["--no-browser", "--ip", "0.0.0.0"]])
