@@ -11,7 +11,12 @@ from pathlib import Path
 HERE = Path(__file__).parent
 LITERAL = HERE.parent / "literal"  # where the right functions of the same readers lie
 FIRST = range(1, 11)  # the readers of the first bank
-LATER = {"second": range(11, 16), "third": range(16, 21), "fourth": range(21, 23)}  # the readers of each later bank
+LATER = {
+    "second": range(11, 16),
+    "third": range(16, 21),
+    "fourth": range(21, 23),
+    "fifth": range(23, 24),
+}  # the readers of each later bank
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)
 HALVES = ("mend", "held_out")
