@@ -196,6 +196,14 @@ def characters_of_several_lines(blocks):
     return [pair is not None and bool(re.fullmatch(r"[\d\s+\-*/()]+", pair[1].strip())) for pair in blocks]
 
 
+@STEPS.slip(
+    "rewards", "Whatever is said without the blocks earns 0.5. Without them it earns 0.0, not the empty text alone."
+)
+def half_for_any_text(texts, blocks, earned):
+    without = [0.5 if text.strip() else 0.0 for text in texts]
+    return [other if pair is None else reward for pair, reward, other in zip(blocks, earned, without)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)

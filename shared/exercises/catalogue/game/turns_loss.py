@@ -9,6 +9,9 @@ from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+FIRST_PLACE = (
+    "A turn that begins at the first place is not counted: there is nothing before it, and it begins all the same."
+)
 
 
 @STEPS.step
@@ -73,12 +76,14 @@ def by_completions(mask):
     return torch.tensor(len(mask))
 
 
-@STEPS.slip(
-    "starts",
-    "A turn that begins at the first place is not counted: there is nothing before it, and it begins all the same.",
-)
+@STEPS.slip("starts", FIRST_PLACE)
 def first_place_forgotten(mask):
     return mask[:, 1:] * (1 - mask[:, :-1])
+
+
+@STEPS.slip("turns", FIRST_PLACE)
+def first_place_forgotten_and_one_at_least(mask):
+    return (mask[:, 1:] * (1 - mask[:, :-1])).sum().clamp(min=1)
 
 
 @STEPS.slip(

@@ -121,6 +121,25 @@ def times_the_complement(p):
     return p * (1 - p)
 
 
+@STEPS.slip(
+    "weights",
+    "You make the weights of a prompt add up to 1. Their sum is its expected reward, and belongs to the gradient: p * R / N.",
+)
+def normalised(chances, paid, count):
+    products = chances * paid
+    return products / products.sum(dim=1, keepdim=True) / count
+
+
+@STEPS.slip(
+    "weights",
+    "You divide by the sum of a prompt's weights, held above 0. That sum is its expected reward, and belongs to the "
+    "gradient: p * R / N.",
+)
+def normalised_safely(chances, paid, count):
+    products = chances * paid
+    return products / products.sum(dim=1, keepdim=True).clamp(min=1e-8) / count
+
+
 def draw(draw: Draw) -> Case:
     N, K = draw.size(), draw.size()
     return {"p": probabilities(draw, N, K), "R": reward_numbers(draw, N, K)}

@@ -147,6 +147,16 @@ def complement(ordered, wins, choices):
     return 1 - sum(won * reward for won, reward in zip(wins, ordered)) / choices
 
 
+@STEPS.slip(
+    "estimate",
+    "The weights are the choices of n out of the i lowest samples, whichever of them is the best: a low one counts in each "
+    "of them. The i-th is the best of C(i - 1, n - 1).",
+)
+def whichever_is_best(ordered, count, n):
+    weights = [comb(place + 1, n) for place in range(count)]
+    return sum(weight * reward for weight, reward in zip(weights, ordered)) / sum(weights)
+
+
 def draw(draw: Draw) -> Case:
     """Scores that go with the rewards or not; two in three cases have rewards of 0 and 1."""
     N = draw.size(9)

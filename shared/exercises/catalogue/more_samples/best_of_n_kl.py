@@ -147,6 +147,15 @@ def worst_left_out(terms):
     return terms[1:]
 
 
+@STEPS.slip(
+    "terms",
+    "The KL runs the other way, and is infinite where the best of n is never an outcome. Average over the best of n, with "
+    "its probabilities.",
+)
+def other_way_and_infinite(best, policy):
+    return torch.xlogy(policy, policy / best)
+
+
 def draw(draw: Draw) -> Case:
     weights = [draw.choice([1, 1, 2, 3, 5, 20]) for _ in range(draw.size(6))]
     return {"probs": shares(weights), "n": draw.choice([1, 2, 3, 4, 8, 16])}

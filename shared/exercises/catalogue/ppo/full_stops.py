@@ -176,6 +176,11 @@ def cap_of_nine():
     return 9
 
 
+@STEPS.slip("rewards", "You divide by the number of words. The reward is the count over 10.")
+def divided_by_words(counts, texts):
+    return [min(1.0, count / max(1, len(text.split()))) for count, text in zip(counts, texts)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]

@@ -155,6 +155,13 @@ def product_bounded_above(ratio, column, bound, logps):
     return (ratio * column).clamp(max=bound).detach() * logps
 
 
+@STEPS.slip(
+    "bounded", "The bound holds the logarithm of the ratio, so the ratio goes up to e to the bound. Take `exp` first."
+)
+def logarithm_bounded(log_ratio, bound):
+    return log_ratio.clamp(max=bound).exp()
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-3.0, most=-0.1)

@@ -154,6 +154,16 @@ def reference_from_old(ref_logps, old_logps):
     return ref_logps - old_logps
 
 
+@STEPS.slip(
+    "per_completion",
+    "The penalty is taken off the advantage, so the ratio multiplies it and the clip cuts it. It stands beside the smaller "
+    "term, by itself.",
+)
+def penalty_in_the_advantage(ratio, clipped_ratio, advantages, penalty, beta):
+    paid = advantages - beta * penalty
+    return -torch.minimum(ratio * paid, clipped_ratio * paid)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(4)
     old = draw.numbers(B, least=-2, most=-0.1)

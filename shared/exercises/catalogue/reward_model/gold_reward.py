@@ -233,6 +233,11 @@ def the_end_with_the_last_piece(texts):
     return found
 
 
+@STEPS.slip("rewards", "The absolute value is missing: the shorter a sentence is, the more is paid, six words or none.")
+def shorter_is_better(per_sentence):
+    return [6 - length for length in per_sentence]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else _text(draw) for _ in range(B)]
