@@ -83,7 +83,7 @@ def of_verdicts(exercise: Exercise, about: ModuleType, options: argparse.Namespa
     for slip in exercise.steps.slips:
         wrong[slip.name], told = timed(exercise, exercise.reference((slip,)))
         things[slip.name], characters[slip.name] = to_read(exercise, told.smallest)
-        if told.slips != (slip,):
+        if told.slips != [(slip,)]:
             not_named.append(slip.name)
     return {"right": right, "wrong": wrong, "things": things, "characters": characters, "not named": not_named}
 
@@ -133,15 +133,19 @@ def of_hostile() -> dict[str, float]:
     return seconds
 
 
-def of_bank() -> dict[str, dict]:
+def of_banks(names: list[str]) -> dict[str, dict]:
     """The verdicts on functions of readers who saw only the blank editions, counted, by the bank in which they lie."""
     from tests.exercises.bank.holding import held, tally
     from tests.exercises.bank.reading import banks
 
-    return {bank: tally([held(block) for block in found]) for bank, found in banks().items()}
+    found = banks()
+    return {bank: tally([held(block) for block in found[bank]]) for bank in names or found}
 
 
 def save(measured: dict) -> None:
+    """Keep what was measured of today's exercises, in the order of the catalogue, and tell it."""
+    found = measured["exercises"]
+    measured["exercises"] = {name: found[name] for name in EXERCISES if name in found}
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     REPORT.write_text(report(measured), encoding="utf-8")
 
@@ -155,7 +159,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="seeds of the drawn cases that mutants are tried on")
     parser.add_argument("--pairs", type=int, default=30, help="pairs of slips, of each exercise, that get a verdict")
     parser.add_argument("--hostile", action="store_true", help="measure the hostile functions, and nothing else")
-    parser.add_argument("--bank", action="store_true", help="measure the bank of readers' functions, and nothing else")
+    parser.add_argument(
+        "--bank",
+        nargs="*",
+        metavar="BANK",
+        help="measure the banks of readers' functions, all or these, and nothing else",
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"exercises": {}}
@@ -163,8 +172,9 @@ def main() -> None:
         measured["hostile"] = of_hostile()
         save(measured)
         return
-    if options.bank:
-        measured["bank"] = {"date": str(date.today()), "now": of_bank()}
+    if options.bank is not None:
+        measured["bank"]["now"] |= of_banks(options.bank)
+        measured["bank"]["date"] = str(date.today())
         save(measured)
         return
     for name in options.names or EXERCISES:

@@ -1,9 +1,12 @@
 """The page on the checks says what was measured, and where it falls short."""
 
+from argparse import Namespace
+
 import torch
 
-from benchmarks.checks import to_read
+from benchmarks.checks import of_verdicts, to_read
 from benchmarks.checks_report import report
+from shared.exercises.catalogue.distillation import teacher_rows
 from shared.exercises.catalogue.dots import get_reward, grpo_loss
 from shared.exercises.catalogue.maxent_irl import compute_expected_svf
 
@@ -69,6 +72,13 @@ def test_the_bank_has_its_shares():
     )
     assert lines_with(page, "held out") == ["| held out | 20 | 12 (60%) | 3 (15%) | 4 (20%) | 1 (5%) | 30 | 1 |"]
     assert lines_with(page, "| second") == ["| second | 20 | 12 (60%) | 3 (15%) | 0 (0%) | 1 (5%) | 30 | 1 |"]
+
+
+def test_a_slip_that_its_verdict_names_is_counted_as_named():
+    """Catches a comparison with something else than what an explanation holds: all slips were counted as not named."""
+    found = of_verdicts(teacher_rows.EXERCISE, teacher_rows, Namespace())
+    assert len(found["wrong"]) >= 5
+    assert found["not named"] == []
 
 
 def test_what_is_to_be_read_is_what_a_verdict_shows():
