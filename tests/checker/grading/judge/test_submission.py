@@ -1,5 +1,6 @@
 """The result of one notebook: what it is named after, what it holds, and the points of each exercise."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from checker.grading.judge.submission import Job, Settings, _earned, encodable, 
 from checker.points.items import Check, Item
 from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
+from tests.checker.conftest import code, markdown
 from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
 
 SQUARED, CUBED = Check("square", "square"), Check("cube", "cube")
@@ -87,6 +89,33 @@ def test_a_result_without_a_grade_has_no_number_and_says_why(job):
     assert failed(job, "no")["passing"] is False
 
 
+@pytest.fixture
+def grading(job, monkeypatch):
+    """Grade a notebook of these cells whose functions are all right; nothing of it runs."""
+    monkeypatch.setattr(submission, "_key", lambda seed: None)
+    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {SQUARED: RIGHT, CUBED: RIGHT})
+    settings = replace(job.settings, whole=False)
+
+    def make(*cells):
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        return submission.grade(replace(job, settings=settings, text=json.dumps(content)))
+
+    return make
+
+
+def test_a_result_has_the_findings_and_the_page_of_what_was_handed_in(grading):
+    """Catches findings or a form that are lost, and a picture called missing that was handed in beside the notebook."""
+    square = code("def square(x):\n    return x * x", count=None)
+    found = grading(markdown("**Success.** It did. ![curve](curve.png)"), square)
+    assert found["items"][0] == ABOUT_CODE | {"earned": 2.0, "verdict": "right", "finding": False, "missing": False}
+    assert (found["items"][1]["earned"], found["earned"], found["possible"]) == (None, 2.0, 2.0)
+    codes = {finding["code"] for finding in found["findings"]}
+    assert codes and not codes & {"X001", "R004"}
+    assert "Question: Success" in found["page"] and "was not run" not in found["page"]
+    assert "Exercise: square" not in found["page"]
+    assert (found["stopped"], found["seconds"], found["memory"]) == ("", 0.0, 0)
+
+
 def test_sums_leave_out_what_the_instructor_gives():
     """Catches a question that waits for the instructor, counted as 0 of 3."""
     items = [{"earned": None, "points": 3.0}, {"earned": 1.5, "points": 2.0}, {"earned": 0.0, "points": 4.0}]
@@ -109,7 +138,17 @@ def test_half_a_character_is_replaced_wherever_it_stands():
         (CODE, {}, False, (None, "graded by the instructor", None, None)),
         (WRITTEN, {}, False, (None, "graded by the instructor", None, None)),
         (replace(WRITTEN, points=0.0), {}, False, (0.0, "worth no points", None, None)),
-        (WRITTEN, {}, True, (None, submission.GONE_QUESTION, None, True)),
+        (
+            WRITTEN,
+            {},
+            True,
+            (
+                None,
+                "missing: the question is not in the notebook any more. Look whether it is answered elsewhere.",
+                None,
+                True,
+            ),
+        ),
     ],
 )
 def test_points_verdict_finding_and_what_is_missing_of_each_kind(item, verdicts, missing, found):
