@@ -67,6 +67,13 @@ def test_boxes_of_root_have_users_and_all_have_names_of_their_own(monkeypatch):
     assert box(BWRAP, (), Limits()).uid is None
 
 
+def test_kinds_and_folders_are_spelt_as_the_system_spells_them():
+    """Catches a kind that is never found, a worse one tried before a better one, and a folder that no system has."""
+    assert walls.KINDS == ("bwrap", "podman", "docker", "none")
+    programs = {"/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"}
+    assert set(walls.SYSTEM) == programs | {"/etc/ld.so.cache", "/etc/fonts"}
+
+
 def option(command, name):
     """The words that follow an option, for each time that it is there."""
     return [command[place + 1 : place + 3] for place, word in enumerate(command) if word == name]
