@@ -7,9 +7,8 @@ HEAD = """# How strong and how fast the checks are
 Made by `.venv/bin/python -m benchmarks.checks` and `.venv/bin/python -m benchmarks.checks --hostile`, on a machine of two
 cores that others used at the same time, with one thread. Seconds are the processor's, for one verdict without the child
 process; those of hostile functions are on the clock and with it. A smallest case is counted in the numbers and texts that
-a verdict shows of it; a column has the characters of the texts. Of the
-pairs of slips some are drawn that have to be named; `python -m pytest -m exhaustive -k every_pair` asks it of every pair,
-for half an hour.
+a verdict shows of it; a column has the characters of the texts. Of the pairs of slips some are drawn that have to be named;
+`python -m pytest -m exhaustive -k every_pair` asks it of every pair, for half an hour.
 """
 BANK = """Functions of readers who saw only the blank editions, the wrong ones with the name of the mistake. A fact is an error, a
 shape, a type, a changed argument, a gradient, or that a function gives the same whatever it gets. Names that a notebook
