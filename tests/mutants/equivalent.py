@@ -208,4 +208,7 @@ EQUIVALENT = {
     "checker/grading/judge/boxed_functions.py": {
         r'kind = "(XXwithout a referenceXX|WITHOUT A REFERENCE)"': "A key that is told from the other two, and read by nobody.",
     },
+    "checker/rules/limit.py": {
+        r"^bars: longest = ": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
+    },
 }
