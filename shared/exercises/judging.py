@@ -5,7 +5,7 @@ An exercise asks for one function. Its *reference* is the right function, and a 
 shows (`shrinking.py`) and writes the sentences (`wording.py`). The result is a *verdict* (see CONTRIBUTING: house words).
 This one is on a `per_token_kl` that gives k2, another estimator, in the place of k3:
 
-    ✗ per-token KL: This is k2 = log_r² / 2: never negative, but biased. Asked for is k3 = exp(log_r) - log_r - 1.
+    ✗ per-token KL: This is k2 = x² / 2: never negative, but biased. Asked for is k3 = exp(x) - x - 1.
     For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.
 
 The first sentence explains the *slip*, a known mistake that is declared with the exercise: the reference with this
@@ -145,27 +145,27 @@ class Explanation:
 def judge(exercise: Exercise, function: Callable, listener: Listener = NOBODY) -> Verdict:
     """Judge a student's function.
 
-    A *helper* is the student's function for another exercise, which this function calls. If helpers are wrong, the
-    function is judged with the references in their places, so that it is not blamed for their mistakes.
+    A *helper* is the student's function for another exercise, which this function calls. If helpers are wrong or not
+    filled in, the function is judged with the references in their places, so that it is not blamed for them.
 
     Args:
         function: the student's function; its helpers are found among the variables of its notebook.
         listener: is called on the way.
 
     Returns:
-        The verdict. If helpers are wrong, it has not passed and says which to mend first.
+        The verdict. If helpers are wrong, it has not passed and says which to fill in or to mend first.
     """
     time_left = _start_timer(TIME_FOR_VERDICT, within=_start_clock(TIME_FOR_VERDICT))
     trial = try_cases(exercise, function, time_left, listener)
-    if trial.blank or not trial.failures:
+    if not trial.blank and not trial.failures:
         return _verdict_on(exercise, function, trial, time_left)
-    wrong_helpers = _find_wrong_helpers(exercise, function)
-    if not wrong_helpers:
+    blank_helpers, wrong_helpers = _find_wrong_helpers(exercise, function)
+    if not blank_helpers and not wrong_helpers:
         return _verdict_on(exercise, function, trial, time_left)
-    with with_references(function, wrong_helpers):
+    with with_references(function, blank_helpers + wrong_helpers):
         trial = try_cases(exercise, function, time_left)
         verdict = _verdict_on(exercise, function, trial, time_left)
-    return _helpers_first(verdict, wrong_helpers)
+    return verdict if trial.blank else _helpers_first(verdict, blank_helpers, wrong_helpers)
 
 
 def try_cases(exercise: Exercise, function: Callable, time_left: TimeLeft, listener: Listener = NOBODY) -> Trial:
@@ -195,32 +195,33 @@ def try_cases(exercise: Exercise, function: Callable, time_left: TimeLeft, liste
     return Trial(comparisons)
 
 
-def _find_wrong_helpers(exercise: Exercise, function: Callable) -> list[Exercise]:
-    """The exercises whose functions this one calls as helpers and which are wrong themselves.
+def _find_wrong_helpers(exercise: Exercise, function: Callable) -> tuple[list[Exercise], list[Exercise]]:
+    """The exercises whose functions this one calls as helpers: those that are not filled in, and those that are wrong.
 
-    The innermost helper comes first. A helper that calls a wrong one is tried with the reference in its place.
+    The innermost helper comes first. A helper that calls one of these is tried with the reference in its place.
     """
-    wrong_helpers = []
+    blank_helpers, wrong_helpers = [], []
     for helper_exercise, helper in helpers_of(exercise, function):
-        with with_references(function, wrong_helpers):
-            is_right = _is_right(helper_exercise, helper)
-        if not is_right:
-            wrong_helpers.append(helper_exercise)
-    return wrong_helpers
+        with with_references(function, blank_helpers + wrong_helpers):
+            failure = _first_failure(helper_exercise, helper)
+        if failure:
+            (blank_helpers if failure.actual.blank else wrong_helpers).append(helper_exercise)
+    return blank_helpers, wrong_helpers
 
 
-def _is_right(exercise: Exercise, function: Callable) -> bool:
-    """True for a function that is right in every case. Stops at the first failure."""
-    return not any(compare(exercise, function, case).difference for case in exercise.cases())
+def _first_failure(exercise: Exercise, function: Callable) -> Comparison | None:
+    """The first case in which a function is not right; None for one that is right in every case."""
+    comparisons = (compare(exercise, function, case) for case in exercise.cases())
+    return next((comparison for comparison in comparisons if comparison.difference), None)
 
 
-def _helpers_first(verdict: Verdict, wrong_helpers: list[Exercise]) -> Verdict:
-    """The verdict on a function with right helpers, turned into "mend the helpers first"."""
-    names = tuple(helper.function for helper in wrong_helpers)
-    quoted_names = " and ".join(f"`{name}`" for name in names)
+def _helpers_first(verdict: Verdict, blank_helpers: list[Exercise], wrong_helpers: list[Exercise]) -> Verdict:
+    """The verdict on a function with right helpers, turned into "fill in, or mend, the helpers first"."""
+    to_do = {"fill in": [one.function for one in blank_helpers], "mend": [one.function for one in wrong_helpers]}
+    first = " and ".join(f"{verb} {' and '.join(f'`{n}`' for n in names)}" for verb, names in to_do.items() if names)
     rest = "it is right." if verdict.passed else f"it is wrong too: {verdict.text}"
-    text = f"first mend {quoted_names}, which this one calls. With a right one in its place {rest}"
-    return replace(verdict, passed=False, text=text, first=names, right_after=verdict.passed)
+    text = f"first {first}, which this one calls. With a right one in its place {rest}"
+    return replace(verdict, passed=False, text=text, first=tuple(sum(to_do.values(), [])), right_after=verdict.passed)
 
 
 def _verdict_on(exercise: Exercise, function: Callable, trial: Trial, time_left: TimeLeft) -> Verdict:

@@ -2,7 +2,7 @@
 
 For a `per_token_kl` that gives k2 in the place of k3:
 
-    This is k2 = log_r² / 2: never negative, but biased. Asked for is k3 = exp(log_r) - log_r - 1.    the slip
+    This is k2 = x² / 2: never negative, but biased. Asked for is k3 = exp(x) - x - 1.    the slip
     For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.                                          case, difference
 """
 

@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 import torch
 
-from shared.exercises.arguments import Kind, Mask, Numbers, Scalar, Size, Text, Texts, Things, lengths, without
+from shared.exercises.arguments import (
+    AXES,
+    NUMBERED,
+    Kind,
+    Mask,
+    Numbers,
+    Scalar,
+    Size,
+    Text,
+    Texts,
+    Things,
+    lengths,
+    without,
+)
 
 
 def simpler(kind: Kind, value) -> list:
@@ -102,3 +115,30 @@ def test_places_are_taken_of_the_dimension_that_is_meant(value):
     assert Kind().select(value, 1, [2, 0]).tolist() == [[2, 0], [5, 3]]
     assert Kind().select(value, 0, [1]).tolist() == [[3, 4, 5]] and Kind().select(["a", "b"], 0, [1]) == ["b"]
     assert tuple(Kind().shape(value)) == (2, 3) and Kind().shape(["a", "b"]) == (2,)
+
+
+def test_the_places_of_an_axis_have_a_name():
+    """Catches "at place 2" of a verdict, and state 1 that is state 0 of the arguments."""
+    named = {"N": "prompt", "G": "completion", "B": "completion", "P": "position", "C": "token", "S": "state"}
+    named |= {"T": "next state", "A": "action", "F": "feature", "H": "the gradient of completion", "L": "item"}
+    assert named | {"D": "draw", "V": "token"} == AXES and set("STA") == NUMBERED
+
+
+def test_what_notebooks_use_is_zero_and_two_until_it_is_named():
+    assert (Scalar().usual, Size().usual, Size().axis) == (0.0, 2, "")
+
+
+def test_no_place_is_taken_where_none_is_named():
+    """Catches an index of floats, which an empty list becomes."""
+    assert Kind().select(torch.arange(3), 0, []).tolist() == []
+
+
+def test_a_length_known_from_an_axis_of_its_own_is_not_guessed_from_a_product():
+    """Catches N that is worked out with a G that is not known yet."""
+    kinds = {"rewards": Numbers("N*G"), "groups": Numbers("G")}
+    assert lengths(kinds, {"rewards": np.zeros(6), "groups": np.zeros(2)}) == {"G": 2, "N": 3}
+
+
+def test_a_size_is_less_by_as_many_as_are_dropped():
+    kinds = {"x": Numbers("G"), "G": Size(axis="G")}
+    assert without(kinds, {"x": torch.arange(5), "G": 5}, "G", {0, 4})["G"] == 3

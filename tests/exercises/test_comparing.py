@@ -3,16 +3,23 @@
 import pytest
 import torch
 
+from checker.grading.judge.oracle.partial_credit import IN_WORDS, NO_ANSWER
+from shared.exercises.arguments import Numbers
 from shared.exercises.calling import Outcome
 from shared.exercises.comparing import (
     Difference,
+    compare,
     confirm_difference,
     difference_mask,
     first_difference,
     near,
     nearby_cases,
+    reference_outcome,
     same_outcome,
 )
+from shared.exercises.exercise import Exercise
+from shared.exercises.results import TensorOf
+from shared.exercises.steps import Steps
 
 ONES = torch.ones(2)
 TWO = Outcome(value=2 * ONES, gradient=ONES)
@@ -42,6 +49,11 @@ TWO = Outcome(value=2 * ONES, gradient=ONES)
 def test_the_first_difference_is_told(actual, expected, difference):
     """Catches a harm told in the place of a wrong number, a list that is blamed for the gradient that lists lack."""
     assert first_difference(actual, expected, 1e-4) == difference
+
+
+def test_each_difference_has_its_word_in_grading():
+    """Catches cases that are wrong and that no sentence of partial credit counts: it knows a difference by its text."""
+    assert {*IN_WORDS} == {*map(str, Difference), NO_ANSWER}
 
 
 def test_only_harm_and_type_leave_the_numbers_right():
@@ -109,4 +121,69 @@ def test_nearby_numbers_are_moved_apart_a_little_in_both_directions():
         assert bool(((moved >= 0.005) & (moved <= 0.015)).all()) and len(set(moved.tolist())) == 4
         assert torch.equal(down[name], -up[name]) and up[name].shape == case[name].shape
     assert not torch.allclose(up["a"].flatten().float(), up["b"])
+    _, many = next(nearby_cases({"a": torch.zeros(1), "b": torch.zeros(200)})).values()
+    assert 0.005 <= many.min() < 0.0055 and 0.0145 < many.max() <= 0.015
     assert up["n"] is case["n"] and up["text"] == "x" and not case["a"].any()
+
+
+STEPS = Steps()
+
+
+@STEPS.step
+def size(x):
+    return x.abs()
+
+
+@STEPS.slip("size", "You double it.")
+def doubled(size):
+    return 2 * size
+
+
+SIZE = Exercise("size", "size", "", STEPS, {"x": Numbers("B")}, TensorOf("B"), draw=lambda draw: {}, gradient="x")
+AT_A_TIE = {"x": torch.tensor([0.0, 2.0])}
+
+
+@pytest.mark.parametrize(
+    ("function", "difference"),
+    [
+        (lambda x: x.abs(), None),
+        (lambda x: torch.where(x < 0, -x, x), None),  # another gradient at 0 alone
+        (lambda x: x.abs().detach(), Difference.GRADIENT),
+        (lambda x: x.abs() + 0.01, Difference.VALUE),
+        (lambda x: x.abs() + 0.00001, None),
+        (lambda x: x.abs().tolist(), Difference.TYPE),
+    ],
+)
+def test_a_function_is_compared_with_the_reference_in_a_case(function, difference):
+    """Catches a function compared with itself, a gradient that is not asked for, a tie that is a mistake."""
+    compared = compare(SIZE, function, AT_A_TIE)
+    assert compared.case is AT_A_TIE and compared.difference == difference
+    assert compared.expected.value.tolist() == [0, 2] and compared.expected.gradient.tolist() == [0, 1.5]
+    assert torch.equal(compared.actual.value, torch.as_tensor(function(AT_A_TIE["x"])).double())
+
+
+def test_the_reference_makes_the_slips_that_are_asked_for():
+    """Catches a slip that is told of every function, because the reference never made it."""
+    plain = reference_outcome(SIZE, AT_A_TIE)
+    slipped = reference_outcome(SIZE, AT_A_TIE, tuple(STEPS.slips))
+    assert plain.value.tolist() == [0, 2] and slipped.value.tolist() == [0, 4] and slipped.gradient.tolist() == [0, 3]
+    assert reference_outcome(SIZE, AT_A_TIE, with_gradient=False).gradient is None
+
+
+def test_nan_is_equal_to_nan_and_to_nothing_else():
+    """Catches a case of the reference's nan in which no function would be right, and one in which all would be."""
+    nan = torch.tensor([torch.nan, 1.0])
+    assert near(nan, nan, 1e-4) and not near(ONES, nan, 1e-4) and not near(nan, ONES, 1e-4)
+    infinite = torch.full((1,), torch.inf)
+    assert not near(torch.zeros(1), infinite, 1e-4) and not near(infinite, torch.zeros(1), 1e-4)
+
+
+def test_a_large_number_has_no_tolerance_of_its_own():
+    """Catches the tolerance of a library that is added to ours."""
+    assert not near(torch.tensor([1000.006]).double(), torch.tensor([1000.0]).double(), 1e-6)
+
+
+def test_an_error_is_no_result_and_no_result_is_none():
+    """Catches a function that raises, or gives a text, taken for one that does so otherwise."""
+    assert not same_outcome(Outcome(raised="it raised", value="a"), Outcome(value="a"), 1e-4)
+    assert not same_outcome(Outcome(), Outcome(value="a"), 1e-4) and not same_outcome(Outcome(value=ONES), Outcome(), 1)

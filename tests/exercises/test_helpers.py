@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from shared.exercises.catalogue.dots import grpo_loss, step_loss
+from shared.exercises.helpers import helpers_of, with_references
 from shared.exercises.judging import judge
 
 pytestmark = pytest.mark.usefixtures("patient_judge", "few_draws", "shapes_unchecked")
@@ -80,6 +81,22 @@ def test_what_is_wrong_besides_its_helper_is_said_too():
     assert verdict.first == ("per_token_kl",) and verdict.slips == ("maximised_instead",)
 
 
+def test_a_filled_function_whose_helper_is_empty_is_not_called_empty():
+    """Catches "it is not filled in yet" on a function that is, and a blank one that is told of its helpers."""
+    cells = notebook()
+    exec("def per_token_kl(logps, ref_logps): raise NotImplementedError", cells)
+    verdict = judge(grpo_loss.EXERCISE, cells["grpo_loss"])
+    right = "With a right one in its place it is right."
+    assert verdict.text == f"first fill in `per_token_kl`, which this one calls. {right}"
+    assert (verdict.mark, verdict.first, verdict.right_after) == ("✗", ("per_token_kl",), True)
+    assert judge(step_loss.EXERCISE, cells["step_loss"]).first == ("per_token_kl",)
+    exec("def group_advantages(rewards, num_generations): return rewards", cells)
+    both = judge(step_loss.EXERCISE, cells["step_loss"]).text
+    assert both == f"first fill in `per_token_kl` and mend `group_advantages`, which this one calls. {right}"
+    exec("def grpo_loss(*given):\n    per_token_kl(given[0], given[4])\n    raise NotImplementedError", cells)
+    assert judge(grpo_loss.EXERCISE, cells["grpo_loss"]).line == "○ GRPO loss: it is not filled in yet."
+
+
 def test_a_function_that_is_imported_is_no_exercise(monkeypatch):
     """Other notebooks import `grpo_loss` from the course, with other arguments."""
     monkeypatch.setattr("shared.exercises.judging.TIME_FOR_EXPLANATION", 0.0)  # this is about its helpers alone
@@ -88,3 +105,55 @@ def test_a_function_that_is_imported_is_no_exercise(monkeypatch):
     imported = {"__name__": "__main__", "torch": torch, "per_token_kl": cells["per_token_kl"]}
     exec("def grpo_loss(*a): return per_token_kl(a[0], a[4]).sum()", imported)
     assert judge(grpo_loss.EXERCISE, imported["grpo_loss"]).first == ()
+
+
+def made(source: str) -> dict:
+    """The variables of a notebook."""
+    scope: dict = {}
+    exec(source, scope)
+    return scope
+
+
+class Needed:
+    """Stands for an exercise that another one needs: its name, and a reference."""
+
+    def __init__(self, function: str):
+        self.function = function
+
+    def reference(self):
+        return lambda: f"the right {self.function}"
+
+
+A, B = Needed("a"), Needed("b")
+
+
+class Needs:
+    needs = (A, B)
+
+
+def test_helpers_are_the_notebooks_own_functions_that_are_called():
+    """Catches an imported function that is judged as the student's, and one that is called by way of another, or within."""
+    own = "def a():\n    return 1\n\ndef b():\n    return a()\n\n"
+    notebook = made(own + "def f():\n    return b()")
+    assert helpers_of(Needs, notebook["f"]) == [(A, notebook["a"]), (B, notebook["b"])]
+    notebook = made(own + "def f():\n    return [(lambda: a())() for _ in range(2)]")
+    assert helpers_of(Needs, notebook["f"]) == [(A, notebook["a"])]
+    notebook["a"] = made(own)["a"]
+    assert helpers_of(Needs, notebook["f"]) == [], "imported from elsewhere"
+    notebook["a"] = 3
+    assert helpers_of(Needs, notebook["f"]) == [] and helpers_of(Needs, len) == []
+    calls_itself = made("def a():\n    return f()\n\ndef f():\n    return a()")
+    assert helpers_of(Needs, calls_itself["f"]) == [(A, calls_itself["a"])]
+    imported = made("def a():\n    return 1")
+    notebook = made(own + "def f():\n    return other()") | {}
+    notebook["f"].__globals__["other"] = made("def other():\n    return a()")["other"]
+    assert imported and helpers_of(Needs, notebook["f"]) == [], "what an imported function calls is not the notebook's"
+
+
+def test_the_students_helpers_come_back_after_an_error_too():
+    """Catches a notebook that keeps the reference in the place of the student's function."""
+    notebook = made("def a():\n    return 'own'\n\ndef f():\n    return a()")
+    with pytest.raises(KeyError), with_references(notebook["f"], [A]):
+        assert notebook["f"]() == "the right a"
+        raise KeyError
+    assert notebook["f"]() == "own"

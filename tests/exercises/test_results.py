@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from shared.exercises.results import ArrayOf, ByName, Floats, NotAResult, Number, TensorOf, Text, as_numbers, clipped
+from shared.exercises.results import (
+    ArrayOf,
+    ByName,
+    Floats,
+    NotAResult,
+    Number,
+    Result,
+    TensorOf,
+    Text,
+    as_numbers,
+    clipped,
+    named,
+)
 
 FLOATS = torch.tensor([1.0, 2.5])
 
@@ -59,7 +71,11 @@ def test_a_type_is_right_or_named(kind, result, complaint):
 def test_the_rewards_that_make_no_mean_are_named(result, kind):
     """Catches an int behind floats, which makes the whole batch of them one of ints no more, and the advantages fail."""
     value, said = Floats().read(result)
-    assert said.startswith(f"it returns {kind} where floats are needed:") and len(value) == 2
+    assert said == (
+        f"it returns {kind} where floats are needed: a batch of them makes a tensor that has no mean, and the advantages "
+        "fail. Wrap each in `float(...)`."
+    )
+    assert len(value) == 2
 
 
 def test_rewards_in_another_form_are_named():
@@ -78,6 +94,7 @@ NO_RETURN = "it returns None. Is the `return` missing?"
         (Floats(), None, NO_RETURN),
         (Text(), None, NO_RETURN),
         (Number(), None, NO_RETURN),
+        (Number(), [2.5], "it returns a list of floats; return one number."),
         (Text(), 3, "it returns 3; a text is needed."),
         (TensorOf(), (FLOATS, {}), "it returns a tuple of 2 things; return the one result alone."),
         (TensorOf(), "abc", "it returns 'abc' where numbers are needed."),
@@ -125,3 +142,49 @@ def test_a_tensor_keeps_its_gradient():
 
 def test_a_text_is_cut_to_its_width():
     assert (clipped("abcdef", 6), clipped("abcdefg", 6)) == ("abcdef", "abc...")
+
+
+def test_a_list_in_a_list_is_named():
+    """Catches rewards in rows that pass, because their numbers are floats."""
+    said = "it returns a list with a list of floats among its entries; each entry is one float."
+    assert Floats().read([[1.0], [2.0]])[1] == said
+
+
+class Named(str):
+    def __repr__(self):
+        raise RuntimeError("a student's own")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "None"),
+        (dict, "the type dict itself"),
+        (type("T" * 61, (), {}), f"the type {'T' * 57}... itself"),
+        (FLOATS, "a tensor of shape (2,)"),
+        (np.zeros((2, 3)), "a numpy array of shape (2, 3)"),
+        ("a", "'a'"),
+        (True, "True"),
+        (Named("a"), "a thing of type Named"),
+        (iter([1]), "a generator"),
+        ((), "an empty tuple"),
+        ({"a": 1}, "a dict"),
+        ((1, "a"), "a tuple of ints"),
+        ([type("T" * 61, (), {})()], f"a list of {'T' * 57}...s"),
+        (type("T" * 61, (), {})(), f"a thing of type {'T' * 57}..."),
+    ],
+    ids=range(14),
+)
+def test_any_value_is_named_without_asking_it(value, words):
+    """Catches a text of a student's own in a verdict, and a name that fills it."""
+    assert named(value) == words
+
+
+def test_the_axes_of_a_result_are_none_until_they_are_named():
+    """Catches a verdict that counts completions of a single number."""
+    assert (Result().axes, Number().axes, Floats().axes, TensorOf().names) == ("", "", "B", ())
+
+
+def test_of_many_wrong_keys_five_are_told():
+    with pytest.raises(NotAResult, match=r"its dict has the keys \['a', 'b', 'c', 'd', 'e'\]; expected \['k1'\]"):
+        ByName("E", names=("k1",)).read(dict.fromkeys("gfedcba", 0))

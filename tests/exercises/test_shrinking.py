@@ -7,7 +7,7 @@ import torch
 
 from shared.exercises.arguments import Numbers, Text
 from shared.exercises.catalogue.dots import per_token_kl
-from shared.exercises.shrinking import shrink
+from shared.exercises.shrinking import shrink, simpler_cases
 
 
 def test_the_search_ends():
@@ -51,3 +51,16 @@ def test_a_case_that_no_right_function_has_to_bear_is_not_shown():
     case = {"logps": -torch.ones(2, 3), "ref_logps": -torch.ones(2, 3)}
     found = shrink(exercise, case, fails=lambda smaller: True, time_left=lambda: True)
     assert found["logps"].shape == (1, 2)
+
+
+def test_what_leaves_most_away_is_tried_first():
+    """Catches a search that drops one row after the other where one alone would do, and an exercise's own smaller cases."""
+    exercise = replace(
+        per_token_kl.EXERCISE, arguments={"x": Numbers("B")}, smaller=lambda case: [{"x": torch.tensor([9.0])}]
+    )
+    sizes = [one["x"].tolist() for one in simpler_cases(exercise, {"x": torch.tensor([3.0, 4.0, 5.0])})]
+    assert sizes[:7] == [[9], [3], [4], [5], [4, 5], [3, 5], [3, 4]]
+    two = [one["x"].tolist() for one in simpler_cases(exercise, {"x": torch.tensor([3.0, 4.0])})]
+    assert two[:4] == [[9], [4], [3], [0, 0]]
+    one = [one["x"].tolist() for one in simpler_cases(exercise, {"x": torch.tensor([3.0])})]
+    assert one[:2] == [[9], [0]]

@@ -127,3 +127,34 @@ def test_two_steps_are_not_exchanged_for_each_other():
 
     assert [[slip.name for slip in slips] for slips in exchanged.combinations()] == [["other_twice"], ["one_added"]]
     assert exchanged.result({"x": 1}, exchanged.slips[:1]) == (2, 2)
+
+
+def test_the_words_of_a_slip_are_kept(steps):
+    assert [slip.explanation for slip in steps.slips][:2] == ["You take away.", "You add two."]
+
+
+def test_steps_that_would_wait_for_each_other_are_never_made_together():
+    """Catches a reference that never ends, because a slip reads a step that reads what the slip changes."""
+    made = Steps()
+
+    @made.step
+    def first(x):
+        return x
+
+    @made.step
+    def second(first):
+        return first
+
+    @made.slip("second", "a")
+    def negative(second):
+        return -second
+
+    @made.slip("first", "b")
+    def waits(first, second):
+        return first + second
+
+    @made.slip("first", "c")
+    def stands_in(second):
+        return second
+
+    assert [[slip.name for slip in slips] for slips in made.combinations()] == [["negative"]]

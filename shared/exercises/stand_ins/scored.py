@@ -30,6 +30,9 @@ class Scored(Result):
         if any(len(column) != len(completions) for column in columns):
             lengths = " and ".join(str(len(column)) for column in columns)
             numbers = [f"{number:g}" for column in columns for number in column]
-            return f"{len(completions)} completions and {lengths} rewards: {', '.join(numbers)}", complaint
+            return (
+                f"{len(completions)} completions and rewards for {lengths}: {', '.join(numbers)}",
+                complaint,
+            )
         earned = [" and ".join(f"{number:g}" for number in numbers) for numbers in zip(*columns)]
         return ", ".join(f"{clipped(text, 30)} earns {e}" for text, e in zip(map(repr, completions), earned)), complaint

@@ -16,6 +16,7 @@ LATER = {
     "third": range(16, 21),
     "fourth": range(21, 23),
     "fifth": range(23, 24),
+    "sixth": range(24, 25),
 }  # the readers of each later bank
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)

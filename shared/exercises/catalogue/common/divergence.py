@@ -3,6 +3,8 @@
 The two directions differ in whose probabilities weigh the sum and whose logarithm comes first; the rest is alike.
 """
 
+import math
+
 from shared.exercises.steps import Part, Slip
 
 
@@ -42,6 +44,10 @@ def along_tokens(logits):
     return logits.log_softmax(dim=1)
 
 
+def teacher_along_tokens(teacher_logits):
+    return teacher_logits.log_softmax(dim=1)
+
+
 def averaged(kl):
     return kl.mean()
 
@@ -52,6 +58,25 @@ def student_underflows(logits):
 
 def teacher_underflows(teacher_logits):
     return teacher_logits.softmax(dim=-1).log()
+
+
+def both_directions(logps, teacher_logps):
+    return ((logps.exp() - teacher_logps.exp()) * (logps - teacher_logps)).sum(dim=-1)
+
+
+def jensen_shannon(logps, teacher_logps):
+    middle = ((logps.exp() + teacher_logps.exp()) / 2).log()
+    student = (logps.exp() * (logps - middle)).sum(dim=-1)
+    teacher = (teacher_logps.exp() * (teacher_logps - middle)).sum(dim=-1)
+    return (student + teacher) / 2
+
+
+def absolute(log_ratio):
+    return log_ratio.abs()
+
+
+def in_bits(kl):
+    return kl / math.log(2)
 
 
 def numbers_added(step: str, argument: str) -> list[Slip]:
@@ -100,12 +125,29 @@ UNWEIGHTED = Slip.of(
 )
 ALONG_TOKENS = Slip.of(
     "logps",
-    "The softmax runs along the wrong axis: over the tokens of the completion. The vocabulary is the last.",
+    "The student's softmax runs along the wrong axis: over the tokens of the completion. The vocabulary is the last.",
     along_tokens,
+)
+TEACHER_ALONG_TOKENS = Slip.of(
+    "teacher_logps",
+    "The teacher's softmax runs along the wrong axis: over the tokens of the completion. The vocabulary is the last.",
+    teacher_along_tokens,
 )
 AVERAGED = Slip.of(
     "kl", "You return one number. Keep one for each token, (B, C): the mask decides later which ones count.", averaged
 )
+BOTH_DIRECTIONS = Slip.of("kl", "You add the KL of both directions. Asked for is one of them.", both_directions)
+JENSEN_SHANNON = Slip.of(
+    "kl",
+    "This is the Jensen-Shannon divergence, with the mean of both distributions in the logarithm. Asked for is a KL.",
+    jensen_shannon,
+)
+ABSOLUTE = Slip.of(
+    "log_ratio",
+    "You take the size of each log-ratio, without its sign. Terms of a KL may be negative; their sum is not.",
+    absolute,
+)
+IN_BITS = Slip.of("kl", "This is in bits: a logarithm of base 2. Asked for are nats, the natural logarithm.", in_bits)
 SLIPS = (
     STUDENT_UNDERFLOWS,
     TEACHER_UNDERFLOWS,
@@ -115,5 +157,10 @@ SLIPS = (
     AVERAGED_OVER_VOCABULARY,
     UNWEIGHTED,
     ALONG_TOKENS,
+    TEACHER_ALONG_TOKENS,
     AVERAGED,
+    BOTH_DIRECTIONS,
+    JENSEN_SHANNON,
+    ABSOLUTE,
+    IN_BITS,
 )

@@ -48,6 +48,19 @@ def summed(masked):
     return masked.sum()
 
 
+def upside_down(per_token, completion_mask):
+    return per_token.masked_fill(completion_mask != 0, 0.0)
+
+
+def last_token(per_token, completion_mask):
+    last = completion_mask.long().sum(dim=1, keepdim=True) - 1
+    return per_token.gather(1, last).mean()
+
+
+def means_of_all_places(masked, completion_mask):
+    return (masked.sum(dim=0) / completion_mask.sum(dim=0).clamp(min=1)).mean()
+
+
 SLIPS = (
     Slip.of(
         "masked", "The padding counts: what stands there was drawn by nobody. Leave it out of the sum.", padding_summed
@@ -67,6 +80,16 @@ SLIPS = (
         "You average each place over the completions that reach it, then the places: a late token, which few have, weighs "
         "more. Asked for is one mean over all tokens.",
         place_by_place,
+    ),
+    Slip.of(
+        "mean",
+        "You average each place over the completions, then all places, those too that none reaches. Asked for is one mean "
+        "over all tokens.",
+        means_of_all_places,
+    ),
+    Slip.of("masked", "The mask is upside down: you keep the padding and leave out the real tokens.", upside_down),
+    Slip.of(
+        "mean", "Only the last real token of each completion counts. Asked for is one mean over all tokens.", last_token
     ),
     Slip.of("mean", "You return the sum. Divide it by the number of real tokens.", summed),
 )

@@ -204,6 +204,12 @@ def half_for_any_text(texts, blocks, earned):
     return [other if pair is None else reward for pair, reward, other in zip(blocks, earned, without)]
 
 
+@STEPS.slip("rewards", "An expression without the blocks earns 0.5. Without them nothing is earned, whatever is said.")
+def half_for_a_bare_expression(texts, blocks, earned):
+    without = [0.0 if expression_of(text) is None else 0.5 for text in texts]
+    return [other if pair is None else reward for pair, reward, other in zip(blocks, earned, without)]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)

@@ -63,6 +63,21 @@ def gradient_missing(logits):
     return logits.detach()
 
 
+@STEPS.slip(
+    "per_token",
+    "This is a cross-entropy: the student's own entropy is missing, and it does not become 0 where the two agree.",
+)
+def cross_entropy(logits, fixed):
+    return -(logits.softmax(dim=-1) * fixed.log_softmax(dim=-1)).sum(dim=-1)
+
+
+@STEPS.slip(
+    "per_token", "This is the squared distance of the logits. Asked for is the reverse KL of the distributions."
+)
+def squared_distance(logits, fixed):
+    return ((logits - fixed) ** 2).mean(dim=-1)
+
+
 def draw(draw: Draw) -> Case:
     B, C, V = draw.size(3), draw.size(3), draw.size(4, least=2)
     far = draw.choice([0.5, 2.0, 4.0])

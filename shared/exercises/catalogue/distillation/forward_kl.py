@@ -54,6 +54,13 @@ def cross_entropy(weights, logps):
 
 
 @STEPS.slip(
+    "weights", "The weights are the exponentials of the teacher's logits. They are probabilities only after a softmax."
+)
+def exponentials_of_logits(teacher_logits):
+    return teacher_logits.exp()
+
+
+@STEPS.slip(
     "log_ratio",
     "You subtract logits. They are log-probabilities only after `log_softmax`: each distribution has a constant of its own.",
 )
@@ -82,6 +89,19 @@ def average_entropy(weights, logps, teacher_logps):
 @STEPS.slip("logits", "The gradient is missing: the student learns through its logits. Do not detach them.")
 def gradient_missing(logits):
     return logits.detach()
+
+
+@STEPS.slip("kl", "Only the teacher's likeliest token counts. The KL is a sum over the whole vocabulary.")
+def likeliest_alone(teacher_logps, log_ratio):
+    return log_ratio.gather(-1, teacher_logps.argmax(dim=-1, keepdim=True)).squeeze(-1)
+
+
+@STEPS.slip(
+    "kl",
+    "The entropy that you take off the cross-entropy is the student's. It is the teacher's, with the teacher's logarithm.",
+)
+def entropy_of_the_student(weights, logps):
+    return ((logps.exp() - weights) * logps).sum(dim=-1)
 
 
 STEPS.add(*divergence.SLIPS, *divergence.numbers_added("logps", "logits"))

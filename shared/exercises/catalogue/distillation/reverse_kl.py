@@ -46,6 +46,13 @@ def weighted_by_teacher(teacher_logps):
 
 
 @STEPS.slip(
+    "weights", "The weights are the exponentials of the student's logits. They are probabilities only after a softmax."
+)
+def exponentials_of_logits(logits):
+    return logits.exp()
+
+
+@STEPS.slip(
     "log_ratio",
     "You subtract logits. They are log-probabilities only after `log_softmax`: each distribution has a constant of its own.",
 )

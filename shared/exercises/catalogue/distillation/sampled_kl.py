@@ -82,6 +82,26 @@ def k3_instead(sampler_logps, other_logps):
     return log_ratio.exp() - log_ratio - 1
 
 
+@STEPS.slip("per_token", "This is k2, half of the squared log-ratio. Asked for is the mean log-ratio itself.")
+def k2_instead(sampler_logps, other_logps):
+    return (sampler_logps - other_logps) ** 2 / 2
+
+
+@STEPS.slip(
+    "per_token", "This is the difference of the probabilities. The KL is a mean of log-ratios: leave out `exp`."
+)
+def difference_of_probabilities(sampler_logps, other_logps):
+    return sampler_logps.exp() - other_logps.exp()
+
+
+@STEPS.slip(
+    "per_token",
+    "You weight each log-ratio with the other's probability. The samples are drawn from the sampler already: no weight.",
+)
+def weighted_with_the_other(sampler_logps, other_logps):
+    return other_logps.exp() * (sampler_logps - other_logps)
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

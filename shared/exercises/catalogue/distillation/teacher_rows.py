@@ -117,6 +117,46 @@ def line_break_between(rows, header):
     return [f"{header}\n{row['prompt']}" for row in rows]
 
 
+@STEPS.slip("told", "A space stands between header and prompt. Put the two together as they are.")
+def space_between(rows, header):
+    return [f"{header} {row['prompt']}" for row in rows]
+
+
+@STEPS.slip("told", "The header loses its line break at the end: it is stripped. Put it in front as it is.")
+def header_stripped(rows, header):
+    return [header.strip() + row["prompt"] for row in rows]
+
+
+@STEPS.slip("told", "The header stands there twice.")
+def header_twice(rows, header):
+    return [header + header + row["prompt"] for row in rows]
+
+
+@STEPS.slip("told", "Every teacher's prompt has the first row's problem. Each has its own row's.")
+def first_prompt(rows, header):
+    return [header + rows[0]["prompt"] for _ in rows]
+
+
+@STEPS.slip("told", "The solution stands in the teacher's prompt, behind the header. Asked for is the header alone.")
+def solution_behind_the_header(rows, header):
+    return [f"{header}{row['answer']}\n{row['prompt']}" for row in rows]
+
+
+@STEPS.slip("result", "The column `prompt` is lost: the student reads it. Keep all of the row, and add one column.")
+def prompt_lost(result):
+    return [{name: value for name, value in row.items() if name != "prompt"} for row in result]
+
+
+@STEPS.slip("result", "Only the first row comes back: the `return` stands inside of the loop.")
+def first_row_alone(result):
+    return result[:1]
+
+
+@STEPS.slip("result", "The new column has another name. It is called `teacher_prompt`.")
+def named_teacher(result):
+    return [{"teacher" if name == "teacher_prompt" else name: value for name, value in row.items()} for row in result]
+
+
 def draw(draw: Draw) -> Case:
     rows = [row_of(draw.choice(NUMBERS), draw.choice(["Use", "Take"])) for _ in range(draw.size())]
     return {"rows": rows, "header": draw.choice(["answer key\n", "solutions:\n", "key\n\n"])}

@@ -129,6 +129,14 @@ def positions_from_one(attention_mask):
 
 
 @STEPS.slip(
+    "positions",
+    "The padding before a short prompt gets position -1, which a model with learned positions has not: `.clamp(min=0)`.",
+)
+def positions_below_0(attention_mask):
+    return attention_mask.cumsum(dim=1) - 1
+
+
+@STEPS.slip(
     "log_probabilities", "These are logits, not log-probabilities: apply `log_softmax` over the vocabulary first."
 )
 def logits_instead(scaled):

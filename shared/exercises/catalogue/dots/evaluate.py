@@ -108,6 +108,11 @@ def averaged(rewards):
     return rewards.mean().expand_as(rewards)
 
 
+@STEPS.slip("rewards", "You return the average reward. Return one for each completion; what follows takes the mean.")
+def one_average(rewards):
+    return rewards.mean()
+
+
 @STEPS.slip("rewards", "The best reward of each prompt is kept. Return one for each completion.")
 def best_of_each(rewards, num_generations):
     best = rewards.view(-1, num_generations).max(dim=1, keepdim=True).values

@@ -33,8 +33,8 @@ def kl(ratio, subtracted):
 
 @STEPS.slip(
     "log_ratio",
-    "The ratio is upside down: you take log_r = logps - ref_logps. Samples come from the policy, so k3 needs "
-    "log_r = ref_logps - logps; yours estimates another quantity, with huge variance.",
+    "x has the wrong sign: you take logps - ref_logps. Samples come from the policy, so the reference stands first, "
+    "x = ref_logps - logps; yours estimates another quantity, with huge variance.",
 )
 def ratio_upside_down(logps, ref_logps):
     return logps - ref_logps
@@ -43,13 +43,13 @@ def ratio_upside_down(logps, ref_logps):
 @STEPS.slip(
     "kl",
     "This is k1 = logps - ref_logps. Its mean is the KL, but single tokens are negative and its gradient as a penalty "
-    "has mean 0: it does not hold the policy back. k3 adds exp(log_r) - 1 and is never negative.",
+    "has mean 0: it does not hold the policy back. k3 adds exp(x) - 1 and is never negative.",
 )
 def k1_instead(log_ratio):
     return -log_ratio
 
 
-@STEPS.slip("kl", "This is k2 = log_r² / 2: never negative, but biased. Asked for is k3 = exp(log_r) - log_r - 1.")
+@STEPS.slip("kl", "This is k2 = log_r² / 2: never negative, but biased. Asked for is k3 = exp(x) - x - 1.")
 def k2_instead(log_ratio):
     return log_ratio**2 / 2
 
@@ -61,7 +61,7 @@ def absolute_difference(log_ratio):
 
 @STEPS.slip(
     "kl",
-    "This is the square of the difference. Asked for is k3 = exp(log_r) - log_r - 1, which only begins like half of it.",
+    "This is the square of the difference. Asked for is k3 = exp(x) - x - 1, which only begins like half of it.",
 )
 def square_instead(log_ratio):
     return log_ratio**2
@@ -74,13 +74,13 @@ def without_minus_one(kl):
 
 @STEPS.slip(
     "subtracted",
-    "The -log_r is missing: exp(log_r) - 1 alone has mean 0 whatever the two policies are, so it measures nothing.",
+    "The -x is missing: exp(x) - 1 alone has mean 0 whatever the two policies are, so it measures nothing.",
 )
 def without_log_ratio(log_ratio):
     return 0 * log_ratio
 
 
-@STEPS.slip("subtracted", "You add log_r where k3 subtracts it: exp(log_r) - log_r - 1.")
+@STEPS.slip("subtracted", "You add x where k3 subtracts it: exp(x) - x - 1.")
 def log_ratio_added(log_ratio):
     return -log_ratio
 
@@ -90,7 +90,7 @@ def negative(kl):
     return -kl
 
 
-@STEPS.slip("kl", "You halve the result. The half belongs to k2; k3 = exp(log_r) - log_r - 1 has none.")
+@STEPS.slip("kl", "You halve the result. The half belongs to k2; k3 = exp(x) - x - 1 has none.")
 def halved(kl):
     return kl / 2
 
@@ -127,7 +127,7 @@ def averaged_over_tokens(kl):
 @STEPS.slip(
     "kl",
     "This is what `kl_div` gives: a term of the sum over a whole vocabulary, weighted with a probability. Here is one "
-    "sampled token: k3 = exp(log_r) - log_r - 1.",
+    "sampled token: k3 = exp(x) - x - 1.",
 )
 def kl_div_instead(log_ratio, ref_logps):
     return torch.exp(ref_logps) * log_ratio
@@ -165,7 +165,7 @@ def quotient_of_logarithms(logps, ref_logps):
 @STEPS.slip(
     "kl",
     "This estimates the other direction, KL(reference || policy): its terms are weighted with the ratio. Asked for is "
-    "exp(log_r) - log_r - 1.",
+    "exp(x) - x - 1.",
 )
 def other_direction(ratio, subtracted):
     return ratio * subtracted - ratio + 1

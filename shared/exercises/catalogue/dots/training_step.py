@@ -125,7 +125,7 @@ def never_cleared(stepped):
 
 
 def call(function, case: Case) -> str:
-    """Make twenty updates; a sentence on what they did."""
+    """Make twenty updates; what they did, as short as can be, since a verdict shows two of these."""
     rewards, scale, learning_rate, max_grad_norm = case.values()
     model = Table(*rewards.shape)
     optimizer = CountingSGD(model.parameters(), lr=learning_rate)
@@ -147,8 +147,8 @@ def call(function, case: Case) -> str:
         last = model.expected(rewards).item()
     moved = sum(length > 0 for length in lengths)
     return (
-        f"in {UPDATES} calls {len(passes)} backward passes and {optimizer.steps} optimiser steps; parameters moved in "
-        f"{moved} of them, by {max(lengths):.4f} at most; reward from {first:.3f} to {last:.3f}"
+        f"{len(passes)} backward passes, {optimizer.steps} steps, {moved} moves of {max(lengths):.4f} at most, "
+        f"reward {first:.3f} to {last:.3f}"
     )
 
 

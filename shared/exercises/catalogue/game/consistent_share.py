@@ -205,6 +205,64 @@ def left_at_the_first_miss(agree):
     return [of_game[: of_game.index(False) + 1] if False in of_game else of_game for of_game in agree]
 
 
+@STEPS.slip(
+    "agree",
+    "Behind a game's first guess that does not agree none counts as agreeing. Go on: each guess is asked about by itself.",
+)
+def none_behind_the_first_miss(agree):
+    return [[all(of_game[: place + 1]) for place in range(len(of_game))] for of_game in agree]
+
+
+@STEPS.slip(
+    "narrowed", "Only `low` is heard: a guess above one that was high counts as consistent. Lower the largest number."
+)
+def high_not_heard(games):
+    return without_the_last(games, lambda *now: (narrowed_by(*now)[0], now[-1]))
+
+
+@STEPS.slip(
+    "narrowed", "Only `high` is heard: a guess below one that was low counts as consistent. Raise the least number."
+)
+def low_not_heard(games):
+    return without_the_last(games, lambda *now: (now[-2], narrowed_by(*now)[1]))
+
+
+@STEPS.slip(
+    "agree", "The least and the largest number do not count as possible. The range holds both: compare with `<=`."
+)
+def ends_left_out(games):
+    def after(game, guess, low, high):
+        return max(low, guess) if guess < game.secret else low, min(high, guess) if guess > game.secret else high
+
+    return [
+        [low < guess < high for guess, (low, high) in zip(game.guesses, bounds)]
+        for game, bounds in zip(games, bounds_of(games, after))
+    ]
+
+
+@STEPS.slip("narrowed", "The bounds of one game go on into the next. Each game begins with its own range.")
+def carried_over(games):
+    found = []
+    for game in games:
+        low, high = found[-1][-1] if found else (game.low, game.high)
+        bounds = [(low, high)]
+        for guess in game.guesses:
+            bounds.append(narrowed_by(game, guess, *bounds[-1]))
+        found.append(bounds)
+    return found
+
+
+@STEPS.slip("share", "A game without a guess counts as one that does not agree. It has no guess: it counts nowhere.")
+def silent_games_counted(agree):
+    together = [one for of_game in agree for one in of_game or [False]]
+    return sum(together) / len(together) if together else 0.0
+
+
+@STEPS.slip("share", "This is the share of games that are won. Asked for is the share of guesses that agree.")
+def games_won(games):
+    return sum(game.guesses[-1:] == [game.secret] for game in games) / len(games) if games else 0.0
+
+
 def draw(draw: Draw) -> Case:
     return {"games": [drawn_game(draw) for _ in range(draw.size(4))]}
 

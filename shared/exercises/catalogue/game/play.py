@@ -11,6 +11,9 @@ from shared.exercises.results import NotAResult, TensorOf, named
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+NOT_READ = (
+    "The policy does not read what the game said: what was heard has to be in the text before the next token is drawn."
+)
 
 
 @STEPS.step
@@ -93,7 +96,7 @@ def one_token_late(draw, listen, max_new_tokens):
 
 @STEPS.slip(
     "turns",
-    "The policy does not read what the game said: what was heard has to be in the text before the next token is drawn.",
+    NOT_READ,
 )
 def not_read(draw, listen, max_new_tokens):
     own, found = [], []
@@ -104,6 +107,21 @@ def not_read(draw, listen, max_new_tokens):
         heard, over = listen(own)
         found.append((token, heard))
         length += 1 + len(heard)
+        if over:
+            break
+    return found
+
+
+@STEPS.slip("turns", NOT_READ)
+def drawn_from_own_tokens(draw, listen, max_new_tokens):
+    """As `not_read`, but the game is handed the whole text."""
+    ids, own, found = [], [], []
+    while len(ids) < max_new_tokens:
+        token = draw(own)
+        own = [*own, token]
+        heard, over = listen([*ids, token])
+        found.append((token, heard))
+        ids = [*ids, token, *heard]
         if over:
             break
     return found
@@ -165,8 +183,42 @@ def one_turn(turns):
     return turns[: places[0] + 1] if places else turns
 
 
+@STEPS.slip(
+    "turns",
+    "The game does not get the whole text: you hand it the last token alone, or the policy's own tokens. What it said itself "
+    "belongs to the text too.",
+)
+def whole_text_not_handed_over(draw, listen, max_new_tokens):
+    ids, found = [], []
+    while len(ids) < max_new_tokens:
+        token = draw(ids)
+        heard, over = listen([token])
+        found.append((token, heard))
+        ids = [*ids, token, *heard]
+        if over:
+            break
+    return found
+
+
+@STEPS.slip("turns", "The completion ends where the game says nothing. It is over only when the game says so: draw on.")
+def silence_ends(turns):
+    silent = [place for place, (_, heard) in enumerate(turns) if not heard]
+    return turns[: silent[0] + 1] if silent else turns
+
+
+@STEPS.slip(
+    "turns", "An answer that is too long for the room is left out whole. What has room of it belongs to the completion."
+)
+def long_answer_left_out(turns, max_new_tokens):
+    length = sum(1 + len(heard) for _, heard in turns)
+    return [*turns[:-1], (turns[-1][0], [])] if length > max_new_tokens else turns
+
+
 def call(function, case: Case) -> torch.Tensor:
-    """(2, C): the ids above the mask. The policy and the game answer by what they are handed."""
+    """(2, C): the ids above the mask. The policy and the game answer by what they are handed.
+
+    The game says nothing that it finds in the text already: it has to be handed what it said.
+    """
     words, answers, most = case["draw"], case["listen"], case["max_new_tokens"]
     asked = count()
 
@@ -177,6 +229,8 @@ def call(function, case: Case) -> torch.Tensor:
 
     def listen(ids):
         said, over = answers.get(ids[-1], ([], False)) if len(ids) else ([], False)
+        if said and set(said) <= set(ids):
+            return [], False
         return list(said), over
 
     result = function(draw, listen, most)
@@ -198,7 +252,7 @@ class Answers(Things):
 
     def in_words(self, value) -> str:
         told = [f"{token}: {said}{', over' if over else ''}" for token, (said, over) in value.items()]
-        return f"that answers {'; '.join(told)}" if told else "that says nothing"
+        return f"that answers {'; '.join(told)}; each once" if told else "that says nothing"
 
 
 def draw(draw: Draw) -> Case:

@@ -11,6 +11,14 @@ from shared.exercises.stand_ins.games import Played
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+LINE_END_OFF = (
+    "You take the end of a line off what is new. A line that the policy ends itself is no guess, and then looks like one, "
+    "or like one that is begun."
+)
+ANSWERED_AGAIN = (
+    "The last end of a line is lost when the text is split: behind an answer its last line is then the one that is answered "
+    "already. Split the text as it is."
+)
 
 
 @STEPS.step
@@ -194,6 +202,66 @@ def kept_as_text(game, guess):
     return game.guesses if guess is None else [*game.guesses, str(guess)]
 
 
+@STEPS.slip("lost", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
+def outside_is_lost(game, guess, lost):
+    return lost or (guess is not None and not game.low <= guess <= game.high)
+
+
+@STEPS.slip("guess", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
+def outside_is_no_guess(game, guess):
+    return guess if guess is not None and game.low <= guess <= game.high else None
+
+
+@STEPS.slip("guesses", "A guess outside of the range is not kept. It counts as any other: append it to `game.guesses`.")
+def outside_not_kept(game, guess):
+    inside = guess is not None and game.low <= guess <= game.high
+    return [*game.guesses, guess] if inside else game.guesses
+
+
+@STEPS.slip("guesses", "The right guess is not kept. It counts as any other: append it to `game.guesses`.")
+def right_one_not_kept(game, guess):
+    return game.guesses if guess in (None, game.secret) else [*game.guesses, guess]
+
+
+@STEPS.slip("line", LINE_END_OFF)
+def line_ends_taken_off(game, text):
+    return text.split("\n", len(game.guesses))[-1].strip("\n")
+
+
+@STEPS.slip("line", LINE_END_OFF)
+def line_end_taken_off(game, text):
+    return text.split("\n", len(game.guesses))[-1].rstrip("\n")
+
+
+@STEPS.slip("line", ANSWERED_AGAIN)
+def last_line_of_the_stripped(text):
+    return text.rstrip("\n").split("\n")[-1]
+
+
+@STEPS.slip("line", ANSWERED_AGAIN)
+def last_line_without_spaces(text):
+    return text.strip().split("\n")[-1]
+
+
+@STEPS.slip("line", ANSWERED_AGAIN)
+def last_of_splitlines(text):
+    return (text.splitlines() or [""])[-1]
+
+
+@STEPS.slip("line", ANSWERED_AGAIN)
+def stripped_before_split(game, text):
+    return text.rstrip("\n").split("\n", len(game.guesses))[-1]
+
+
+@STEPS.slip(
+    "line",
+    "`splitlines` forgets an end of a line behind which nothing stands, and you read no further than the next one: a line "
+    "that the policy ends itself is no guess, and then looks like one, or like one that is begun.",
+)
+def next_of_splitlines(game, text):
+    return "".join(text.splitlines()[len(game.guesses) : len(game.guesses) + 1])
+
+
 def call(function, case: Case) -> str:
     """The answer, and the game as it stands then."""
     game = case["game"].fresh()
@@ -230,7 +298,7 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     cases = []
     for guesses in ([], [2], [2, 6]):
-        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", "\n 4?"):
+        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", " 4?\n", "\n 4?"):
             game, text = game_after(1, 7, 4, guesses)
             cases.append({"game": game, "text": text + written})
     return cases

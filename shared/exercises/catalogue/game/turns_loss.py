@@ -176,6 +176,70 @@ def rolled(mask):
     return mask * (1 - mask.roll(1, dims=1))
 
 
+@STEPS.slip("turns", "You count the turns of the game, where the mask is 0. Count those of the policy.")
+def turns_of_the_game(mask):
+    heard = 1 - mask
+    return (heard * (1 - torch.nn.functional.pad(heard, (1, 0))[:, :-1])).sum().clamp(min=1)
+
+
+@STEPS.slip("turns", "You divide by all places of the batch. Divide by the number of turns.")
+def by_places(mask):
+    return mask.numel()
+
+
+@STEPS.slip("counted", "Only the first token of each turn is in the sum. All of a turn's own tokens belong to it.")
+def first_token_of_a_turn(starts):
+    return starts
+
+
+@STEPS.slip("weighted", "The advantage weighs a probability. The loss is about its logarithm: leave out `exp`.")
+def probabilities(logps, advantages):
+    return advantages[:, None] * logps.exp()
+
+
+@STEPS.slip("counted", "Only the last token of each turn is in the sum. All of a turn's own tokens belong to it.")
+def last_token_of_a_turn(mask):
+    behind = torch.nn.functional.pad(mask, (0, 1))[:, 1:]
+    return mask * (1 - behind)
+
+
+@STEPS.slip(
+    "loss",
+    "You divide each completion by its own number of tokens, and average the completions. A turn is one action, whatever it "
+    "is written with: one sum over all, divided by the number of turns.",
+)
+def mean_of_tokens_by_completion(weighted, counted, mask):
+    return -((weighted * counted).sum(dim=1) / mask.sum(dim=1).clamp(min=1)).mean()
+
+
+@STEPS.slip(
+    "loss",
+    "You divide each completion by its own number of turns, and add the completions up. One sum over all is divided by the "
+    "number of all turns.",
+)
+def sum_of_completions(weighted, counted, starts):
+    return -((weighted * counted).sum(dim=1) / starts.sum(dim=1).clamp(min=1)).sum()
+
+
+@STEPS.slip(
+    "total", "You divide by the number of completions as well. The number of turns is all there is to divide by."
+)
+def mean_of_completions(weighted, counted):
+    return (weighted * counted).sum(dim=1).mean()
+
+
+@STEPS.slip("turns", "You divide by the turns of the longest game. Divide by those of all games together.")
+def turns_of_the_longest(starts):
+    return starts.sum(dim=-1).max()
+
+
+@STEPS.slip(
+    "weighted", "You subtract the batch's mean from the advantages. They are compared already: take them as they are."
+)
+def centred_again(logps, advantages):
+    return (advantages - advantages.mean())[:, None] * logps
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(7)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()

@@ -79,6 +79,31 @@ def over_after_a_guess_is_won(games):
     return [game.done and bool(game.guesses) for game in games]
 
 
+@STEPS.slip("won", "Every game with a guess is paid, right or wrong. Compare the last guess with the secret.")
+def any_guess_wins(games):
+    return [bool(game.guesses) for game in games]
+
+
+@STEPS.slip("won", "A game without any guess is paid. It is lost: nothing was found.")
+def no_guess_wins(games):
+    return [game.guesses[-1:] in ([], [game.secret]) for game in games]
+
+
+@STEPS.slip("rewards", "All completions earn the same: 1 where every game is won. Each earns by its own game.")
+def all_or_nothing(won):
+    return [float(all(won))] * len(won)
+
+
+@STEPS.slip("won", "Every game is held against the first one's secret. Each has its own.")
+def first_secret(games):
+    return [game.guesses[-1:] == [games[0].secret] for game in games]
+
+
+@STEPS.slip("rewards", "You pay for coming near. A guess that is not the secret earns 0.0, however near it is.")
+def by_distance(games):
+    return [1 / (1 + abs(game.guesses[-1] - game.secret)) if game.guesses else 0.0 for game in games]
+
+
 def draw(draw: Draw) -> Case:
     games, texts = [], []
     for _ in range(draw.size(4)):

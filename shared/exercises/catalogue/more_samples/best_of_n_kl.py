@@ -70,6 +70,15 @@ def sharpened(policy, n):
     return policy**n / (policy**n).sum()
 
 
+@STEPS.slip(
+    "best",
+    "n p F^(n - 1) is for scores that are never equal. Here several samples can be the same outcome: take the difference of "
+    "the two powers.",
+)
+def as_of_a_density(policy, up_to, n):
+    return n * policy * up_to ** (n - 1)
+
+
 @STEPS.slip("best", "The power is one too small: all n samples lie in F, not n - 1 of them.")
 def power_too_small(up_to, below, n):
     return up_to ** (n - 1) - below ** (n - 1) if n > 1 else up_to - below

@@ -97,7 +97,33 @@ def last_answer(ballots):
     return ballots[-1] if ballots else ""
 
 
-ANSWERS = ("3", "10", "flush", "one pair", "2")
+@STEPS.slip(
+    "winner", "The largest answer in the alphabet wins, however few have given it. Count how often each was given."
+)
+def largest(counts):
+    return max(counts, default="")
+
+
+@STEPS.slip("winner", "The longest answer wins, however few have given it. Count how often each was given.")
+def longest(counts):
+    return max(counts, key=len, default="")
+
+
+@STEPS.slip(
+    "tied",
+    "A tie goes to the answer that a `set` happens to hold first, which changes from run to run. Take the one that came "
+    "first.",
+)
+def first_of_a_set(tied, ballots):
+    return sorted(tied, key=list(set(ballots)).index)
+
+
+@STEPS.slip("tied", "A tie goes to the longest of its answers. Take the one that came first.")
+def longest_of_a_tie(tied):
+    return sorted(tied, key=len, reverse=True)
+
+
+ANSWERS = ("3", "10", "flush", "one pair", "2", "7", "12", "straight")
 
 
 def draw(draw: Draw) -> Case:

@@ -148,6 +148,13 @@ def mean_length(completion_mask):
     return completion_mask.sum(dim=1).float().mean()
 
 
+@STEPS.slip(
+    "lengths", "You divide by the number of tokens of the whole batch. Each completion has a length of its own."
+)
+def tokens_of_the_batch(completion_mask):
+    return completion_mask.sum()
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

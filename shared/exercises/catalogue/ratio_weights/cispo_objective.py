@@ -162,6 +162,13 @@ def logarithm_bounded(log_ratio, bound):
     return log_ratio.clamp(max=bound).exp()
 
 
+@STEPS.slip(
+    "objective", "The objective has the old log-probability, which is fixed. It is the policy's own that is to move."
+)
+def of_the_old_policy(weight, column, old_logps):
+    return weight * column * old_logps
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-3.0, most=-0.1)

@@ -154,10 +154,11 @@ def median(draws):
 
 @STEPS.slip(
     "noise",
-    "You divide by D - 1, as `torch.std` does unless told otherwise. It is the mean over the D draws: `correction=0`.",
+    "The noise divides by D - 1, as `torch.std` does unless told otherwise. The mean is over all D draws, `correction=0`: "
+    "then bias and noise add up to the error.",
 )
-def sample_deviation(draws, length):
-    return draws.var(dim=0).sum().sqrt() / length
+def noise_by_one_less(around, length):
+    return (around.square().sum() / (len(around) - 1)).sqrt() / length
 
 
 def draw(draw: Draw) -> Case:
@@ -170,7 +171,7 @@ def draw(draw: Draw) -> Case:
 
 def boundary() -> list[Case]:
     return [
-        {"draws": torch.tensor([[2.0, 0.0]]), "exact": torch.tensor([2.0, 0.0])},
+        {"draws": torch.tensor([[2.0, 0.0], [2.0, 0.0]]), "exact": torch.tensor([2.0, 0.0])},
         {"draws": torch.tensor([[1.0, 2.0], [3.0, -2.0]]), "exact": torch.tensor([4.0, 0.0])},
         {"draws": torch.tensor([[0.0, 2.0], [0.0, 4.0], [3.0, 3.0]]), "exact": torch.tensor([3.0, 0.5])},
         {"draws": torch.tensor([[-1.0, 0.5], [-2.0, 1.0], [-6.0, 0.0]]), "exact": torch.tensor([1.0, 1.0])},
@@ -179,8 +180,9 @@ def boundary() -> list[Case]:
 
 
 def valid(case: Case) -> bool:
-    """A length of 0 has no direction, and nothing can be divided by it."""
-    return bool(case["draws"].mean(dim=0).norm() > 0.05 and case["exact"].norm() > 0.05)
+    """Two draws at least, for one has no noise. A length of 0 has no direction, and nothing can be divided by it."""
+    draws, exact = case["draws"], case["exact"]
+    return len(draws) > 1 and bool(draws.mean(dim=0).norm() > 0.05 and exact.norm() > 0.05)
 
 
 EXERCISE = Exercise(

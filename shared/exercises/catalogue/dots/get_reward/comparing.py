@@ -85,6 +85,33 @@ def _number(text: str) -> float | None:
 
 @SLIPS.slip(
     "matches",
+    'Whole numbers are compared instead of texts: `int` reads "03", "+3" and digits of other scripts, such as "٣", as 3. The '
+    "line has to be the answer itself.",
+)
+def whole_numbers_compared(lines, wanted):
+    return [
+        _whole_number(line) is not None and _whole_number(line) == int(answer) for line, answer in zip(lines, wanted)
+    ]
+
+
+def _whole_number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+@SLIPS.slip(
+    "matches",
+    'What consists of digits is compared as a number: "03" and digits of other scripts, such as "٣", pass for 3. The line '
+    "has to be the answer itself.",
+)
+def digits_as_numbers(lines, wanted):
+    return [line.isdecimal() and int(line) == int(answer) for line, answer in zip(lines, wanted)]
+
+
+@SLIPS.slip(
+    "matches",
     'Only the first character is compared: "13" passes for 1 and "10" never does.',
 )
 def first_character(lines, wanted):

@@ -17,6 +17,15 @@ def maximised_instead(surrogate):
 
 
 @SLIPS.slip(
+    "loss",
+    "The whole loss has the wrong sign: yours is the objective, which is to grow, and an optimiser minimises. It is minus "
+    "the surrogate, plus beta times the KL.",
+)
+def objective_instead(loss):
+    return -loss
+
+
+@SLIPS.slip(
     "token_advantages",
     "The advantages run along the tokens: (B,) against (B, C) lines up with the columns when B equals C. "
     "Write `advantages[:, None]`.",

@@ -36,7 +36,7 @@ def models_exchanged(model, reference, batch, old_logps, advantages, mask, beta,
 @SLIPS.slip(
     "batch",
     "The prompts are repeated in the wrong order: `repeat` gives p0 p1 p0 p1, and the completions lie as p0 p0 p1 p1. "
-    "Most completions are then scored after somebody else's prompt. Use `repeat_interleave(G, dim=0)`.",
+    "Completions are then scored after somebody else's prompt. Use `repeat_interleave(G, dim=0)`.",
 )
 def prompts_tiled(rollout, group_size):
     ids = rollout.prompt_ids.repeat(group_size, 1)
@@ -58,7 +58,7 @@ def prompt_mask_of_ones(prompt_ids):
 
 @SLIPS.slip(
     "prompt_mask",
-    "The masks of the prompts are repeated in the wrong order, p0 p1 p0 p1, and the prompts are not: most prompts get "
+    "The masks of the prompts are repeated in the wrong order, p0 p1 p0 p1, and the prompts are not: prompts get "
     "somebody else's padding. Use `repeat_interleave(G, dim=0)` for both.",
 )
 def masks_tiled(rollout, group_size):
