@@ -22,6 +22,7 @@ def thumbnail(address: str, width: int = WIDTH) -> str:
         if picture.width > width:
             small = small.resize((width, height), Image.Resampling.LANCZOS)
         out = io.BytesIO()
-        small.quantize(COLOURS).save(out, "PNG", optimize=True)
+        drawn = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=2)  # a thin line keeps its colour
+        drawn.save(out, "PNG", optimize=True)
     made = PNG + base64.b64encode(out.getvalue()).decode()
     return min(address, made, key=len)

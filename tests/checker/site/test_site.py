@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from PIL import Image
+from PIL import Image, ImageColor
 
 from checker.pages import templates
 from checker.pages.card import card
@@ -21,6 +21,7 @@ from checker.reading.notebook import read
 from checker.reading.website import Website, website
 from checker.site import builtin, finish, linking, pieces, searching, terms
 from checker.site.pieces import cards, cloning, recorded, thumbnails
+from shared import plots
 from tests.checker.conftest import markdown
 
 PROJECT = Path(__file__).parents[3]
@@ -257,6 +258,21 @@ def test_a_picture_is_made_small_for_the_gallery():
         assert (picture.size, picture.format) == ((thumbnails.WIDTH, thumbnails.WIDTH // 2), "PNG")
     assert len(small) < len(address) / 2
     assert thumbnails.thumbnail("data:image/svg+xml;base64,PHN2Zy8+") == "data:image/svg+xml;base64,PHN2Zy8+"
+
+
+def test_the_lines_of_a_picture_made_small_keep_their_colours():
+    """Catches five lines of which two look alike on the landing page: with 32 colours few are left for a thin line."""
+    lines = {f"way {n}": [([0, 1, 2], [0, n, seed - n / 2]) for seed in (3, 4, 6)] for n in range(6)}
+    figure = plots.panels({"solved, held out": lines}, "samples", legend_below=True)
+    out = io.BytesIO()
+    figure.savefig(out, format="png")
+    address = thumbnails.PNG + base64.b64encode(out.getvalue()).decode()
+    small = thumbnails.thumbnail(address).removeprefix(thumbnails.PNG)
+    with Image.open(io.BytesIO(base64.b64decode(small))) as picture:
+        there = {colour for _, colour in picture.convert("RGB").getcolors(1000)}
+    for colour in plots.COLOURS:
+        wanted = ImageColor.getrgb(colour)
+        assert min(sum(abs(a - b) for a, b in zip(wanted, found)) for found in there) < 20, colour
 
 
 def test_watching_needs_no_script_to_show_a_step(pages):
