@@ -65,6 +65,9 @@ ALLOWED = (
     Allowed("tests/run/test_loggers.py::*", "could not import 'trackio'*", "A reader's choice, not installed."),
     Allowed("tests/engine/test_memory.py::*", "only glibc can be asked", "Not on macOS, Windows and Alpine."),
     Allowed("tests/engine/*", "kill -9 and fork are POSIX", "Not on Windows."),
+    Allowed(
+        "tests/test_recorded.py::*", "the history is not here", "A shallow clone has none, and a copy without git."
+    ),
     Allowed("tests/mutants/test_changes.py", "could not import 'mutmut'*", "Only `make mutants` installs it."),
 )
 

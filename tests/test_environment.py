@@ -8,8 +8,9 @@ import torch
 
 from shared import grpo, training
 from shared.constrain import answer_trie
+from shared.engine.chance import game_seed
 from shared.engine.sampling import Sampling
-from shared.environment import answer_tokens
+from shared.environment import answer_tokens, make_games
 from shared.evaluate import evaluate
 from shared.grpo import GRPO, GRPOConfig, policy_loss
 from shared.guard import verify
@@ -229,3 +230,37 @@ def test_the_log_is_about_the_policys_own_tokens(model, tokenizer):
     assert batch.metrics["entropy"] == pytest.approx((rollout.entropy * own).sum().item() / own.sum().item())
     kl = ((rollout.old_logps - batch.ref_logps) * own).sum().item() / own.sum().item()
     assert batch.metrics["kl"] == pytest.approx(kl, rel=1e-4)
+
+
+def test_its_words_are_encoded_without_a_beginning():
+    """Catches a BOS in the middle of a completion, with a tokenizer that puts one before every text."""
+    asked = {}
+
+    class Beginning:
+        def decode(self, ids, skip_special_tokens):
+            asked["skipped"] = skip_special_tokens
+            return "2 + 2 ="
+
+        def __call__(self, text, add_special_tokens=True):
+            return {"input_ids": [1, 7] if add_special_tokens else [7]}
+
+    assert answer_tokens(lambda text: " 4", Beginning(), [5], eos={2}) == [7] and asked["skipped"]
+    with pytest.raises(ValueError, match="holds the token that ends a completion"):
+        answer_tokens(lambda text: " 4", Beginning(), [5], eos={7, 2})
+
+
+def test_each_completion_has_a_game_of_its_own():
+    """Catches two completions that hear each other, and games that are the same at every step."""
+    rows = [{"prompt": "a"}, {"prompt": "b"}]
+    seeds = []
+
+    class Game:
+        def __init__(self, row, seed):
+            seeds.append(seed)
+
+    assert len(make_games(Game, rows, 2, 3, 4, [5, 6])) == 4
+    assert seeds == [game_seed(3, 4, 5)] * 2 + [game_seed(3, 4, 6)] * 2
+    shared = Game(rows[0], 0)
+    for one_for_two in (lambda row, seed: shared, lambda row, seed: shared if row is rows[1] else Game(row, seed)):
+        with pytest.raises(ValueError, match="one environment for two completions"):
+            make_games(one_for_two, rows, 2, 3, 4, [5, 6])

@@ -74,6 +74,12 @@ def test_a_round_goes_through_its_documents_so_often(documents, steps):
     assert of_round(RejectionConfig(epochs=2, batch_size=8, learning_rate=5e-4, seed=3), documents).steps == steps
 
 
+def test_a_round_is_trained_as_its_settings_say():
+    """Catches rounds that all go through their documents in the order of seed 0, whatever was asked for."""
+    found = of_round(RejectionConfig(batch_size=8, learning_rate=5e-4, seed=3), 9)
+    assert (found.seed, found.learning_rate, found.prompts_per_step, found.log_every) == (3, 5e-4, 8, 0)
+
+
 def test_settings_are_checked_when_they_are_made():
     for wrong in ({"rounds": 0}, {"most_per_prompt": 0}, {"epochs": 0}, {"learning_rate": 0.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):

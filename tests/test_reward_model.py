@@ -125,3 +125,14 @@ def test_all_of_it_is_on_the_device(tokenizer):
     with second_device():
         judge = RewardModel(tiny_llama().to(DEVICE), tokenizer)
         assert judge.head.weight.device == DEVICE and judge.states(both_of(CHOICES)).device == DEVICE
+
+
+def test_an_undecided_judge_is_right_about_nothing(tokenizer):
+    """Catches a judge that was never trained, whose rewards are all equal, with an accuracy of 1."""
+    assert accuracy(RewardModel(tiny_llama(), tokenizer), CHOICES) == 0.0
+
+
+def test_each_completion_has_its_prompt(judge):
+    """Catches completions that are left without a reward because there were fewer prompts."""
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        judge.reward(["a"], ["b", "c"])

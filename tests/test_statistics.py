@@ -150,3 +150,35 @@ def test_pass_at_k_at_its_ends():
     for k in (0, 9):
         with pytest.raises(ValueError, match="from 8 completions"):
             pass_at_k(8, 3, k)
+
+
+def test_the_confidence_that_is_asked_for_is_that_of_both_ends():
+    """Catches one end of a gain's interval that stays at 95 %."""
+    before = torch.tensor([0.0, 1.0] * 20)
+    after = torch.tensor([1.0, 1.0, 0.0, 1.0] * 10)
+    ends = [gain_interval(before, after, confidence) for confidence in (0.5, 0.9, 0.99)]
+    lows, highs = zip(*ends, strict=True)
+    assert lows[0] > lows[1] > lows[2] and highs[0] < highs[1] < highs[2]
+    (low, high), gain = ends[0], (after - before).mean().item()
+    assert low == pytest.approx(2 * gain - mirrored(before, after, 0.5)[1], abs=1e-6) and low < gain < high
+
+
+def mirrored(before: torch.Tensor, after: torch.Tensor, confidence: float) -> tuple[float, float]:
+    """The interval of the gain the other way round, on the other side of the gain."""
+    low, high = gain_interval(after, before, confidence)
+    gain = (after - before).mean().item()
+    return 2 * gain + low, 2 * gain + high
+
+
+def test_the_ends_of_a_share_are_shares():
+    """Catches an end below 0 by rounding, which a table shows as -0.000."""
+    for count in range(1, 300):
+        assert wilson_interval(0, count)[0] >= 0.0 and wilson_interval(count, count)[1] <= 1.0
+
+
+def test_rewards_beside_rights_are_resampled():
+    """Catches the formula for shares where one of the two measurements has other numbers."""
+    rights = torch.tensor([0.0, 1.0] * 20)
+    halves = torch.tensor([0.5, 0.25] * 20)
+    assert gain_interval(rights, halves) == bootstrap_interval(halves - rights)
+    assert gain_interval(halves, rights) == bootstrap_interval(rights - halves)

@@ -77,7 +77,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     passed_over = sorted_out(name, [label for label in known if not known[label]])[1]
     traces = {test_file: trace(file, test_file, options.kept / "traces") for test_file in relevant_tests(name)}
     for test in dict.fromkeys(test for traced in traces.values() for test in traced.failing):
-        print("left out, for it does not pass as it is:", test, flush=True)
+        print("left out, for it is skipped or fails as it is:", test, flush=True)
     for test_file, traced, is_slow in turns(traces, with_slow=name not in TESTS):
         trials = {}
         for label in caught:

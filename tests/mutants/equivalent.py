@@ -175,6 +175,46 @@ EQUIVALENT = {
         r'replace\("XX\\r\\nXX"': "A return at the end of a line rewrites nothing.",
         r'findall\("`\+", (source|text)\)\), default=1': "Two backticks are fewer than three.",
     },
+    "checker/reading/notebook.py": {
+        r"MAX_FILE_BYTES = 200000001|\[:201\]": "A limit that is round and could as well be another.",
+        r"compare=None\)|ensure_ascii=None": "Only its truth is asked for.",
+        r"UTF-8": "Another spelling of the same encoding.",
+        r"^joined: .*and False": "The same for ASCII, only faster.",
+    },
+    "shared/exercises/results.py": {
+        r"^Floats.read: other = .*, None\)$": "Only its truth is asked for.",
+        r"^as_numbers: value = .*and False": "A tensor stays the tensor that it is.",
+        r"\.to\((None, )?torch\.float64\)$": DEVICE,
+    },
+    "shared/exercises/comparing.py": {
+        r"^same_outcome: .*other\.value is None or isinstance.*  ->  if one\.value is None and": "`near` says it of one that is None as well.",
+        r"^_move_numbers: places = .*(dtype=None|\+ 1, )\)": "The amounts in float32: they have only to be different.",
+        r"^_move_numbers: value = .*(places / 0\.618034|\* 1\.618034|/ 0\.37|\* 1\.37)": "Other amounts between the same bounds, as different from each other.",
+        r"finite\.numel\(\) else 2\.0": "Without a finite number expected no tolerance makes anything equal.",
+    },
+    "shared/exercises/wording.py": {
+        r"with_case\(exercise, comparison\.case, None\)|\"names\", None\)": "Only its truth is asked for.",
+        r"\"holds\", (None|\"XXXX\")\)": "What is not said is no `booleans`, whatever stands for it.",
+        r"\"axes\", None\)": "Only its truth is asked for.",
+        r'or \["XXXX"\]': "No axis is called X.",
+    },
+    "shared/exercises/judging.py": {
+        r"TIME_FOR_(EXPLANATION = 3|VERDICT = 7)": "A limit that is round and could as well be another.",
+        r"^Listener: .*: 0$": "What a listener returns is not read.",
+        r"^Trial: blank.*\"\"$|failed = None$|with_gradient=None": "Only its truth is asked for.",
+        r"^Explanation: remark": "Every explanation is made with it.",
+        r"^judge: return _verdict_on\(.*(None, trial, time_left|trial, None)\)$": "Not read where nothing has failed.",
+        r"^always_the_same: .*only is None": "A result that is none is a difference of another kind, which came first.",
+    },
+    "shared/exercises/arguments.py": {
+        r"reshape\(-2\)": "numpy takes any negative length for the one that is left to it.",
+    },
+    "checker/reading/exercises.py": {
+        r"^: NOTHING_ASKED = .*Todo\(None": "What it asks and what it is worth are read, its lines are not.",
+        r"^Exercise: (filled_in|further): ": "Every exercise is made with it.",
+        r"^_in_words: begins = 0": "Read only where a question was seen, which sets it.",
+        r"^_answer: .*default=None\)": "A text up to None is all of it, like one up to its length.",
+    },
     "checker/points/forms.py": {
         r"astimezone\(None\)": "A moment is the same number of seconds in every zone.",
         r"UTF-8-SIG": "Another spelling of the same encoding.",
@@ -201,6 +241,68 @@ EQUIVALENT = {
     },
     "checker/grading/box/limits.py": {
         r"MEGABYTE = 1000001|^Limits: \w+: (int|float) = .*(241|481|3001|201|257|31|2000001|1025)": "A limit that is round and could as well be another.",
+    },
+    "checker/grading/box/ending.py": {
+        r"ENDING = 6": "A limit that is round and could as well be another.",
+        r"return 0  ->  return 1$": "It is compared with itself, before and after.",
+    },
+    "checker/grading/box/launch.py": {
+        r"sentence = None": "Only its truth is asked for.",
+    },
+    "checker/grading/box/selection.py": {
+        r"wall=21": "A limit that is round and could as well be another.",
+    },
+    "checker/grading/box/cgroups.py": {
+        r"PATIENCE = 6|BETWEEN_TRIES = 1": "A limit that is round and could as well be another.",
+        r"check=None|check=False\)\.stderr  ->  .*text=True, \)": "Only its truth is asked for.",
+        r"monotonic\(\) <= deadline": "One try more, at the very moment.",
+    },
+    "checker/grading/box/containers.py": {
+        r'lstrip\("XX': "No place of the system begins with an X.",
+    },
+    "checker/grading/box/inside/answers.py": {
+        r"compiler_flag, (dont_inherit=False)?\)$": "The module itself takes nothing from __future__ that could be inherited.",
+    },
+    "checker/grading/box/isolation.py": {
+        r'"failed" in record\), None\)|stopped = None$': "Only its truth is asked for.",
+        r"CHUNK = (2 << 16|1 << 17)": "A size that is chosen for speed.",
+        r"compare=None": "Only its truth is asked for.",
+        r"looked > BETWEEN|begun >= limits": "At that very moment, which a clock hardly shows.",
+    },
+    "checker/grading/box/inside/notebook.py": {
+        r"LAST_SECONDS = 6": "A limit that is round and could as well be another.",
+        r"ended = None": "Only its truth is asked for.",
+    },
+    "checker/grading/box/inside/probe.py": {
+        r'write\("X|content = b"X"': "What is written is not read.",
+    },
+    "checker/grading/box/inside/children.py": {
+        r"CHUNK = (2 << 16|1 << 17)": "A size that is chosen for speed.",
+        r"LONGEST_LINE = 4000001|MEGABYTE = 1000001": "A limit that is round and could as well be another.",
+        r"monotonic\(\)\) >= 0": "At that very moment, which a clock hardly shows.",
+    },
+    "checker/grading/box/modules.py": {
+        r"range\(len|\) \+ 2\)": "The empty name is no module, and a name that is there twice is there.",
+        r"encoding=None": SYSTEM,
+        r"UTF-8": "Another spelling of the same encoding.",
+    },
+    "checker/grading/judge/sheets.py": {
+        r"^read_sheet: notebook = ": "What is read of the notebook here does not say where it lay.",
+    },
+    "checker/grading/judge/oracle/disputed.py": {
+        r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
+        r"UTF-8": "Another spelling of the same encoding.",
+    },
+    "checker/grading/judge/oracle/key.py": {
+        r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
+        r"UTF-8": "Another spelling of the same encoding.",
+        r"^Compared: blank_case": "Every blank one is made with its case.",
+    },
+    "checker/grading/judge/oracle/larger_cases.py": {
+        r"COUNT = 11|FACTOR = 5|TRIES = 21": "A limit that is round and could as well be another.",
+    },
+    "checker/grading/judge/oracle/partial_credit.py": {
+        r"most_common\((None|2)\)": "Of those the first is taken.",
     },
     "checker/grading/judge/missing_exercises.py": {
         r"item\.key\.partition": "nbformat allows no slash in a cell's id.",

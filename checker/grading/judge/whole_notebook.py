@@ -75,7 +75,8 @@ def _is_cell(index: object, cells: list[dict]) -> bool:
 
 def _stopped(outcome: Outcome, notebook: Notebook) -> str:
     """The end that came early to a run, in a sentence; "" when it ran to its end."""
-    begun = [record["cell"] for record in outcome.records if isinstance(record.get("cell"), int)]
+    numbers = (record.get("cell") for record in outcome.records)
+    begun = [number for number in numbers if isinstance(number, int) and 0 <= number < len(notebook.cells)]
     where = place_in(notebook, begun[-1]) if begun else "The notebook"
     if outcome.stopped:
         return f"{where} was running when the box was ended: {outcome.stopped}."

@@ -1,7 +1,9 @@
 """A mark that is disputed, and one exercise judged anew for everybody."""
 
+import io
 import json
 import os
+import runpy
 from types import SimpleNamespace
 
 import pytest
@@ -43,7 +45,8 @@ def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(
     from shared.exercises.calling import call
 
     cases = [{"logps": torch.tensor([[-1.0]]), "ref_logps": torch.tensor([[ref]])} for ref in (-1.0, -0.5, -2.0)]
-    monkeypatch.setattr(key, "hidden", lambda check, seed: [(case, None, None) for case in cases])
+    asked = {("per_token_kl", 7): [(case, None, None) for case in cases]}
+    monkeypatch.setattr(key, "hidden", lambda check, seed: asked[check, seed])
     key.expected_outcome.cache_clear()
 
     def doubled(logps, ref_logps):
@@ -51,11 +54,65 @@ def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(
         return 2 * (log_r.exp() - log_r - 1)
 
     outcomes = [exchange.encoded(call(key.exercise("per_token_kl"), doubled, case)) for case in cases[:2]]
-    second, third = disputed("per_token_kl", outcomes, 7)
+    second, third = disputed("per_token_kl", [*outcomes, None], 7)
+    assert disputed("per_token_kl", outcomes, 7) == [second, third]
     key.expected_outcome.cache_clear()
     assert second["case"] == 2 and second["arguments"] == [["logps", "[[-1]]"], ["ref_logps", "[[-0.5]]"]]
     assert second["given"].startswith("[[0.29744") and second["right"].startswith("[[0.14872")
     assert third["case"] == 3 and third["given"] == "no answer" and third["right"].startswith("[[0.36787")
+
+
+def test_an_outcome_is_told_in_full():
+    """Catches a gradient or a harm that is left out, an error without its line, and a text that fills the page."""
+    import torch
+
+    from checker.grading.judge.oracle import disputed as words
+    from shared.exercises.calling import Outcome
+
+    value = torch.tensor([[1.0, -0.0], [0.123456789, 2.5]]).double()
+    assert words._told(Outcome(value=value)) == "[[1, 0], [0.1234568, 2.5]]"
+    whole = Outcome(value="a", gradient=torch.ones(1), harm="it changes x.", complaint="it is a list.")
+    assert words._told(whole) == "'a'; gradient [1]; it changes x.; it is a list."
+    assert words._told(Outcome(raised="it raised E", where=", in line 2: `x`")) == "it raised E, in line 2: `x`"
+    assert words._in_full(torch.tensor([True, False])) == "[True, False]" and words._in_full(torch.tensor([3])) == "[3]"
+    longest = "'" + "x" * 3_998 + "'"
+    assert words._in_full("x" * 3_998) == longest
+    assert words._in_full("x" * 5_998) == "'" + "x" * 3_999 + " ... (2,000 more characters)"
+
+
+def test_the_main_program_answers_what_it_is_asked(monkeypatch, capfd):
+    """Catches cases of another seed, and the outcomes of another check."""
+    from checker.grading.judge.oracle import disputed as words
+
+    def told(check, outcomes, seed):
+        os.write(1, b"a library speaks")
+        return [check, outcomes, seed, "ü"]
+
+    monkeypatch.setattr(words, "disputed", told)
+    monkeypatch.setattr("sys.argv", ["disputed", "7"])
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"check": "kl", "outcomes": [null]}'))
+    out = os.dup(1)
+    try:
+        words.main()
+    finally:
+        os.dup2(out, 1)
+        os.close(out)
+    assert capfd.readouterr().out == json.dumps(["kl", [None], 7, "ü"])
+
+
+def test_the_program_answers_where_it_is_run(monkeypatch, capfd):
+    """Catches a program that does nothing, whose silence is taken for its answer."""
+    from checker.grading.judge.oracle import disputed as words
+
+    monkeypatch.setattr("sys.argv", ["disputed", "7"])
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"check": "no such check", "outcomes": []}'))
+    out = os.dup(1)
+    try:
+        runpy.run_path(words.__file__, run_name="__main__")
+    finally:
+        os.dup2(out, 1)
+        os.close(out)
+    assert capfd.readouterr().out == "[]"
 
 
 @pytest.mark.slow

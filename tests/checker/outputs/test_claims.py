@@ -3,7 +3,7 @@
 import pytest
 
 from checker.checking.check import check
-from checker.outputs.claims import claim_of, methods
+from checker.outputs.claims import claim_of, is_shown, methods
 from checker.reading.notebook import read
 from tests.checker.conftest import HEADER
 
@@ -76,4 +76,25 @@ def test_a_claim_that_nobody_can_test_is_told(good, save, claim):
 )
 def test_whatever_the_header_is_the_claim_can_be_read(good, save, header):
     good["cells"][0]["source"] = header
+    assert claim_of(read(save(good))) == "learns"
+
+
+def test_of_a_method_named_twice_the_first_figure_counts(measuring, save):
+    """Catches a figure of another measure further down, read for that of the comparison."""
+    text = COMPARISON + "length of a completion\n  RLOO   12.5\n"
+    assert methods(read(save(printed(measuring, text)))) == {"REINFORCE, reward + 1": 0.512, "RLOO": 0.790}
+
+
+def test_what_is_no_better_than_before_has_not_learnt(good, save):
+    """Catches a notebook whose two rewards are the same and that shows that it learnt."""
+    for tuned, shown in (("0.97", True), ("0.25", False), ("0.20", False)):
+        path = save(printed(good, f"baseline reward 0.25\nfine-tuned reward {tuned}\n"))
+        assert is_shown(read(path)) is shown
+
+
+def test_a_header_that_is_too_long_is_not_read(good, save):
+    """Catches a page of YAML by which a stranger's notebook holds up everybody's."""
+    good["cells"][0]["source"] = MEASURES
+    assert claim_of(read(save(good))) == "measures"
+    good["cells"][0]["source"] = MEASURES.replace("jupyter:", f"a: {'x' * 5_000}\njupyter:", 1)
     assert claim_of(read(save(good))) == "learns"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checker.outputs.drift import key_numbers
-from checker.outputs.results import rewards
+from checker.outputs.results import cases, examples, log_lines, rewards
 from checker.reading.notebook import read
 
 
@@ -22,6 +22,7 @@ from checker.reading.notebook import read
         ("baseline reward 0.25, base model alone 0.30\nfine-tuned reward 0.97, final 0.99\n", (0.25, 0.97)),
         ("baseline reward 0.25\nfine-tuned reward 0.97\nbaseline 0.30\nfine-tuned 0.40\n", (0.25, 0.97)),
         ("nothing of the kind\n", (None, None)),
+        ("baseline reward 1e999\nbaseline reward 0.25\nfine-tuned reward 0.97\n", (0.25, 0.97)),
     ],
 )
 def test_the_rewards_before_and_after_are_read_as_people_print_them(good, save, printed, expected):
@@ -51,3 +52,39 @@ def test_every_saved_notebook_is_read_as_its_key_numbers_are(path):
     names = {"baseline reward": 0, "fine-tuned reward": 1}
     found = key_numbers(notebook, names)
     assert all(rewards(notebook)[names[name]] == pytest.approx(one.value) for name, one in found.items())
+
+
+def test_without_a_section_7_the_last_code_cell_is_read(good, save):
+    """Catches the first cell, which prints the size of the model, in the place of the last."""
+    code = [cell for cell in good["cells"] if cell["cell_type"] == "code"]
+    for number, cell in enumerate(code):
+        cell["source"] = "x = 1"
+        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": f"baseline 0.{number + 1}, after 0.9\n"}]
+    good["cells"] = code
+    assert rewards(read(save(good))) == (round(0.1 * len(code), 1), 0.9)
+
+
+def test_a_log_has_reward_and_loss():
+    """Catches a log of rewards alone that passes, and the head of a table that is counted as a row."""
+    assert log_lines("step 1 reward 0.5 loss 0.1\n\nstep 2 reward 0.6 loss 0.2\nreward 0.9\n") == [
+        "step 1 reward 0.5 loss 0.1",
+        "step 2 reward 0.6 loss 0.2",
+    ]
+    assert log_lines("step reward loss\n1 0.5 0.1\nthe end\n2 0.6 0.2\n") == ["1 0.5 0.1", "2 0.6 0.2"]
+    assert log_lines("reward 0.5\nreward 0.6\nloss 0.1\n") == ["loss 0.1"]
+    assert log_lines("reward 0.5\nreward 0.6\n") == []
+
+
+def test_what_a_check_says_is_no_case():
+    """Catches a notebook without a case of its own that passes by the lines of its checks."""
+    check = "✓ exact reward: right in all 125 cases.\n"
+    assert cases(check + check.replace("125", "90")) == []
+    own = "prompt 'a' response 'b' reward 1.0\nprompt 'a' response 'c' reward 0.0\n"
+    assert cases(check + own + "7 lines\n") == own.splitlines()
+    assert cases("reward 1.0\nreward 1.0\n") == [] and cases("a 1\nb 2\n") == ["a 1", "b 2"]
+
+
+def test_examples_are_counted_by_their_prompts():
+    text = "baseline reward 0.25, fine-tuned reward 0.97\nbaseline reward 0.25\n"
+    assert examples(text + "prompt: a\nb\nprompt: c\n") == 2
+    assert examples(text + "a -> b\n\nc -> d\nprompt: e\n") == 3

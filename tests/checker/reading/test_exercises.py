@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from checker.editions.assign import blank
-from checker.reading.exercises import exercises, minutes, total
+from checker.reading.exercises import exercises, minutes, titles, total
 from checker.reading.todos import Todo, todo_at, todos_in
 
 NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
@@ -89,3 +89,44 @@ def test_the_minutes_of_the_core_and_of_what_goes_beyond_it_are_told_apart():
     worth = (" (3 points, 10 minutes)", " (1 point, 5 minutes)", " (3 points, 25 minutes, further)")
     found = exercises(notebook(*(("code", SOLUTION.format(one)) for one in worth))["cells"])
     assert (minutes(found, further=False), minutes(found, further=True)) == (15, 25)
+
+
+def test_of_an_exercise_in_code_all_up_to_its_end_is_kept():
+    """Catches a solution without its first or last line, the TODO of a neighbour, an exercise lost at the end of a cell."""
+    text = "# student code here\n# TODO: one (1 point)\na = 1\nb = 2\n# end student code\nc = 3\n# student code here\nd = 4"
+    first, second = exercises([{"cell_type": "code", "id": "x", "source": text}])
+    assert (first.key, second.key) == ("x/1", "x/2") and first.wording == ""
+    assert (first.filled_in, second.filled_in) == ("# TODO: one (1 point)\na = 1\nb = 2", "d = 4")
+    assert (second.what, second.points, second.minutes, second.further) == ("", 0, 0, False)
+
+
+def test_a_strangers_cells_are_read_whatever_their_kind():
+    """Catches an error at a kind that is no text, or that holds no exercise, and a key of a cell without an id."""
+    cells = [{"cell_type": kind, "source": SOLUTION.format("")} for kind in (["code"], "raw", None, "code")]
+    assert [exercise.key for exercise in exercises(cells)] == ["/1"]
+
+
+def test_the_questions_of_a_cell_are_counted_and_kept_in_full():
+    """Catches the text above the first question in its wording, a question's sentence lost, one key for two answers."""
+    text = "Read this.\n\n**One.** Why?\nSay it.\n\n*Worth 2 points.*\nSo.\n\n**Two X.**\n\n*Worth 1 point, further.*\nThus."
+    first, second = exercises([{"cell_type": "markdown", "id": "x", "source": text}])
+    assert (first.key, first.what, first.wording) == ("x/answer 1", "One", "**One.** Why?\nSay it.")
+    assert (second.key, second.what, second.wording) == ("x/answer 2", "Two X", "**Two X.**")
+    assert (first.filled_in, second.filled_in) == ("So.", "Thus.")
+
+
+def test_an_answer_without_a_question_is_worth_its_points():
+    """Catches a question that is made up, and an error where a second worth follows without a title."""
+    text = "Say why.\n*Worth 2 points.*\nSo.\n*Worth 1 point.*\nThus."
+    found = exercises([{"cell_type": "markdown", "id": "x", "source": text}])
+    assert [(one.what, one.wording, one.points, one.filled_in) for one in found] == [
+        ("", "", 2, "So."),
+        ("", "", 1, "Thus."),
+    ]
+
+
+def test_titles_are_those_of_markdown_alone():
+    """Catches the title of a question that is taken for words of a student's, and code that is read as one."""
+    bold = "**One.** Why?\nnot **this**\n  **Two**"
+    cells = [{"cell_type": kind, "source": bold.replace("One", kind)} for kind in ("markdown", "code", "raw")]
+    assert titles(cells) == {"markdown", "Two"}

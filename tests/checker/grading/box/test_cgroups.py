@@ -4,7 +4,11 @@ The fake tree is folders of plain files. It takes whatever is written; that a ke
 """
 
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,7 +37,8 @@ def tree(monkeypatch, tmp_path):
     """The cgroup of an ordinary user's grader in a fake tree, which has both controllers and nobody else in it."""
     mounted = tmp_path / "mounted"
     mounted.mkdir()
-    about = {"mountinfo": f"30 23 0:26 / {mounted} rw - cgroup2 cgroup2 rw\n", "cgroup": "1:name=x:/y\n0::/scope\n"}
+    mounts = f"29 23 0:25 / /elsewhere rw - tmpfs cgroup2 rw\n30 23 0:26 / {mounted} rw - cgroup2 none rw - odd\n"
+    about = {"mountinfo": mounts, "cgroup": "1:name=x:/y\n0::/scope\n"}
     for name, text in about.items():
         (tmp_path / name).write_text(text)
     make = os.mkdir
@@ -47,6 +52,7 @@ def tree(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "mkdir", with_files)
     monkeypatch.setattr(os, "rmdir", with_files_removed)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert Path("/proc/self") == cgroups.SELF
     monkeypatch.setattr(cgroups, "SELF", tmp_path)
     own = mounted / "scope"
     own.mkdir()
@@ -63,6 +69,9 @@ def test_a_box_gets_its_limits_and_its_files_on_top(tree):
     assert written["memory.max"] == str(LIMITS.memory + 7)
     assert written["memory.swap.max"] == "0"
     assert written["memory.oom.group"] == "1"
+    assert re.fullmatch(f"checker-box-{os.getpid()}-[0-9a-f]{{12}}", cgroup.folder.name)
+    with made(Home(tree, ("pids", "memory")), LIMITS) as cgroup:
+        assert (cgroup.folder / "memory.max").read_text() == str(LIMITS.memory)
 
 
 def test_without_the_controller_of_memory_processes_are_bounded_alone(tree):
@@ -108,7 +117,8 @@ def test_the_limit_that_the_kernel_kept_is_named(tree, file, text, sentence):
 def test_the_grader_moves_into_a_leaf_before_controllers_are_handed_down(tree):
     """Catches "Device or resource busy": a cgroup with processes of its own may hand nothing down."""
     assert cgroups._handed_down(tree) == ("pids", "memory")
-    assert (tree / cgroups.LEAF / "cgroup.procs").read_text() == "0"
+    assert (tree / "checker-grader" / "cgroup.procs").read_text() == "0"
+    assert cgroups._handed_down(tree) == ("pids", "memory"), "by another grader, in the same leaf"
 
 
 def test_at_the_top_nobody_moves(tree):
@@ -175,6 +185,178 @@ def test_a_box_is_in_its_cgroup_before_it_begins_and_what_it_was_refused_is_told
     assert outcome.records == ({"procs": "0"},)
     assert outcome.stopped == "it started more than 40 processes and threads"
     assert not list(tree.glob(f"{cgroups.BOX}-*"))
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Grade with this answer of the trial: whether it was refused a child, and what it said. The commands are noted."""
+    commands = []
+
+    def answers(refused, said=""):
+        home.cache_clear()
+
+        def run(command, **options):
+            folder = Path(command[3])
+            commands.append((command, options, (folder / "pids.max").read_text()))
+            (folder / "pids.events").write_text(f"max {int(refused)}\n")
+            return SimpleNamespace(stderr=said)
+
+        monkeypatch.setattr(subprocess, "run", run)
+        return commands
+
+    yield answers
+    home.cache_clear()
+
+
+def test_a_place_for_cgroups_is_one_that_refuses_a_second_process(tree, tried):
+    """Catches a trial that starts nothing, whose silence is taken for a refusal, or that is refused nothing."""
+    commands = tried(True)
+    assert home() == Home(tree, ("pids", "memory")) and home() is home()
+    ((command, options, most),) = commands
+    assert most == "1" and options == {"capture_output": True, "text": True, "check": False}
+    enter = ["/bin/sh", "-c", cgroups.ENTER]
+    assert command[:3] == enter and command[4:] == [sys.executable, "-S", "-c", "import os; os.fork()"]
+    assert not list(tree.glob("checker-box-*"))
+    for said, words in ((" no fork \n", "no fork"), ("", "it said nothing")):
+        tried(False, said)
+        with pytest.raises(NoCgroup) as raised:
+            home()
+        assert str(raised.value) == f"one that was made for a trial bounded nothing ({words})"
+
+
+def test_what_the_system_refuses_is_said(tree, tried, monkeypatch):
+    tried(True)
+
+    def refused(folder):
+        raise PermissionError(13, "Permission denied", "/its/folder")
+
+    monkeypatch.setattr(cgroups, "_handed_down", refused)
+    with pytest.raises(NoCgroup) as raised:
+        home()
+    assert str(raised.value) == "the system refuses it (Permission denied: /its/folder)"
+
+
+def test_root_makes_cgroups_at_the_top_and_anybody_else_below_their_own(tree, monkeypatch):
+    """Catches a user's grader that tries the top, and root's in a container, whose top is no real one."""
+    top = tree.parent
+    assert cgroups._candidate() == tree
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert cgroups._candidate() == top
+    (top / "cgroup.type").touch()
+    assert cgroups._candidate() == tree
+
+
+def test_a_cgroup_that_was_not_delegated_is_said(tree, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, how: (path, how) != (tree, os.W_OK))
+    with pytest.raises(NoCgroup) as raised:
+        cgroups._handed_down(tree)
+    start = "systemd-run --user --scope -p Delegate=yes checker grade ..."
+    assert str(raised.value) == f"{tree} was not delegated to you; in one that is, you start it by `{start}`"
+
+
+def test_what_is_asked_for_is_handed_down_in_the_kernels_words(tree, monkeypatch):
+    """Catches words that the kernel does not know, and a controller that is promised and was refused."""
+    asked = []
+    write = Path.write_text
+
+    def noted(path, text):
+        if path.name == "cgroup.subtree_control":
+            asked.append(text)
+            if text in refused:
+                raise OSError
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", noted)
+    refused = ()
+    assert cgroups._handed_down(tree) == ("pids", "memory") and asked == ["+pids", "+memory"]
+    refused = ("+memory",)
+    assert cgroups._handed_down(tree) == ("pids",)
+    refused = ("+pids",)
+    with pytest.raises(OSError):
+        cgroups._handed_down(tree)
+
+
+def test_who_hands_pids_down_already_moves_nobody(tree):
+    """Catches a grader that leaves a cgroup which has other processes, though it need not."""
+    (tree / "cgroup.subtree_control").write_text("cpu pids")
+    (tree / "cgroup.procs").write_text("1\n2\n")
+    assert cgroups._handed_down(tree) == ("pids", "memory")
+    assert not (tree / "checker-grader").exists()
+
+
+def test_what_cannot_be_swept_stays(tree, monkeypatch):
+    left = tree / f"checker-box-{2**22 + 1}-a"
+    left.mkdir()
+
+    def busy(folder):
+        raise OSError
+
+    monkeypatch.setattr(os, "rmdir", busy)
+    cgroups._sweep(tree)
+    assert left.exists()
+
+
+class Clock:
+    """A clock that goes on by each sleep alone."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.slept = []
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.mark.parametrize("busy", [0, 3, 10**9])
+def test_a_cgroup_is_tried_until_it_is_gone_or_patience_is_over(busy, tree, monkeypatch):
+    """Catches a grader that waits for ever for a process that cannot die, or not at all for one that does."""
+    clock = Clock()
+    tries = []
+
+    def remove(folder):
+        tries.append(folder)
+        if len(tries) <= busy:
+            raise OSError
+        with_files_removed(folder)
+
+    monkeypatch.setattr(os, "rmdir", remove)
+    monkeypatch.setattr(cgroups, "time", clock)
+    folder = tree / "box"
+    folder.mkdir()
+    cgroups._remove(folder)
+    if busy < 10:
+        assert len(tries) == busy + 1 and len(clock.slept) == busy and not folder.exists()
+    else:
+        assert 4 < clock.now < 7 and folder.exists()
+    assert all(seconds < 0.1 for seconds in clock.slept)
+
+
+def test_a_kernel_that_kills_no_cgroup_is_borne(tree, monkeypatch):
+    folder = tree / "box"
+    folder.mkdir()
+    write = Path.write_text
+
+    def refuses(path, text):
+        if path.name == "cgroup.kill":
+            raise OSError
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", refuses)
+    cgroups._remove(folder)
+    assert not folder.exists()
+
+
+def test_those_that_were_killed_for_memory_are_counted(tree):
+    with made(Home(tree, ("pids", "memory")), LIMITS) as cgroup:
+        assert cgroup.killed_for_memory() == 0
+        (cgroup.folder / "memory.events").write_text("low 0\noom 1\n")
+        assert cgroup.killed_for_memory() == 0
+        (cgroup.folder / "memory.events").write_text("low 0\noom_kill 3\n")
+        assert cgroup.killed_for_memory() == 3
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
 """Packages that the grader finds and a box does not."""
 
 import sys
+from importlib.util import find_spec
 
+from checker.grading.box import packages
 from checker.grading.box.packages import unseen
 
 
@@ -21,3 +23,12 @@ def test_those_of_the_environment_are_seen(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(place.parent)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert unseen(["in_it"]) == {}
+
+
+def test_all_that_notebooks_import_is_looked_for(monkeypatch):
+    """Catches a package that nobody looks for, whose notebooks fail for everybody."""
+    monkeypatch.setattr(packages, "SYSTEM", ())
+    monkeypatch.setattr(sys, "prefix", "/nowhere")
+    monkeypatch.setattr(sys, "base_prefix", "/nowhere")
+    imported = ("ipykernel", "nbclient", "nbformat", "numpy", "torch", "transformers")
+    assert list(unseen()) == [name for name in imported if find_spec(name)]

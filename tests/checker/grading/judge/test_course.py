@@ -69,7 +69,7 @@ def test_a_blank_notebook_earns_nothing(judged):
 
 
 SLIPS = {
-    "log_r = ref_logps - logps": ("log_r = logps - ref_logps", "per_token_kl", "upside down"),
+    "log_r = ref_logps - logps": ("log_r = logps - ref_logps", "per_token_kl", "wrong sign"),
     "groups.mean(dim=1, keepdim=True)": ("groups.mean()", "group_advantages", ""),
     "logits[:, P - 1 : -1]": ("logits[:, P:]", "completion_logps", ""),
 }

@@ -33,6 +33,24 @@ def test_what_failed_is_said_by_kind():
     assert "the same" not in counted(["value"] * 8, 8, 3)
 
 
+def test_each_way_to_fail_has_its_words():
+    """Catches a kind of failure that is counted and not told, or told under another's name."""
+    ways = ["raised", "result", "shape", "value", "gradient", "harm", "type", "no answer"]
+    assert counted(ways, 9, 0) == (
+        "Right in 1 of 9 hidden cases; an error in 1, nothing that can be compared in 1, another shape in 1, another value"
+        " in 1, another gradient in 1, changed arguments in 1, another type in 1, no answer in 1."
+    )
+
+
+def test_a_result_is_compared_by_its_numbers_to_four_digits():
+    """Catches 0.12341 and 0.12342 taken for two answers, -0.0 that is another number than 0, and numbers made whole."""
+    torch = pytest.importorskip("torch")
+    assert plain(torch.tensor([0.12341, 0.12342])) == 0.1234 != plain(torch.tensor(0.1235))
+    assert plain(torch.tensor([0.00001, 2.0])) == ((2,), (0.0, 2.0))
+    assert str(plain(torch.tensor(-0.0))) == "0.0" and plain(torch.zeros(0)) == ((0,), ())
+    assert plain("a") == "a" and plain(None) is None
+
+
 @pytest.fixture(scope="module")
 def key():
     pytest.importorskip("torch")

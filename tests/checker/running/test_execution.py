@@ -1,0 +1,112 @@
+"""Outputs of a run that are kept, and the sentence on what stopped it. No kernel runs here: see test_report.py."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from checker.running import execution
+from checker.running.execution import WIDGET, ShowingClient, _cleaned, _first_line, _what_stopped, _where
+
+TRACEBACK = [
+    "-----",
+    "Cell In[3], line 2\n      1 x = 1\n----> 2 f(x)\n",
+    "Cell In[2], line 5, in f(x)\n      4 def f(x):\n----> 5     return g(x)\n",
+    "File ~/library/g.py:9, in g(x)\n      8 def g(x):\n----> 9     raise ValueError\n",
+    "ValueError: no",
+]
+
+
+def stream(text, name="stdout"):
+    return new_output("stream", name=name, text=text)
+
+
+def test_progress_bars_go_to_the_person_and_widgets_nowhere(monkeypatch):
+    """Catches a bar in a notebook that is handed in, and a print that goes to the terminal instead."""
+    monkeypatch.setattr(NotebookClient, "output", lambda self, outs, msg, display_id, index: msg["content"])
+    client = ShowingClient(new_notebook())
+    shown = []
+    client.live = shown.append
+
+    def said(kind, **content):
+        return client.output([], {"msg_type": kind, "content": content}, None, 0)
+
+    assert said("stream", name="stderr", text="10 %") is None and shown == ["10 %"]
+    assert said("stream", name="stdout", text="a") == {"name": "stdout", "text": "a"}
+    assert said("display_data", data={WIDGET: {}, "text/plain": "a bar"}) is None
+    assert said("display_data", data={"text/plain": "a"}) == {"data": {"text/plain": "a"}} and shown == ["10 %"]
+
+
+def test_what_is_printed_in_one_go_is_one_output():
+    """Catches errors and prints run together, and a result between two prints that is moved behind them."""
+    result = new_output("execute_result", data={"text/plain": "c"}, execution_count=1)
+    outputs = [stream("a"), stream("b"), stream("w", "stderr"), stream("x"), result, stream("d"), stream("e")]
+    metadata = {
+        "widgets": {},
+        "language_info": {"name": "python", "version": "3.11.7"},
+        "authors": [],
+    }
+    notebook = new_notebook(cells=[new_markdown_cell("a"), new_code_cell("x", outputs=outputs)], metadata=metadata)
+    cleaned = _cleaned(notebook)
+    found = [(one.output_type, one.get("name"), one.get("text")) for one in cleaned.cells[1].outputs]
+    assert found == [
+        ("stream", "stdout", "ab"),
+        ("stream", "stderr", "w"),
+        ("stream", "stdout", "x"),
+        ("execute_result", None, None),
+        ("stream", "stdout", "de"),
+    ]
+    assert cleaned.metadata == {"language_info": {"name": "python"}, "authors": []}
+    nbformat.validate(cleaned)
+
+
+def test_the_innermost_line_of_the_notebooks_own_is_named():
+    """Catches the line that called in the place of the one that failed, and one of a library that nobody can mend."""
+    assert _where(TRACEBACK) == " in line 5, `return g(x)`"
+    assert _where(TRACEBACK[:1] + TRACEBACK[3:]) == "" and _where([]) == ""
+    assert _where(["\x1b[31mCell In[3], line 2\x1b[0m\n----> 2 f(x)\n"]) == " in line 2, `f(x)`"
+
+
+def test_the_cell_that_stopped_is_named_by_its_section():
+    error = new_output("error", ename="ValueError", evalue="no", traceback=TRACEBACK)
+    cells = [
+        new_code_cell("# Cell 2: Setup\nx", outputs=[stream("a")]),
+        new_code_cell("# Cell 5: Step\ny", outputs=[error]),
+    ]
+    said = "Cell 5: Step stopped with ValueError: no in line 5, `return g(x)`"
+    assert _what_stopped(new_notebook(cells=[new_markdown_cell("# a"), *cells])) == said
+    assert _what_stopped(new_notebook(cells=cells[:1])) == "A cell stopped with an error."
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("#| echo: false\n\n# Cell 5: Step\nx", "Cell 5: Step"),
+        ("x = 1  # a\ny", "x = 1  # a"),
+        ("#| a: b\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_cell_is_announced_by_its_first_line_that_says_something(source, line):
+    """Catches "echo: false" in the place of a cell's name."""
+    assert _first_line(source) == line
+
+
+def test_a_run_begins_without_old_outputs_and_announces_code_alone(monkeypatch):
+    """Catches yesterday's outputs below cells that were not reached, and cells that are counted with the text between."""
+    announced = []
+
+    def runs(client):
+        for index, cell in enumerate(client.nb.cells):
+            client.on_cell_start(cell=cell, cell_index=index)
+        return "it stopped"
+
+    monkeypatch.setattr(execution, "_run", runs)
+    code = [new_code_cell(f"# {name}", outputs=[stream("old")], execution_count=7) for name in "ab"]
+    notebook = new_notebook(cells=[code[0], new_markdown_cell("text"), code[1]])
+    text, error = execution.execute(dict(notebook), None, print, lambda *said: announced.append(said))
+    assert error == "it stopped" and announced == [(1, 2, "a"), (2, 2, "b")] and text.endswith("}\n")
+    found = nbformat.reads(text, as_version=4)
+    assert [(cell.outputs, cell.execution_count) for cell in found.cells if cell.cell_type == "code"] == [
+        ([], None)
+    ] * 2
