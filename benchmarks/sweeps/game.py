@@ -47,6 +47,7 @@ class OneRange:
     """A run on the exact set.
 
     weight: of the game's words in the loss.    make: the game.    words_learnt: whether the warm-up learns its words.
+    max_new_tokens: the room for a game.
     """
 
     weight: float = 0.0
@@ -56,6 +57,7 @@ class OneRange:
     steps: int = 60
     prompts_per_step: int = len(EXACT_SET)
     num_generations: int = 16
+    max_new_tokens: int = MAX_NEW_TOKENS
 
     @property
     def warm_up(self) -> "WarmUp":
@@ -108,11 +110,16 @@ class WarmUp:
 @cache
 def warmed_up(kind: WarmUp, seed: int):
     """The base model after its warm-up; copies of it are trained."""
-    base, tokenizer = models()
-    model = frozen_copy(base).requires_grad_(True)
     count, steps = (1200, 225) if kind.ranges else (400, 75)
     documents = played_at_random(all_rows("train") if kind.ranges else EXACT_SET, kind.make, count, seed)
-    if kind.words_learnt:
+    return taught(documents, steps, seed, kind.words_learnt)
+
+
+def taught(documents: Sequence[dict], steps: int, seed: int, words_learnt: bool = True):
+    """A copy of the base model after supervised training on games, in so many steps."""
+    base, tokenizer = models()
+    model = frozen_copy(base).requires_grad_(True)
+    if words_learnt:
         documents = [{"prompt": row["prompt"], "completion": row["completion"]} for row in documents]
     config = TrainingConfig(steps=steps, learning_rate=1e-3, log_every=0, seed=seed)
     supervised.train(model, tokenizer, documents, config, progress=False)
@@ -156,7 +163,7 @@ def training_steps(model, rows: Sequence[dict], condition: OneRange, seed: int, 
             tokenizer,
             [row["prompt"] for row in asked],
             condition.num_generations,
-            Sampling(MAX_NEW_TOKENS),
+            Sampling(condition.max_new_tokens),
             environment_factory=condition.make,
             rows=asked,
             seed=seed,
@@ -183,11 +190,11 @@ def expects_right(model) -> float:
     return rounded(model(input_ids=ids).logits[:, -1].float().softmax(dim=-1)[:, right].mean())
 
 
-def measured(model, rows: Sequence[dict], make: type[FindTheNumber], draws: int) -> Evaluation:
+def measured(model, rows: Sequence[dict], condition: OneRange, draws: int) -> Evaluation:
     """So many sampled games of each row."""
     _, tokenizer = models()
-    options = {"max_new_tokens": MAX_NEW_TOKENS, "temperature": 1.0, "num_generations": draws}
-    return evaluate(model, tokenizer, rows, game.reward, environment_factory=make, **options)
+    options = {"max_new_tokens": condition.max_new_tokens, "temperature": 1.0, "num_generations": draws}
+    return evaluate(model, tokenizer, rows, game.reward, environment_factory=condition.make, **options)
 
 
 def agreeing_share(found: Evaluation) -> float:
@@ -206,7 +213,7 @@ def run_exact_set(condition: OneRange, seed: int, steps: int) -> dict:
     """`wins at`, `agree at` 0 and MEASURED_AT; `rewards`, `losses` and `equal` of each step; `expects right` every
     EXPECTED_EVERY steps; `by secret` at the end."""
     model = frozen_copy(warmed_up(condition.warm_up, seed)).requires_grad_(True)
-    found = measured(model, EXACT_SET, condition.make, DRAWS)
+    found = measured(model, EXACT_SET, condition, DRAWS)
     taken = {"wins at 0": rounded(found.mean), "agree at 0": agreeing_share(found)}
     expected = [expects_right(model)]
     records = []
@@ -215,7 +222,7 @@ def run_exact_set(condition: OneRange, seed: int, steps: int) -> dict:
         if len(records) % EXPECTED_EVERY == 0:
             expected.append(expects_right(model))
         if len(records) in MEASURED_AT:
-            found = measured(model, EXACT_SET, condition.make, DRAWS)
+            found = measured(model, EXACT_SET, condition, DRAWS)
             taken |= {f"wins at {len(records)}": rounded(found.mean), f"agree at {len(records)}": agreeing_share(found)}
     curves = {"rewards": "reward", "losses": "loss", "equal": "equal"}
     return (
@@ -227,15 +234,20 @@ def run_exact_set(condition: OneRange, seed: int, steps: int) -> dict:
 
 def run_ranges(condition: Ranges, seed: int, steps: int) -> dict:
     """The share of games won of each held-out row, `before` and `after` the training, and `agree before`, `agree after`."""
-    rows = all_rows("train")
-    held_out = all_rows("eval")
     model = frozen_copy(warmed_up(condition.warm_up, seed)).requires_grad_(True)
+    return before_and_after(model, all_rows("train"), all_rows("eval"), condition, seed, steps)
+
+
+def before_and_after(
+    model, rows: Sequence[dict], held_out: Sequence[dict], condition: OneRange, seed: int, steps: int
+) -> dict:
+    """Train in place on rows; the share of games won of each held-out row and the share of guesses that agree."""
     taken = {}
     for when in ("before", "after"):
         if when == "after":
             for _ in training_steps(model, rows, condition, seed, steps):
                 pass
-        found = measured(model, held_out, condition.make, HELD_OUT_DRAWS)
+        found = measured(model, held_out, condition, HELD_OUT_DRAWS)
         taken |= {when: [rounded(share) for share in found.per_prompt], f"agree {when}": agreeing_share(found)}
     return taken
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 import torch
+from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from shared import grpo, ppo
@@ -16,6 +17,7 @@ from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy, load_policy
 from shared.ppo import PPOConfig
+from shared.rewards import RewardFunction
 from shared.tasks import sentences
 
 PPO = PPOConfig(
@@ -70,11 +72,11 @@ def run(name: str, seed: int, steps: int | None = None) -> dict[str, float]:
     return measure(trained(config))
 
 
-def trained(config: PPOConfig | GRPOConfig):
-    """A copy of the base model after a run with these settings."""
+def trained(config: PPOConfig | GRPOConfig, reward: RewardFunction = sentences.reward):
+    """A copy of the base model after a run with these settings and this reward."""
     shared = setting()
     model = frozen_copy(shared["base"]).requires_grad_(True)
-    data = (shared["tokenizer"], shared["train_rows"], sentences.reward, config)
+    data = (shared["tokenizer"], shared["train_rows"], reward, config)
     if isinstance(config, GRPOConfig):
         grpo.train(model, *data, reference=shared["base"], progress=False)
     else:
@@ -85,8 +87,15 @@ def trained(config: PPOConfig | GRPOConfig):
 
 def measure(model) -> dict[str, float]:
     """Full stops in one sampled completion of each held-out opening, and the exact KL per token."""
+    completions, kl = completed(model)
+    stops = sentences.count_reward(setting()["held_out"], completions)
+    return {"full stops": sum(stops) / len(stops), "KL": rounded(kl, 4)}
+
+
+def completed(model) -> tuple[list[str], Tensor]:
+    """One sampled completion of each held-out opening, and their exact KL per token."""
     shared = setting()
-    tokenizer, held_out = shared["tokenizer"], shared["held_out"]
-    rollout, kl = sampled_with_kl(model, shared["base"], tokenizer, held_out, sentences.MAX_NEW_TOKENS)
-    stops = sentences.count_reward(held_out, rollout.completions)
-    return {"full stops": sum(stops) / len(stops), "KL": rounded(kl.sum() / rollout.lengths.sum(), 4)}
+    rollout, kl = sampled_with_kl(
+        model, shared["base"], shared["tokenizer"], shared["held_out"], sentences.MAX_NEW_TOKENS
+    )
+    return rollout.completions, kl.sum() / rollout.lengths.sum()

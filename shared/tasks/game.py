@@ -33,8 +33,12 @@ CHAT_SYSTEM_PROMPT = (
 class FindTheNumber:
     """The game of one row, a `shared.environment.Game`.
 
+    most_guesses, most_digits: the rules, which a longer game changes.
     guesses: the numbers guessed so far.    won: whether the last one was the secret.
     """
+
+    most_guesses = GUESSES
+    most_digits = 1
 
     def __init__(self, row: dict, seed: int = 0):
         """The seed is for games with dice; this one has none."""
@@ -53,13 +57,13 @@ class FindTheNumber:
         that the policy ends itself, too.
         """
         *ended, line = text.split("\n")
-        if len(ended) != len(self.guesses) or not re.fullmatch(r" ?([0-9]\??)?", line):
+        if len(ended) != len(self.guesses) or not re.fullmatch(rf" ?([0-9]{{1,{self.most_digits}}}\??)?", line):
             self.done = True
             return ""
         if not line.endswith("?"):
             return ""
-        self.guesses.append(int(line[-2]))
-        self.done = self.won or len(self.guesses) == GUESSES
+        self.guesses.append(int(line[:-1]))
+        self.done = self.won or len(self.guesses) == self.most_guesses
         return self.answer(self.guesses[-1])
 
     def answer(self, guess: int) -> str:

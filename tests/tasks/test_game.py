@@ -39,6 +39,21 @@ def test_anything_but_a_guess_loses(said):
     assert played.done and not played.won and not played.guesses and said.startswith(text)
 
 
+def test_a_longer_game_has_its_own_rules():
+    """Catches a game that takes the second digit for the number, and one that ends by the rules of another."""
+
+    class Longer(FindTheNumber):
+        most_guesses = 4
+        most_digits = 2
+
+    played = Longer(row_of(1, 15, 12))
+    assert played.say(" 1") == "" and not played.done
+    assert played.say(" 14?") == " high\n" and played.guesses == [14]
+    text = " 14? high\n 3? low\n 10? low\n"
+    assert [played.say(text[:end]) for end in (13, 22)] == [" low\n", " low\n"] and not played.done
+    assert played.say(text + " 123") == "" and played.done and not played.won
+
+
 def test_a_number_outside_of_the_range_is_a_guess():
     assert play(5, " 9?", " 0?")[1] == " 9? high\n 0? low\n"
 
