@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from benchmarks.sweeps import (
     distillation_controls,
     dots,
     game,
+    game_limits,
     gradients,
     gradients_on_dots,
     gradients_shrunk,
@@ -26,6 +28,7 @@ from benchmarks.sweeps import (
     off_policy_time,
     poker,
     ppo,
+    ppo_hacked,
     ppo_whitening,
     ratio_weights,
     reasoning_format,
@@ -46,7 +49,7 @@ from shared.logps import completion_logps
 from shared.models import frozen_copy, load_policy
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.rollout_record import Rollout
-from shared.tasks import countdown
+from shared.tasks import countdown, sentences
 from shared.tasks.poker import LABELS
 from shared.training import rows_of_step
 from tests.fakes import tiny_llama
@@ -122,6 +125,19 @@ def test_a_recorded_sweep_has_every_condition_and_three_seeds(chapter):
         assert [run["seed"] for run in sweep.of(condition)] == [0, 1, 2]
     assert re.search(r"at [0-9a-f]{7}$", sweep.code), "a sweep is made by code that is committed"
     assert {path.stem for path in SWEEPS.glob("*.json")} == set(CHAPTERS)
+
+
+def git(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_recorded_sweeps_name_commits_of_this_history():
+    """Catches a sweep that names a commit which a rebase left behind: nobody could look at the code that made it."""
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    commits = {chapter: recorded(chapter).code.rpartition(" ")[2] for chapter in NAMES}
+    lost = [name for name, at in commits.items() if git("merge-base", "--is-ancestor", at, "HEAD").returncode]
+    assert not lost
 
 
 def assert_as_recorded(now: dict, then: dict, *measures: str) -> None:
@@ -268,6 +284,18 @@ def test_one_seed_of_game_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(game_limits, "a lopsided split"))
+def test_one_seed_of_game_limits_comes_out_as_recorded(condition):
+    """As above, for longer games and another split."""
+    now = game_limits.run(condition, seed=0)
+    then = recorded("game_limits").of(condition)[0]
+    assert now["consistent"] == then["consistent"]
+    for when in ("before", "after"):
+        assert now[f"won {when}"] == pytest.approx(then[f"won {when}"], abs=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_dots_comes_out_as_recorded():
     """As above, for the seeds beside the one that the notebook trains itself."""
     assert_as_recorded(dots.run("30 steps", seed=0), recorded("dots").of("30 steps")[0], "greedy", "sampled")
@@ -326,6 +354,33 @@ def test_a_short_run_of_game_measures_both_sets(monkeypatch):
     assert {"wins at 0", "wins at 1", "agree at 0", "agree at 1"} < set(exact)
     ranges = game.run("ranges, masked", seed=0, steps=1)
     assert len(ranges["before"]) == len(ranges["after"]) == 54
+
+
+def test_a_short_run_of_game_limits_measures_what_it_says(monkeypatch):
+    """One step behind two of the warm-up: shares, none of them of a row that was trained on, but for 1 to 15."""
+    monkeypatch.setattr(game_limits, "WARM_UP_STEPS", 2)
+    monkeypatch.setattr(game, "HELD_OUT_DRAWS", 1)
+    found = game_limits.run("two digits", seed=0, steps=1)
+    assert set(found) == {"won before", "won after", "agree before", "agree after", "consistent"}
+    assert all(0 <= share <= 1 for share in found.values())
+    for name, limit in game_limits.CONDITIONS.items():
+        assert limit.trained == [(1, 15)] if "15" in name else not set(limit.trained) & set(limit.held_out)
+
+
+def test_the_lopsided_split_holds_out_narrower_ranges_than_it_trains_on():
+    limit = game_limits.CONDITIONS["a lopsided split"]
+    trained, held_out = (
+        [row["high"] - row["low"] + 1 for row in game_limits.rows_of(ranges)]
+        for ranges in (limit.trained, limit.held_out)
+    )
+    assert sum(held_out) / len(held_out) < sum(trained) / len(trained) - 0.5
+    assert not {6, 8, 9} & set(held_out)
+
+
+def test_guesses_that_agree_find_so_many_secrets():
+    """By hand: one guess finds one secret; of three numbers two guesses find 3 behind the middle one, and 2 behind an end."""
+    assert game_limits.secrets_found(5, 1) == 1 and game_limits.secrets_found(3, 3) == 3
+    assert game_limits.secrets_found(3, 2) == pytest.approx((2 + 3 + 2) / 3)
 
 
 def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
@@ -429,6 +484,38 @@ def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeyp
     monkeypatch.setitem(ppo.setting(), "held_out", ["the old sailor", "the small dog"])
     measured = ppo.run(condition, seed=0, steps=1)
     assert measured.keys() == {"full stops", "KL"} and measured["KL"] > 0
+
+
+def test_a_hacked_run_differs_from_each_of_its_controls_in_one_thing():
+    """Catches a control that changes what it does not name: a cause would rest on it."""
+    hacked, reward = ppo_hacked.CONDITIONS["hacked"]
+    assert ppo_hacked.CONDITIONS["hacked, but beta 0.1"] == (replace(hacked, beta=0.1), reward)
+    assert ppo_hacked.CONDITIONS["hacked, but bounded"] == (hacked, sentences.reward)
+    assert reward([""], ["." * 25]) == [2.5] and hacked.beta == 0
+
+
+def test_a_hacked_run_is_measured_by_its_words(monkeypatch):
+    """Catches words that are counted with their full stops, and a text without any that divides by 0."""
+    for says, words in ((" slept. he sang.", 1.5), ("....", 0.0), (" slept", 2.0)):
+        monkeypatch.setattr(ppo_hacked, "completed", lambda _, said=says: ([said, said], torch.tensor(0.5)))
+        monkeypatch.setattr(ppo_hacked, "trained", lambda *_: None)
+        measured = ppo_hacked.run("hacked", seed=0)
+        assert measured == {
+            "full stops": says.count("."),
+            "words a stop": pytest.approx(words),
+            "known words": 1.0,
+            "KL": 0.5,
+        }
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo_hacked, "hacked, but beta 0.1"))
+def test_one_seed_of_each_hacked_run_comes_out_as_recorded(condition):
+    """As above; without a penalty a run amplifies rounding most."""
+    now = ppo_hacked.run(condition, seed=0)
+    then = recorded("ppo_hacked").of(condition)[0]
+    assert now["full stops"] == pytest.approx(then["full stops"], abs=0.5 if "beta" in condition else 4.0)
 
 
 @pytest.mark.slow
@@ -599,7 +686,7 @@ def test_pushing_down_is_not_what_costs():
     pushed_down = recorded("what_rl_adds").spread("GRPO, 3e-4", "logp with key")[0]
     pushed_up_alone = recorded("what_rl_adds_lost").spread("nothing pushed down", "logp with key")[0]
     assert pushed_up_alone < pushed_down - 1
-    assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-4.69, -3.56)
+    assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-5.30, -3.56)
 
 
 def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(experience_of_two):
