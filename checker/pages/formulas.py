@@ -57,10 +57,11 @@ def mathml(tex: str, display: bool) -> str:
 
 
 def _as_browsers_read(mathml: str) -> str:
-    """MathML in which the names of functions keep their distance, and letters of other alphabets are characters.
+    """MathML in which the names of functions keep their distance, letters of other alphabets are characters, and the
+    bars of an absolute value are brackets.
 
     Browsers take `<mo>std</mo>` for an operator such as "=", with wide spaces around it, set `<mi>log</mi><mi>p</mi>`
-    as one word, and know no `mathvariant="double-struck"`.
+    as one word, know no `mathvariant="double-struck"`, and set |v| as they set the bar of p(y|x).
     """
     ElementTree.register_namespace("", NAMESPACE)
     root = ElementTree.fromstring(mathml)
@@ -71,6 +72,7 @@ def _as_browsers_read(mathml: str) -> str:
             element.text = _character(element.attrib.pop("mathvariant"), element.text)
     for row in list(root.iter(_tag("mrow"))):
         _space_names(row)
+        _close_bars(row)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -94,6 +96,24 @@ def _space_names(row: ElementTree.Element) -> None:
             spaced.append(ElementTree.Element(_tag("mspace"), width=SPACE))
         spaced.append(element)
     row[:] = spaced
+
+
+def _close_bars(row: ElementTree.Element) -> None:
+    """Make brackets of each two bars with whole brackets between them; in p(y|x) + p(a|b) there are none such."""
+    opened, depth = None, 0
+    for element in row:
+        sign = element.text if element.tag == _tag("mo") else None
+        if sign == "|" and opened is not None and depth == 0:
+            opened.set("form", "prefix")
+            element.set("form", "postfix")
+            opened = None
+        elif sign == "|":
+            opened, depth = element, 0
+        elif sign in ("(", "["):
+            depth += 1
+        elif sign in (")", "]"):
+            depth -= 1
+            opened = opened if depth >= 0 else None
 
 
 def _is_named(element: ElementTree.Element) -> bool:

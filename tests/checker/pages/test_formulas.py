@@ -45,6 +45,21 @@ def test_letters_of_other_alphabets_are_characters(tex, letter):
     assert re.sub("<[^>]*>", "", shown(tex)) == letter
 
 
+@pytest.mark.parametrize(
+    ("tex", "forms"),
+    [
+        (r"\frac{1}{B|o_i|}", [["prefix"], ["postfix"]]),
+        ("1 + |v - f(t)| + |x|", [["prefix"], ["postfix"]] * 2),
+        (r"\pi(y|x) + \pi(a|b)", [[], []]),
+        ("p(y|x)", [[]]),
+    ],
+)
+def test_bars_of_an_absolute_value_are_brackets(tex, forms):
+    """Catches the wide spaces of a condition inside |v|, and two conditions that are taken for one pair."""
+    bars = re.findall(r"<mo([^>]*)>\|</mo>", shown(tex))
+    assert [re.findall('form="(.*?)"', bar) for bar in bars] == forms
+
+
 def test_a_page_carries_the_font_where_it_has_formulas():
     """Catches 57 kB in a page without any, a page that goes without, and a font that outgrows a report."""
     page = "<head><style>p {}</style></head><p></p>"
