@@ -32,6 +32,14 @@ IN_ANOTHER_SENSE = {
     Path("docs") / "instructors.qmd": {"Reference", "Group"},
     Path("notebooks") / "transfer.ipynb": {"Group"},
 }
+# Headings that are everyday words too, "an environment variable", "it turns": the pages that mean what the glossary says.
+GAMES = {
+    Path("docs") / "cheat_sheet.qmd",
+    Path("docs") / "formulas.qmd",
+    Path("notebooks") / "game.ipynb",
+    Path("notebooks") / "transfer.ipynb",
+}
+MEANT_ON = {"Environment": GAMES, "Turn": GAMES}
 
 # Phrases in which a word is no term: here a verb.
 NO_TERM_IN = ("reward the answers",)
@@ -105,15 +113,15 @@ def anchor(heading: str) -> str:
     return re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", heading.lower()).strip())
 
 
-def glossary_entries(project: Path, glossary: str, page: Path = Path()) -> list[Entry]:
+def glossary_entries(project: Path, glossary: str, page: Path | None = None) -> list[Entry]:
     """An entry for each word that the page means as the glossary does; longer words first, so that "reward hacking" is
     not a link to "reward".
 
-    glossary: the address of the glossary from the page.
+    glossary: the address of the glossary from the page. page: where it lies; without it, all words.
     """
     entries = []
     for heading in headings(project):
-        if heading in IN_ANOTHER_SENSE.get(page, ()):
+        if heading in IN_ANOTHER_SENSE.get(page, ()) or page not in MEANT_ON.get(heading, {page}) | {None}:
             continue
         names = [*heading.split(", "), *ALSO.get(heading, ())]
         words = "|".join(_pattern(name) for name in sorted(names, key=len, reverse=True))

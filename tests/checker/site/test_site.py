@@ -363,6 +363,15 @@ def test_a_word_in_another_sense_is_not_linked(course_pages):
         assert all(f'href="g#{terms.anchor(word)}"' in linked for word in words), source
 
 
+def test_everyday_words_are_linked_where_the_glossary_is_meant(course_pages):
+    """Catches "the environment variable" that leads to games, and a page of games whose turns are not explained."""
+    for word, meant in terms.MEANT_ON.items():
+        for page in course_pages:
+            source = page.relative_to(course_pages[0].parent)
+            linked = re.search(rf'<a class="term" href="[^"]*#{terms.anchor(word)}"', page.read_text(encoding="utf-8"))
+            assert (linked is not None) == any(source == one.with_suffix(".html") for one in meant), (word, page)
+
+
 def test_a_wrong_address_has_a_page_whose_links_are_right_from_anywhere(tmp_path):
     """Catches a page without a way on, and links that begin at the folder that is not there."""
     project = tmp_path / "project"
