@@ -17,6 +17,8 @@ FORMULA = re.compile(
     r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
     re.DOTALL,
 )
+# A formula in a line, and what is written to it without a space: a bracket, a full stop, "'s".
+IN_LINE = re.compile(r'\(?(?P<made><math\b[^>]* display="inline"(?:(?!</math>).)*</math>)[^\s<>&;]{0,12}', re.DOTALL)
 CODE = re.compile(
     r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(?<!`)(`+)(?!`).+?(?<!`)\3(?!`))",
     re.DOTALL | re.MULTILINE,
@@ -41,6 +43,15 @@ def formulas(text: str, parts: Parts) -> str:
         return parts.put(mathml(match["display"] or match["inline"], bool(match["display"])))
 
     return FORMULA.sub(replace, text)
+
+
+def unbroken(page: str) -> str:
+    """A page on which no line begins with the full stop behind a formula: a browser breaks lines at formulas."""
+
+    def together(match: re.Match) -> str:
+        return match[0] if match[0] == match["made"] else f'<span class="unbroken">{match[0]}</span>'
+
+    return IN_LINE.sub(together, page)
 
 
 def mathml(tex: str, display: bool) -> str:

@@ -11,6 +11,7 @@ from checker.checking.check import Report, check, unreadable
 from checker.pages import builtin, quarto
 from checker.pages.body import Body
 from checker.pages.card import card
+from checker.pages.formulas import unbroken
 from checker.pages.templates import rendered, with_math_font
 from checker.points.fields import fields, without_a_check
 from checker.points.items import Item
@@ -143,7 +144,7 @@ def _page(
         by_hand=fields(asked, content),
         shown=shown,
     )
-    return with_math_font(text), body.note
+    return with_math_font(unbroken(text)), body.note
 
 
 def _engine(asked: str, path: Path) -> str:

@@ -81,7 +81,7 @@ def clipping() -> tuple[str, int, str, str]:
         pieces.append(f'<polyline class="flat" points="{" ".join(flat)}"/>')
         pieces.append(
             _text(
-                places[high] if sign > 0 else left,
+                places[high] + 4 if sign > 0 else left,
                 heights[1.6] - 9 if sign > 0 else heights[0.4] - 9,
                 "no pull",
                 "small",
@@ -110,11 +110,11 @@ def masks() -> tuple[str, int, str, str]:
     for place, (token, who) in enumerate(TOKENS):
         pieces.append(_box(place * side + 1, 22, side - 2, 30, who))
         pieces.append(_text(place * side + side / 2, 42, token, "middle"))
-        pieces.append(_text(place * side + side / 2, 88, str(int(read[place])), "middle"))
-        pieces.append(_text(place * side + side / 2, 128, str(positions[place]), "middle"))
+        pieces.append(_text(place * side + side / 2, 91, str(int(read[place])), "middle"))
+        pieces.append(_text(place * side + side / 2, 131, str(positions[place]), "middle"))
         if place >= FIRST_OF_COMPLETION:
             own = learnt[place - FIRST_OF_COMPLETION]
-            pieces.append(_text(place * side + side / 2, 168, str(own), "middle up" if own else "middle"))
+            pieces.append(_text(place * side + side / 2, 171, str(own), "middle up" if own else "middle"))
             if own:
                 start, stop = (place - 0.5) * side, (place + 0.5) * side
                 pieces.append(

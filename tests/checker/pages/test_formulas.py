@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from checker.pages.formulas import formulas
+from checker.pages.formulas import formulas, mathml, unbroken
 from checker.pages.parts import Parts
 from checker.pages.templates import HERE, MATH_FONT, with_math_font
 from tests.checker.browser import CHROMIUM, DRIVER, browser
@@ -58,6 +58,16 @@ def test_bars_of_an_absolute_value_are_brackets(tex, forms):
     """Catches the wide spaces of a condition inside |v|, and two conditions that are taken for one pair."""
     bars = re.findall(r"<mo([^>]*)>\|</mo>", shown(tex))
     assert [re.findall('form="(.*?)"', bar) for bar in bars] == forms
+
+
+def test_a_full_stop_stays_at_its_formula():
+    """Catches a line that begins with a full stop or ends in a bracket, and formulas that are changed without need."""
+    made = [mathml("x", display) for display in (False, True)]
+    page = f"<p>Where ({made[0]}), {made[0]} and {made[0]}. {made[1]}.</p>"
+    whole = unbroken(page)
+    together = re.findall('<span class="unbroken">(.*?)</span>', whole)
+    assert together == [f"({made[0]}),", f"{made[0]}."]
+    assert re.sub("</?span[^>]*>", "", whole) == page
 
 
 def test_a_page_carries_the_font_where_it_has_formulas():
