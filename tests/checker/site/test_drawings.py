@@ -54,6 +54,6 @@ def test_the_advantages_are_those_of_the_library():
 def test_the_masks_are_those_of_the_text():
     """Catches a calculator's word that is learnt from, and positions that count the padding."""
     drawn = drawings.DRAWINGS["drawing-masks"]()[0]
-    rows = {y: re.findall(rf'y="{y}" class="middle[^"]*">([^<]*)<', drawn) for y in (88, 128, 168)}
-    assert "".join(rows[88]) == "0111111110" and "".join(rows[128]) == "01234567" and "".join(rows[168]) == "11010"
+    rows = {y: re.findall(rf'y="{y}" class="middle[^"]*">([^<]*)<', drawn) for y in (91, 131, 171)}
+    assert "".join(rows[91]) == "0111111110" and "".join(rows[131]) == "01234567" and "".join(rows[171]) == "11010"
     assert drawn.count('class="arrow"') == 3
