@@ -52,6 +52,8 @@ class Algorithm:
 
     name = "training"
     model: nn.Module
+    # The class of its settings; None for TrainingConfig.
+    config_class: "type[TrainingConfig] | None" = None
     # The columns in which every row must have a text.
     columns: tuple[str, ...] = ()
     # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
@@ -157,6 +159,23 @@ class TrainingConfig:
             raise ValueError(
                 f"{self.minibatches} minibatches cannot be cut from {self.prompts_per_step} prompts a step."
             )
+
+
+def require_model(model: object, what: str = "model") -> None:
+    """ValueError for a name in a model's place, or a tokenizer."""
+    if not isinstance(model, nn.Module):
+        raise ValueError(
+            f"The {what} is of the type {type(model).__name__}; give the first of what load_policy returns."
+        )
+
+
+def require_config(config: object, kind: type[TrainingConfig]) -> None:
+    """ValueError for a dict in the place of settings, a class, or the settings of another algorithm."""
+    if not isinstance(config, kind):
+        raise ValueError(
+            f"The settings are of the type {type(config).__name__}; give those of this algorithm, such as"
+            f" {kind.__name__}(steps=100)."
+        )
 
 
 def require_at_least(config, least: float, *names: str) -> None:

@@ -106,6 +106,7 @@ class Distillation(RolloutAlgorithm):
     """Distillation as the training loop takes it; its `reference` is the teacher."""
 
     name = "distillation"
+    config_class = DistillConfig
     columns = ("prompt", TEACHER_PROMPT)
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> TaughtExperience:

@@ -79,6 +79,7 @@ class DPO(Algorithm):
     """DPO as the training loop takes it."""
 
     name = "DPO"
+    config_class = DPOConfig
     columns = PREFERENCE
 
     def __init__(

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_model, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
@@ -65,6 +65,9 @@ class RolloutConfig(TrainingConfig):
         require_at_least(self, 1, "num_generations")
         require_at_least(self, 0, "beta")
         require_positive(self, "temperature")
+        for weight in self.reward_weights or ():
+            if not math.isfinite(weight):
+                raise ValueError(f"reward_weights has {weight}; weights must be finite.")
         _ = self.sampling  # checks its own fields
 
     @property
@@ -207,8 +210,9 @@ class RolloutAlgorithm(Algorithm):
         environment: Environment | None = None,
         environment_factory: EnvironmentFactory | None = None,
     ):
-        """Raises ValueError when the reference is the policy itself."""
+        """Raises ValueError when the reference is the policy itself, or a reward is no function."""
         refuse_the_policy_as_reference(model, reference)
+        functions_of(reward_funcs)  # looked at now and not in the first step
         self.model = model
         self.tokenizer = tokenizer
         self.reward_funcs = reward_funcs
@@ -332,8 +336,10 @@ def sequence_kl(rollout: Rollout, ref_logps: Float[Tensor, "B C"]) -> Float[Tens
 
 def refuse_the_policy_as_reference(model: torch.nn.Module, reference: torch.nn.Module | None) -> None:
     """ValueError when the reference shares a trained parameter with the policy: the KL would be 0 for ever."""
+    require_model(model)
     if reference is None:
         return
+    require_model(reference, "reference")
     trained = {id(p) for p in model.parameters() if p.requires_grad}
     if any(id(p) in trained for p in reference.parameters()):
         raise ValueError(

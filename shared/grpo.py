@@ -124,6 +124,7 @@ class GRPO(RolloutAlgorithm):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
+    config_class = GRPOConfig
 
     @property
     def idle_metrics(self) -> Metrics:

@@ -270,7 +270,14 @@ def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -
 
 
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Every id that ends a completion: the tokenizer's and those of the model's generation settings."""
+    """Every id that ends a completion: the tokenizer's and those of the model's generation settings.
+
+    Raises ValueError for what is no tokenizer.
+    """
+    if not hasattr(tokenizer, "eos_token_id"):
+        raise ValueError(
+            f"The tokenizer is of the type {type(tokenizer).__name__}; give the second of what load_policy returns."
+        )
     configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     several = configured if isinstance(configured, (list, tuple)) else [configured]
     return sorted({token for token in [*several, tokenizer.eos_token_id] if token is not None})

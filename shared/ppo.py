@@ -116,6 +116,7 @@ class PPO(RolloutAlgorithm):
     """PPO as the training loop takes it; its model is an `ActorCritic`."""
 
     name = "PPO"
+    config_class = PPOConfig
 
     @property
     def policy(self) -> PreTrainedModel:

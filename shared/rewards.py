@@ -10,7 +10,7 @@ that model is frozen, or the policy would learn to move its own judge.
 import inspect
 import math
 import reprlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 
 import torch
 from jaxtyping import Float, Int
@@ -38,18 +38,23 @@ def score(
         columns: further columns of the data set, each with B entries, passed by name.
 
     Raises:
-        ValueError: a function does not take the columns, returns the wrong number of rewards or one that is not a
+        ValueError: a column has the name `prompts` or `completions`, a function does not take the columns, returns the wrong number of rewards or one that is not a
             finite number, or all functions give None to one completion; the message names the function and the
             completion.
     """
+    if taken := {"prompts", "completions"} & (columns or {}).keys():
+        raise ValueError(
+            f"The rows have a column {min(taken)!r}, the name under which a reward is given something else: rename it."
+        )
     scores = []
     for function in functions_of(reward_funcs):
         given = {"prompts": list(prompts), "completions": list(completions)} | (columns or {})
         refuse_other_arguments(function, given)
         rewards = function(**given)
-        if not hasattr(rewards, "__len__") or len(rewards) != len(completions):
-            found = f"{len(rewards)} rewards" if hasattr(rewards, "__len__") else reprlib.repr(rewards)
-            found = "nothing" if rewards is None else found
+        if _number_of(rewards) != len(completions):
+            found = "nothing" if rewards is None else reprlib.repr(rewards)
+            if _number_of(rewards) is not None:
+                found = f"{len(rewards)} rewards"
             raise ValueError(
                 f"{name_of(function)} returned {found} for {len(completions)} completions; return a list, one for each."
             )
@@ -61,6 +66,13 @@ def score(
             f"{names} gave None to completion {i}, {completions[i]!r}; one function must give it a number."
         )
     return rewards_per_func
+
+
+def _number_of(rewards: object) -> int | None:
+    """The length of a list, an array or a tensor of rewards; None for what is no such thing."""
+    if isinstance(rewards, Mapping | Set) or getattr(rewards, "ndim", 1) == 0:
+        return None
+    return len(rewards) if hasattr(rewards, "__len__") else None
 
 
 def refuse_other_arguments(function: RewardFunction, given: Collection[str]) -> None:
@@ -104,10 +116,18 @@ def as_number(reward: object, function: RewardFunction, completion: str) -> floa
 
 
 def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> list[RewardFunction]:
-    """One reward function or several, as a list. ValueError when it is empty."""
-    functions = [reward_funcs] if callable(reward_funcs) else list(reward_funcs)
+    """One reward function or several, as a list. ValueError when it is empty, or holds something else."""
+    if callable(reward_funcs):
+        return [reward_funcs]
+    functions = list(reward_funcs) if isinstance(reward_funcs, list | tuple) else [reward_funcs]
     if not functions:
         raise ValueError("reward_funcs is empty: at least one reward function is needed.")
+    for function in functions:
+        if not callable(function):
+            raise ValueError(
+                f"reward_funcs has {reprlib.repr(function)}, which cannot be called; give the function itself, such as"
+                " dots.reward, or a list of functions."
+            )
     return functions
 
 

@@ -60,6 +60,7 @@ class RLOO(RolloutAlgorithm):
     """REINFORCE with or without the leave-one-out baseline, as the training loop takes it."""
 
     name = "RLOO"
+    config_class = RLOOConfig
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
         config = self.config

@@ -200,6 +200,11 @@ def sample(
         )
     if environment is not None and environment_factory is not None:
         raise ValueError("environment and environment_factory would both answer the policy: give one of the two.")
+    if constraint is not None and not isinstance(constraint, AnswerTrie):
+        raise ValueError(
+            f"The constraint is of the type {type(constraint).__name__}; answer_trie(tokenizer, answers) of"
+            " shared.constrain makes one."
+        )
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
 

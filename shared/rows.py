@@ -9,11 +9,15 @@ def check_rows(rows: Sequence[dict], *columns: str) -> None:
 
     A data set of the library `datasets` is a table: all its rows have the columns of the first, so that one is read.
     """
+    if hasattr(rows, "iloc"):
+        raise ValueError('The rows are a frame of pandas: give a list of them, rows.to_dict("records").')
     if isinstance(rows, Mapping):
         raise ValueError(
             f"The rows are of the type {type(rows).__name__} with {reprlib.repr(list(rows))}; give a list of rows. Of a "
             "DatasetDict that is one of its splits."
         )
+    if isinstance(rows, str):
+        raise ValueError(f"The rows are the text {reprlib.repr(rows)}; give a list of dicts.")
     if not hasattr(rows, "__len__") or not hasattr(rows, "__getitem__"):
         raise ValueError(
             f"The rows are of the type {type(rows).__name__}, which has no length and gives no row by its number; give a "
@@ -34,6 +38,8 @@ def _check_row(number: int, row: object, columns: Sequence[str]) -> None:
         raise ValueError(
             f'Row {number} is {reprlib.repr(row)}; a row is a dict, such as {{"prompt": "2 + 3 =", "answer": "5"}}.'
         )
+    if unnamed := [name for name in row if not isinstance(name, str)]:
+        raise ValueError(f"Row {number} has a column {reprlib.repr(unnamed[0])}; the name of a column is a text.")
     for column in columns:
         if column not in row:
             present = ", ".join(map(repr, row)) or "nothing"

@@ -34,6 +34,7 @@ schedules other than a linear warm-up.
 """
 
 import math
+import reprlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -47,7 +48,15 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from shared.algorithm import Algorithm, Metrics, TrainingBatch, TrainingConfig, trained_parameters
+from shared.algorithm import (
+    Algorithm,
+    Metrics,
+    TrainingBatch,
+    TrainingConfig,
+    require_config,
+    require_model,
+    trained_parameters,
+)
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.precision import autocast
@@ -104,11 +113,14 @@ def train(
 
     Raises:
         ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, a
-            model that an interrupted run left half-trained, or `on_rollout` for an algorithm that does not sample.
+            model that an interrupted run left half-trained, `on_rollout` for an algorithm that does not sample, or
+            something of another kind: settings of another algorithm, a name in a model's place.
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
     # 1. What is trained, and where it goes on
+    require_model(algorithm.model)
+    require_config(config, algorithm.config_class or TrainingConfig)
     check_rows(rows, *algorithm.columns)
     if not len(rows):
         raise ValueError("The training set is empty.")
@@ -179,8 +191,15 @@ def train(
 
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:
-    """One function or several, as a list."""
-    return [functions] if callable(functions) else list(functions)
+    """One function or several, as a list. ValueError for what cannot be called."""
+    several = [functions] if callable(functions) or isinstance(functions, str | Path) else list(functions)
+    for function in several:
+        if not callable(function):
+            raise ValueError(
+                f"on_step or on_rollout is given {reprlib.repr(function)}; give a function. For a file there are csv_log"
+                ' of shared.logs, csv_log("run.csv"), and rollout_log of shared.rollouts.'
+            )
+    return several
 
 
 def is_due(every: int, step: int) -> bool:

@@ -16,6 +16,7 @@ from shared.rollout import sample
 from shared.training import NonFiniteTraining
 from tests.algorithms import ALL, SAMPLING, TEXTS, longer_is_better, parts_of, start, without_seconds
 from tests.fakes import tiny_llama
+from tests.grpo import ROWS, first_letter, run
 from tests.line import parameters
 from tests.second_device import DEVICE, second_device
 
@@ -139,3 +140,35 @@ def test_a_run_that_cannot_learn_says_so(tokenizer, capsys):
     policy = ActorCritic(tiny_llama().eval())
     ppo.train(policy, None, tokenizer, TEXTS, never, PPOConfig(**settings | {"beta": 0.0}), progress=False)
     assert capsys.readouterr().out.count("nothing to learn from") == 1, "not after nine steps; and PPO says it as well"
+
+
+@pytest.mark.parametrize("kind, config", [(grpo, GRPOConfig()), (rloo, RLOOConfig()), (ppo, PPOConfig())])
+def test_settings_of_another_kind_are_refused(kind, config, tokenizer):
+    """Catches an AttributeError deep in a step, or settings of another algorithm that happen to have the same names."""
+    model = tiny_llama()
+    trained = (ActorCritic(model), None) if kind is ppo else (model,)
+    other = RLOOConfig() if kind is grpo else GRPOConfig()
+    for wrong in ({"steps": 1}, None, type(config), other):
+        with pytest.raises(ValueError, match=f"those of this algorithm, such as {type(config).__name__}"):
+            kind.train(*trained, tokenizer, ROWS, first_letter, wrong, progress=False)
+
+
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"model": "models/course-lm"}, "The model is of the type str; give the first of what load_policy returns"),
+        ({"tokenizer": "models/course-lm"}, "The tokenizer is of the type str; give the second"),
+        ({"tokenizer": tiny_llama()}, "The tokenizer is of the type LlamaForCausalLM"),
+        ({"reference": "models/course-lm"}, "The reference is of the type str"),
+        ({"constraint": ["a", "b"]}, "The constraint is of the type list; answer_trie"),
+        ({"on_step": "run.csv"}, "given 'run.csv'; give a function"),
+        ({"on_rollout": ["run.jsonl"]}, "given 'run.jsonl'; give a function"),
+        ({"reward": "exact"}, "reward_funcs has 'exact'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_an_argument_of_another_kind_is_named(wrong, words, tokenizer):
+    """Catches Python's AttributeError about something that the caller never wrote."""
+    with pytest.raises(ValueError, match=words):
+        run(**({"model": tiny_llama(), "tokenizer": tokenizer} | wrong))

@@ -72,6 +72,9 @@ def test_exact_match_refuses_substrings():
         ("no", "the reward 'n' to the completion 'a'"),
         ([[1.0], 1.0], r"the reward \[1.0\]"),
         ([None, 1.0], "gave None to completion 0, 'a'"),
+        (torch.tensor(1.0), r" returned tensor\(1.\) for 2"),
+        ({"a": 1.0, "b": 0.0}, " returned {'a': 1.0, 'b': 0.0} for 2"),
+        ({1.0, 0.0}, r" returned {.*} for 2"),
     ],
 )
 def test_a_broken_reward_is_named(returned, words):
@@ -118,6 +121,23 @@ def test_what_a_reward_is_not_given_is_a_sentence():
         score(asks, ["p"], ["a"], given)
     with pytest.raises(TypeError, match="of its own"):
         score(asks, ["p"], ["a"], {"solution": ["a"]})
+
+
+@pytest.mark.parametrize("name", ["prompts", "completions"])
+def test_a_column_does_not_take_the_place_of_what_is_rewarded(name):
+    """Catches a column of reference completions that is rewarded in the place of what the policy wrote."""
+    with pytest.raises(ValueError, match=f"a column '{name}'.*rename it"):
+        score(one_for_all, ["p"], ["a"], {name: ["b"]})
+
+
+@pytest.mark.parametrize(
+    "functions, words",
+    [("dots", "'dots'"), (None, "None"), (["exact"], "'exact'"), ([one_for_all, 1.0], "1.0"), ([0.5], "0.5")],
+)
+def test_what_is_no_reward_function_is_named(functions, words):
+    """Catches TRL's name of a model, and a function that was called where it should have been handed over."""
+    with pytest.raises(ValueError, match=f"reward_funcs has {words}, which cannot be called"):
+        functions_of(functions)
 
 
 def test_columns_of_a_data_set():

@@ -1,5 +1,6 @@
 """The rows of a data set: what is no row is said in a sentence before anything is sampled."""
 
+import pandas
 import pytest
 from datasets import Dataset, DatasetDict
 
@@ -27,6 +28,9 @@ CONVERSATION = [{"role": "user", "content": "ab"}]
         (Dataset.from_list(ROWS).to_iterable_dataset(), "of the type IterableDataset.*list\\(rows.take"),
         (DatasetDict(train=Dataset.from_list(ROWS)), r"of the type DatasetDict with \['train'\].*one of its splits"),
         (Dataset.from_list([{"question": "ab"}]), "Row 0 has no 'prompt', only 'question'"),
+        (pandas.DataFrame(ROWS), r'a frame of pandas: give a list of them, rows.to_dict\("records"\)'),
+        ("ab", "The rows are the text 'ab'; give a list of dicts"),
+        ([{"prompt": "ab", 3: "b"}], "Row 0 has a column 3; the name of a column is a text"),
     ],
 )
 def test_what_is_no_row_is_refused(rows, words):

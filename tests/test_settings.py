@@ -190,6 +190,7 @@ def test_a_setting_of_another_type_is_refused_by_name(name, wrong, words):
         ({"scale_rewards": "mean", "beta": 0.1, "kl_in": "reward"}, "a KL penalty in the reward may make negative"),
         ({"sampler_bits": 1}, "sampler_bits is 1; choose 2 to 8, 16 for bfloat16"),
         ({"sampler_bits": 9}, "sampler_bits is 9"),
+        ({"reward_weights": (1.0, math.nan)}, "reward_weights has nan"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(settings, words):

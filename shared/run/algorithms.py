@@ -6,27 +6,31 @@ from dataclasses import dataclass
 from transformers import PreTrainedModel
 
 from shared.critic import ActorCritic
-from shared.distill import Distillation, DistillConfig
+from shared.distill import Distillation
 from shared.experience import RolloutAlgorithm, RolloutConfig
-from shared.grpo import GRPO, GRPOConfig
-from shared.ppo import PPO, PPOConfig
-from shared.rloo import RLOO, RLOOConfig
+from shared.grpo import GRPO
+from shared.ppo import PPO
+from shared.rloo import RLOO
 
 
 @dataclass(frozen=True)
 class Kind:
-    """An algorithm, its settings, and what it trains of a language model: the model itself, or one with a critic."""
+    """An algorithm, and what it trains of a language model: the model itself, or one with a critic."""
 
     algorithm: type[RolloutAlgorithm]
-    config: type[RolloutConfig]
     trained: Callable[[PreTrainedModel], object] = lambda model: model
+
+    @property
+    def config(self) -> type[RolloutConfig]:
+        """The class of its settings."""
+        return self.algorithm.config_class
 
 
 ALGORITHMS = {
-    "grpo": Kind(GRPO, GRPOConfig),
-    "rloo": Kind(RLOO, RLOOConfig),
-    "distill": Kind(Distillation, DistillConfig),
-    "ppo": Kind(PPO, PPOConfig, ActorCritic),
+    "grpo": Kind(GRPO),
+    "rloo": Kind(RLOO),
+    "distill": Kind(Distillation),
+    "ppo": Kind(PPO, ActorCritic),
 }
 
 
