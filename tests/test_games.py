@@ -18,7 +18,7 @@ from shared.critic import ActorCritic
 from shared.engine.chance import game_seed
 from shared.engine.processes import ALONE
 from shared.engine.sampling import Sampling
-from shared.environment import LONGEST_ANSWER
+from shared.environment import LONGEST_ANSWER, game_tokens
 from shared.evaluate import evaluate
 from shared.grpo import GRPO, GRPOConfig
 from shared.guard import verify
@@ -265,6 +265,25 @@ def test_a_game_that_breaks_its_contract_is_told_with_row_and_text(factory, sent
     monkeypatch.setattr("shared.environment.SLOWEST_ANSWER", 0.02 if factory is Slow else 60.0)
     with pytest.raises(ValueError, match=sentence):
         sample(tiny_llama().eval(), tokenizer, PROMPTS, 2, Sampling(C), environment_factory=factory, rows=ROWS, seed=0)
+
+
+@pytest.mark.parametrize("seconds, tokens, too_much", [(0.9, 200, False), (1.1, 1, True), (0.9, 201, True)])
+def test_an_answer_may_be_as_long_and_as_slow_as_is_promised(seconds, tokens, too_much, tokenizer, monkeypatch):
+    """Catches limits that are moved, and one that refuses what it allows: 200 tokens, 1 s, told by a clock of our own."""
+    clock = [0.0]
+    monkeypatch.setattr("shared.environment.time.monotonic", lambda: clock[0])
+
+    class Ponders(Dice):
+        def say(self, text):
+            clock[0] += seconds
+            return "a" * tokens
+
+    heard = (Ponders(ROWS[0], 0), ROWS[0], tokenizer, [2], {tokenizer.eos_token_id})
+    if too_much:
+        with pytest.raises(ValueError, match="is the limit"):
+            game_tokens(*heard)
+    else:
+        assert len(game_tokens(*heard)) == tokens
 
 
 def test_what_cannot_go_together_is_refused(model, tokenizer):

@@ -89,10 +89,10 @@ def test_the_kl_of_best_of_n_is_that_of_the_enumerated_policy():
 
 
 def test_the_kl_is_below_its_bound_and_reaches_it_where_no_outcome_has_weight():
-    """Catches a bound that is taken for the value: on two outcomes it is far off."""
+    """Catches a bound that is taken for the value: on two outcomes it is far off. In single precision it is missed by 0.002."""
     for n in (2, 8, 32):
         bound = math.log(n) - (n - 1) / n
-        few, many = (best_of_n_kl(torch.full((K,), 1 / K, dtype=torch.float64), n) for K in (2, 100_000))
+        few, many = (best_of_n_kl(torch.full((K,), 1 / K), n) for K in (2, 100_000))
         assert 0 < few < 0.75 * bound and few <= math.log(2)
         assert many == pytest.approx(bound, abs=1e-3) and many < bound
 
