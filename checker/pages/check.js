@@ -63,7 +63,7 @@
     const key = made("p", "key", made("i", "of-source"), " source ", made("i", "of-output"), " output");
     const scale = (sizes) => Math.max(1, ...sizes.map(({ source, output }) => source + output));
     const fold = made("details", "", made("summary", "", `The ${largest.length} largest cells`), bars(largest, scale(largest)));
-    return [made("h4", "", "Characters"), sum, key, bars(sections, scale(sections)), fold];
+    return [made("h3", "", "Characters"), sum, key, bars(sections, scale(sections)), fold];
   };
   const finding = ({ level, code, place, sentence, advice, others, further }) => {
     const line = made("li", level, made("b", "", `${LEVELS[level]} ${code}`), " ");
@@ -77,8 +77,8 @@
     return line;
   };
   const findings = (found) => (found.length === 0
-    ? [made("h4", "", "Findings"), made("p", "", "None.")]
-    : [made("h4", "", "Findings"), made("ul", "found", ...found.map(finding))]);
+    ? [made("h3", "", "Findings"), made("p", "", "None.")]
+    : [made("h3", "", "Findings"), made("ul", "found", ...found.map(finding))]);
   const result = ({ exercise, passed, said, place }) => {
     const line = made("li", passed ? "right" : "wrong", made("b", "", passed ? "✓" : "✗"), " ", made("code", "", exercise), ` ${said}`);
     if (!passed) line.append(made("small", "", place));
@@ -86,9 +86,9 @@
   };
   const results = (found) => (found.length === 0
     ? []
-    : [made("h4", "", "Checks of the exercises"), made("ul", "results", ...found.map(result))]);
+    : [made("h3", "", "Checks of the exercises"), made("ul", "results", ...found.map(result))]);
   const shownReport = (name, status, facts, open, ...content) => {
-    const summary = made("summary", "", made("h3", "", made("b", status, VERDICTS[status]), " ", name), made("small", "", facts.join(", ")));
+    const summary = made("summary", "", made("h2", "", made("b", status, VERDICTS[status]), " ", name), made("small", "", facts.join(", ")));
     const shown = made("details", "report", summary, ...content);
     shown.open = open;
     return shown;
@@ -165,7 +165,7 @@
       }
       const reports = list.querySelectorAll(".report");
       if (reports.length === 1) reports[0].open = true;
-      if (skipped.children.length > 0) list.append(made("h3", "", "Not looked at"), skipped);
+      if (skipped.children.length > 0) list.append(made("h2", "", "Not looked at"), skipped);
       const passed = statuses.filter((status) => status === "pass").length;
       const sums = ["No notebook was found", `The notebook ${VERDICTS[statuses[0]]}`];
       const sum = sums[statuses.length] ?? `${passed} of ${counted(statuses.length, "notebook")} ${passed === 1 ? "passes" : "pass"}`;

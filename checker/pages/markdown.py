@@ -10,6 +10,7 @@ from checker.pages.parts import Parts, without_places
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
 
 HEADING = re.compile(r"<h([1-6])(?: [^>]*)?>(.*?)</h[1-6]>", re.DOTALL)
+HEADING_TAG = re.compile(r"<(/?)h([1-6])\b")
 LINES = re.compile(r"(<pre>(?:<span></span>)?)(.*)(</pre>)", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 REFERENCE = re.compile(r"(?<![\w@])@(fig-[\w-]{1,60})")
@@ -22,6 +23,23 @@ class Heading:
     anchor: str
     text: str
     level: int
+
+
+def without_gaps(page: str) -> str:
+    """A page whose headings go down one level at a time: below a second comes a third, whatever its text skipped."""
+    above: list[int] = []  # the levels as they were written, from the first to that of the last heading
+
+    def levelled(tag: re.Match) -> str:
+        level = int(tag[2])
+        if not tag[1]:
+            while above and above[-1] >= level:
+                above.pop()
+            above.append(level)
+        return f"<{tag[1]}h{len(above) or level}"
+
+    before, main, rest = page.partition("<main")
+    content, end, after = rest.partition("</main>")
+    return before + main + HEADING_TAG.sub(levelled, content) + end + after
 
 
 def to_html(

@@ -112,8 +112,8 @@ return new Promise((done) => {
 """
 REPORTS = """
 return [...document.querySelectorAll(".check .report")].map((report) => ({
-  name: report.querySelector("h3").lastChild.textContent,
-  status: report.querySelector("h3 b").className,
+  name: report.querySelector("h2").lastChild.textContent,
+  status: report.querySelector("h2 b").className,
   text: report.textContent,
   findings: [...report.querySelectorAll(".found > li > b")].map((one) => one.textContent),
   results: [...report.querySelectorAll(".results li")].map((one) => [one.className, one.querySelector("code").textContent]),
