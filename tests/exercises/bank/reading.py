@@ -17,6 +17,7 @@ LATER = {
     "fourth": range(21, 23),
     "fifth": range(23, 24),
     "sixth": range(24, 25),
+    "seventh": range(25, 33),
 }  # the readers of each later bank
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)
