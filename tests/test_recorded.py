@@ -32,6 +32,7 @@ from benchmarks.sweeps import (
     ppo_whitening,
     ratio_weights,
     reasoning_format,
+    reasoning_format_number,
     reward_model,
     transfer,
     what_rl_adds,
@@ -731,6 +732,19 @@ def test_a_short_run_of_a_format_measures_share_and_kl(monkeypatch):
     measured = reasoning_format.run("KL, not divided", seed=0, steps=1)
     assert set(measured) == {"format at 1", "KL at 1", "shares"} and len(measured["shares"]) == 1
     assert measured["KL at 1"] != 0
+
+
+@pytest.mark.parametrize("condition", reasoning_format_number.CONDITIONS)
+def test_a_policy_of_one_number_comes_out_as_recorded(condition):
+    """As above; it has no network, so every seed is run again."""
+    for seed, then in enumerate(recorded("reasoning_format_number").of(condition)):
+        assert reasoning_format_number.run(condition, seed)["shares"] == pytest.approx(then["shares"], abs=0.005)
+
+
+def test_a_policy_of_one_number_ends_at_the_balance():
+    """Catches another pull or another price of the KL than those of `tests/test_beta_balance.py`: 0.929 for G = 8."""
+    late = reasoning_format_number.run("one number, SGD", seed=0, steps=600)["shares"][300:]
+    assert sum(late) / len(late) == pytest.approx(0.929, abs=0.004)
 
 
 def test_the_gradient_of_a_penalty_on_completions_is_that_of_the_kl():

@@ -42,6 +42,7 @@ CHAPTERS = (
     "ppo_whitening",
     "ratio_weights",
     "reasoning_format",
+    "reasoning_format_number",
     "reward_model",
     "transfer",
     "what_rl_adds",
