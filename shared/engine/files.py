@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,20 @@ def written_beside(path: Path) -> Iterator[BinaryIO]:
         _flush_folder(path.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """OSError, in a sentence, where no file can be written at `path`; the folders above it are made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be written ({error.strerror}). Choose a path in a folder that you can write."
+        ) from error
+    if path.is_dir():
+        raise OSError(f"{path} is a folder; give a file.")
 
 
 def remove_leftovers(path: Path) -> None:

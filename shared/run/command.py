@@ -61,6 +61,9 @@ FOR_THE_TASK = {
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
 
+CONTEXT = {"allow_extra_args": True, "help_option_names": ["-h", "--help"]}
+
+
 class Command(TyperCommand):
     """A command that says what is wrong with a value in its own words alone, not in those of the checking library."""
 
@@ -72,7 +75,7 @@ class Command(TyperCommand):
             raise
 
 
-@app.command(cls=Command, help=HELP, no_args_is_help=True, context_settings={"allow_extra_args": True})
+@app.command(cls=Command, help=HELP, no_args_is_help=True, context_settings=CONTEXT)
 @with_settings(FOR_THE_TASK, panel_of)
 def command(
     context: typer.Context,

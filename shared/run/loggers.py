@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 from shared.logs import Record, csv_log
 from shared.rollouts import MOST_A_STEP, rollout_log
@@ -52,6 +53,14 @@ def check(where: str) -> None:
         raise ValueError(INSTALL.format(name=needs))
     if kind == "rollouts":
         _file_and_numbers(name)
+
+
+def file_of(where: str) -> Path | None:
+    """The file that a log is written to; None for one that is a folder's or a program's."""
+    kind, _, name = where.partition(":")
+    if kind == "rollouts":
+        return Path(_file_and_numbers(name)[0])
+    return Path(name) if kind == "csv" else None
 
 
 @contextmanager

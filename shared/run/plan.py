@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.distill import TEACHER_PROMPT
+from shared.engine.files import refuse_unwritable
 from shared.experience import RolloutConfig
 from shared.recipes import Recipe, teacher_header_of
 from shared.run import loggers
@@ -58,7 +59,7 @@ class Plan:
 
 
 def check(plan: Plan) -> None:
-    """Tell a mistake before a model is loaded, and not after a night of training. Raises ValueError."""
+    """Tell a mistake before a model is loaded, and not after a night of training. Raises ValueError or OSError."""
     if TEACHER_PROMPT in ALGORITHMS[plan.algorithm].algorithm.columns:
         teacher_header_of(plan.recipe)
     plan.config(max_new_tokens=1)
@@ -66,3 +67,6 @@ def check(plan: Plan) -> None:
         loggers.check(where)
     if plan.save is not None:
         refuse_to_overwrite(plan.save)
+    files = [plan.result, *(loggers.file_of(where) for where in plan.logs)]
+    for file in filter(None, files):
+        refuse_unwritable(file)

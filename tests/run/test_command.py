@@ -201,6 +201,13 @@ def test_a_redirected_log_has_no_bar(terminal, monkeypatch):
         (["dots", "--stpes", "3"], "No such option: --stpes"),
         (["dots", "--algorithm", "distill"], "dots has no header under which a teacher does better; countdown has."),
         (["dots", "stray"], "stray is for TRL alone"),
+        (
+            ["dots", "--result", "README.md/run.json"],
+            "README.md/run.json cannot be written (File exists). Choose a path",
+        ),
+        (["dots", "--result", "tests"], "tests is a folder; give a file."),
+        (["dots", "--log", "csv:README.md/run.csv"], "README.md/run.csv cannot be written"),
+        (["dots", "--log", "rollouts:README.md/run.jsonl,every=2"], "README.md/run.jsonl cannot be written"),
     ],
 )
 def test_a_mistake_is_a_sentence_before_a_model_is_loaded(arguments, sentence, monkeypatch):
@@ -218,4 +225,5 @@ def test_what_only_the_task_knows_is_a_sentence_too():
 
 def test_the_help_names_every_setting_and_whose_it_is():
     said = call("--help").output
+    assert call("-h").output == said
     assert "--learning-rate" in said and "Settings of ppo" in said and "Settings of grpo and ppo" in said
