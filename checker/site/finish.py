@@ -41,7 +41,7 @@ TEACHES, TEACHES_HEADING = "teaches", "What it teaches"
 OF_RESULT = 1000  # pixels that the picture in it is wide
 ENTRY, CURRENT_ENTRY = 'class="nav-link"', 'class="nav-link active"'  # of Quarto's contents
 QUARTOS_CONTENTS = re.compile(r'<nav id="TOC".*?<ul[^>]*>', re.DOTALL)
-END_OF_QUARTOS_CONTENTS = re.compile(r'(<nav id="TOC"(?:(?!</nav>).)*)(</ul>)', re.DOTALL)
+END_OF_QUARTOS_CONTENTS = re.compile(r'(<nav id="TOC"(?:(?!</nav>|<div).)*)(</ul>)', re.DOTALL)
 # What stands below the page's own text: the way to the pages before and after it, or the end.
 BEFORE_NEIGHBOURS = re.compile(r'<nav class="turn"|</main>')
 BELOW = "</header>"  # of the title, on a page of either engine

@@ -221,8 +221,12 @@ return [edge("#quarto-sidebar").left, innerWidth - edge("#quarto-margin-sidebar"
 
 @pytest.mark.parametrize("width", [390, 768])
 def test_contents_fold_above_the_page_where_there_is_no_room_beside_it(shown, pages, width):
-    """Catches a phone without a list of contents, and a drawer that cuts its titles."""
+    """Catches a phone without a list of contents, a drawer and a bar that cut titles, questions in no list."""
     listed = "return [...document.querySelectorAll('#TOC > ul a')].filter((link) => link.checkVisibility()).length;"
+    fits = """
+const title = document.querySelector(".quarto-secondary-nav .breadcrumb-item:last-child");
+return title.scrollWidth <= title.clientWidth + 1;
+"""
     cut = """
 document.querySelector(".quarto-btn-toggle").click();
 return new Promise((done) => setTimeout(() => done([...document.querySelectorAll("#quarto-sidebar .menu-text")]
@@ -234,8 +238,8 @@ return new Promise((done) => setTimeout(() => done([...document.querySelectorAll
         shown.show(url, width=width)
         assert shown.run(listed) == 0
         shown.run("document.querySelector('#toc-title button').click();")
-        assert shown.run(listed) > len(SECTIONS)
-        assert shown.run(cut) == []
+        assert shown.run(listed) == len(SECTIONS) + 2  # what it teaches, and the questions
+        assert shown.run(fits) and shown.run(cut) == []
 
 
 def test_a_picture_opens_at_its_own_size(shown, pages):
