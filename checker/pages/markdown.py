@@ -5,12 +5,13 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from checker.pages.formulas import formulas, outside_code
+from checker.pages.formulas import formulas, outside_code, unbroken
 from checker.pages.parts import Parts, without_places
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
 
 HEADING = re.compile(r"<h([1-6])(?: [^>]*)?>(.*?)</h[1-6]>", re.DOTALL)
 HEADING_TAG = re.compile(r"<(/?)h([1-6])\b")
+EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*</th>")
 LINES = re.compile(r"(<pre>(?:<span></span>)?)(.*)(</pre>)", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 REFERENCE = re.compile(r"(?<![\w@])@(fig-[\w-]{1,60})")
@@ -23,6 +24,12 @@ class Heading:
     anchor: str
     text: str
     level: int
+
+
+def polished(page: str) -> str:
+    """A finished page for who hears it, and for lines that break: headings without gaps, no heads of columns that say
+    nothing, formulas that keep their full stop."""
+    return unbroken(EMPTY_HEAD.sub(r"<td\1></td>", without_gaps(page)))
 
 
 def without_gaps(page: str) -> str:

@@ -11,8 +11,7 @@ from checker.checking.check import Report, check, unreadable
 from checker.pages import builtin, quarto
 from checker.pages.body import Body
 from checker.pages.card import card
-from checker.pages.formulas import unbroken
-from checker.pages.markdown import without_gaps
+from checker.pages.markdown import polished
 from checker.pages.templates import rendered, with_math_font
 from checker.points.fields import fields, without_a_check
 from checker.points.items import Item
@@ -145,7 +144,7 @@ def _page(
         by_hand=fields(asked, content),
         shown=shown,
     )
-    return with_math_font(unbroken(without_gaps(text))), body.note
+    return with_math_font(polished(text)), body.note
 
 
 def _engine(asked: str, path: Path) -> str:

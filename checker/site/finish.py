@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from checker.editions.colab import for_colab
 from checker.pages.card import card
-from checker.pages.formulas import unbroken
-from checker.pages.markdown import without_gaps
+from checker.pages.markdown import polished
 from checker.pages.templates import HERE, MATH_FONT, style, template, with_math_font
 from checker.reading.files import write_beside
 from checker.reading.layout import title_of
@@ -63,7 +62,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         if source == CHECK:
             text = _with_policy(text, checking.POLICY)
         text = linked(text, _entries(project, source, site, listed))
-        write_beside(page, with_math_font(unbroken(without_gaps(text)), _from(source, FILES / MATH_FONT)))
+        write_beside(page, with_math_font(polished(text), _from(source, FILES / MATH_FONT)))
     nowhere = folder / NOWHERE.with_suffix(".html")
     if nowhere.is_file():  # without links to words: it is shown at any address
         write_beside(nowhere, as_built_in(nowhere.read_text(encoding="utf-8")))

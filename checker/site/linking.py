@@ -37,10 +37,15 @@ def linked(page: str, entries: Iterable[Entry]) -> str:
         return page
     end = page.find("</main>", begin)
     end = len(page) if end < 0 else end
-    there = set(re.findall(r'<a\s[^>]*?href="([^"]*)"', page[begin:end]))
+    there = set(map(_place, re.findall(r'<a\s[^>]*?href="([^"]*)"', page[begin:end])))
     entries = list(entries)
-    waiting = [entry for entry in entries if entry.address and entry.address not in there]
+    waiting = [entry for entry in entries if entry.address and _place(entry.address) not in there]
     return page[:begin] + "".join(_pieces(page[begin:end], waiting, entries)) + page[end:]
+
+
+def _place(address: str) -> str:
+    """A page and a place on it, whatever folders lead there: Quarto writes `../docs/glossary.html#ratio` beside it."""
+    return address.rpartition("/")[2]
 
 
 def _pieces(content: str, waiting: list[Entry], entries: list[Entry]) -> Iterable[str]:

@@ -31,13 +31,17 @@ def test_the_nine_cells_are_headings_and_listed(page):
 
 
 def test_headings_go_down_one_level_at_a_time(good, save, tmp_path):
-    """Catches a third level right below the first, which whoever hears a page takes for a part that is missing."""
-    good["cells"][1]["source"] += "\n\n### Third\n\n##### Fifth\n\n### Again\n\n## Second\n\n`<h5>`"
+    """Catches a third level right below the first, which whoever hears a page takes for a part that is missing, and
+    an empty corner of a table that is said to be the head of a column.
+    """
+    good["cells"][1]["source"] += (
+        "\n\n### Third\n\n##### Fifth\n\n### Again\n\n## Second\n\n`<h5>`\n\n| | a |\n|---|---|\n| b | c |"
+    )
     text = render(save(good), tmp_path / "out", "builtin").read_text()
     levels = dict(re.findall(r"<h\d[^>]*>(Third|Fifth|Again|Second)</h(\d)>", text))
     assert levels == {"Third": "3", "Fifth": "4", "Again": "3", "Second": "3"}
     assert all(f"<h{level}" in re.search(f"<h[^<]*>{name}<", text)[0] for name, level in levels.items())
-    assert "&lt;h5&gt;" in text
+    assert "&lt;h5&gt;" in text and "<th></th>" not in text and re.search(r"<td></td>\s*<th>a</th>", text)
 
 
 def test_a_label_in_bold_is_a_heading_too_and_stands_there_once(good, save, tmp_path):
