@@ -13,7 +13,6 @@ from pathlib import Path
 
 from checker.checking.terminal import UNREADABLE, complain
 from checker.commands import app, names
-from checker.reading.text import one_line
 
 
 def main() -> None:
@@ -27,9 +26,11 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments and arguments[0] in bootstrap.COMMANDS:
         sys.exit(bootstrap.main(arguments))
-    if arguments and arguments[0] not in (*names(), "--help", "-h", "--version"):
-        if meant := _meant(arguments[0]):
-            complain(f"There is no command {one_line(arguments[0])}, and no such file. Did you mean {meant}?")
+    if arguments[:1] == ["help"] and not Path("help").exists():
+        sys.argv[1:] = [*arguments[1:2], "--help"]
+    elif arguments and arguments[0] not in (*names(), "--help", "-h", "--version"):
+        if _is_no_file(arguments[0]):
+            complain(f"There is no command {arguments[0]}, and no such file. {_meant(arguments[0])}")
             sys.exit(UNREADABLE)
         sys.argv.insert(1, "check")
     try:
@@ -39,11 +40,16 @@ def main() -> None:
         sys.exit(UNREADABLE)
 
 
+def _is_no_file(word: str) -> bool:
+    """True for a word that is no file's name and names none."""
+    return word.isalpha() and not Path(word).exists()
+
+
 def _meant(word: str) -> str:
-    """The command that a word resembles which names no file; "" for none."""
-    if not word.isalpha() or Path(word).exists():
-        return ""
-    return next(iter(difflib.get_close_matches(word.lower(), names(), 1)), "")
+    """A sentence on the command that a word resembles, or on where all of them stand."""
+    known = [*names(), "--version"]
+    alike = difflib.get_close_matches(word.lower(), known, 1)
+    return f"Did you mean {alike[0]}?" if alike else "`checker --help` lists the commands."
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from checker.checking.check import Report
 from checker.checking.formats import as_gradescope, as_json
 from checker.checking.ignored import silenced
 from checker.checking.summary import account, summarise
-from checker.checking.terminal import FAIL, UNREADABLE, complain, row, show
-from checker.commands.options import Ignored, MaxOutput
+from checker.checking.terminal import FAIL, UNREADABLE, row, show
+from checker.commands.options import Ignored, MaxOutput, nothing_found
 from checker.reading import inventory
 from checker.reading.convert import MAX_OUTPUT
 
@@ -27,7 +27,9 @@ class Format(StrEnum):
 
 
 def check_command(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Notebooks, folders, zips, or converted .md and .txt files.", readable=False)
+    ],
     ignore: Ignored = (),
     format: Annotated[Format, typer.Option(help="How to say it.")] = Format.text,
     max_output: MaxOutput = MAX_OUTPUT,
@@ -45,17 +47,15 @@ def check_command(
                 show(report, console, verbose)
             elif format is Format.text:
                 console.print(row(report))
-    if not reports:
-        complain(
-            f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder that holds some."
-        )
     if format is not Format.text:
         _print(reports, found, format)
     elif several:
         summarise(reports, found, console, verbose)
     else:
         account(found, console, verbose)
-    raise typer.Exit(exit_status(reports) if reports else UNREADABLE)
+    if not reports:
+        nothing_found(paths)
+    raise typer.Exit(exit_status(reports))
 
 
 def _print(reports: list[Report], found: inventory.Inventory, format: Format) -> None:

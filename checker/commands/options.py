@@ -1,7 +1,9 @@
 """The parts that several commands share: options, and the steps around them."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -21,6 +23,12 @@ class Engine(StrEnum):
 Engines = Annotated[
     Engine, typer.Option(help="auto: Quarto, where it is installed, for the notebooks of this course; else built in.")
 ]
+
+
+def nothing_found(paths: Sequence[Path]) -> NoReturn:
+    """Ends a command that found no notebook."""
+    complain(f"There is no notebook in {', '.join(map(str, paths))}: give .ipynb files, or a folder or a zip of them.")
+    raise typer.Exit(UNREADABLE)
 
 
 def in_a_clone() -> None:

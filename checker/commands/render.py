@@ -11,14 +11,14 @@ from rich.console import Console
 from checker.checking.ignored import silenced
 from checker.checking.summary import account
 from checker.checking.terminal import UNREADABLE, complain, remark
-from checker.commands.options import Engine, Engines, Ignored
+from checker.commands.options import Engine, Engines, Ignored, nothing_found
 from checker.reading import inventory
 from checker.reading.notebook import Unreadable
 from checker.reading.text import one_line
 
 
 def render_command(
-    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.")],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.", readable=False)],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
     engine: Engines = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
@@ -45,8 +45,10 @@ def render_command(
     except Unreadable as error:
         complain(str(error))
         raise typer.Exit(UNREADABLE) from None
-    if len(rows) > 1 or any(not path.is_file() or path.suffix.lower() == ".zip" for path in paths):
+    if len(rows) > 1 or (rows and any(path.is_dir() or path.suffix.lower() == ".zip" for path in paths)):
         write_beside(output / INDEX, index(rows))
         print(one_line(str(output / INDEX)))
     account(found, Console(stderr=True, highlight=False, soft_wrap=True))
+    if not rows:
+        nothing_found(paths)
     raise typer.Exit(UNREADABLE if any(report.status == "unreadable" for report, _ in rows) else 0)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from checker.checking.summary import account
 from checker.checking.terminal import UNREADABLE, complain
-from checker.commands.options import Engine, Engines
+from checker.commands.options import Engine, Engines, nothing_found
 from checker.reading import inventory
 
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
@@ -30,7 +30,10 @@ HELP = (
 def report_command(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Notebooks, folders, or a zip of notebooks, that you trust: what is in them is executed."),
+        typer.Argument(
+            help="Notebooks, folders, or a zip of notebooks, that you trust: what is in them is executed.",
+            readable=False,
+        ),
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", "--out", help="The folder for the executed copy and the page.")
@@ -69,8 +72,8 @@ def report_command(
         status = run_all(entries, output, console, **asked)
     account(found, console)
     if not entries:
-        complain(f"No notebooks were found in {', '.join(map(str, paths))}. Give .ipynb files or a folder of them.")
-    raise typer.Exit(status if entries else UNREADABLE)
+        nothing_found(paths)
+    raise typer.Exit(status)
 
 
 def _under_its_name(entry: inventory.Entry, folder: Path) -> inventory.Entry:

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import tempfile
 import unicodedata
 import uuid
 from pathlib import Path
@@ -31,6 +32,16 @@ def write_beside(path: Path, content: str | bytes) -> None:
         _replace(target, written, mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """OSError, which names the folder, where no file can be written into it, or it cannot be made. It is not made."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 def folded(path: Path) -> str:

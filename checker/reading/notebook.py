@@ -126,7 +126,9 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        if stat.S_ISDIR(status.st_mode):
+            raise Unreadable("This is a folder. Give the notebook in it.")
+        if not stat.S_ISREG(status.st_mode):
             raise Unreadable("This is a device or a pipe, not a file. Give the notebook itself.")
         if status.st_size > MAX_FILE_BYTES:
             raise Unreadable(
@@ -134,6 +136,8 @@ def read_bytes(path: Path) -> bytes:
                 " Restart & Clear Output), run again with less printed, and save."
             )
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise Unreadable("There is no such file.") from error
     except OSError as error:
         raise Unreadable(f"The file cannot be opened: {error.strerror or error}.") from error
 
@@ -150,7 +154,7 @@ def _decoded(data: bytes) -> dict:
         ) from error
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype", "<html")):
-        raise Unreadable("This is a web page saved under a notebook's name. Download the .ipynb file itself.")
+        raise Unreadable("This is a web page and no notebook. Download or give the .ipynb file itself.")
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -169,7 +173,7 @@ def _decoded(data: bytes) -> dict:
 
 
 def _upgraded(content: object) -> dict:
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or not content.keys() & {"nbformat", "cells", "worksheets"}:
         raise Unreadable("The file is JSON, but not a notebook. Hand in the .ipynb file that Jupyter saves.")
     major = content.get("nbformat")
     if major == 4 and isinstance(content.get("cells"), list):
@@ -187,7 +191,8 @@ def _upgraded(content: object) -> dict:
         except Exception as error:
             raise Unreadable(f"A notebook of format 3 that cannot be brought to format 4 ({error}).") from error
     found = f"says it has format {major!r}" if "nbformat" in content else "does not say which notebook format it has"
-    raise Unreadable(f"The file {found} and has no list of cells; expected a notebook of format 3 or 4.")
+    lacks = "" if isinstance(content.get("cells"), list) else " and has no list of cells"
+    raise Unreadable(f"The file {found}{lacks}; expected a notebook of format 3 or 4. Save it again in Jupyter.")
 
 
 def _with_cells(content: dict) -> dict:

@@ -1,8 +1,11 @@
 """Executing a notebook from top to bottom in a kernel, and keeping of its outputs what is worth keeping."""
 
+import asyncio
 import json
 import re
+import signal
 from collections.abc import Callable
+from contextlib import asynccontextmanager, suppress
 
 import nbformat
 from jupyter_client.manager import AsyncKernelManager
@@ -11,9 +14,11 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 from checker.reading.convert import plain
 from checker.reading.layout import place_in
-from checker.reading.notebook import notebook_of
+from checker.reading.notebook import joined, notebook_of
+from checker.reading.text import one_line
 
 CELL_TIME_LIMIT = 1800  # seconds; a worked notebook needs about 120 in all
+MOST_OF_AN_ERROR = 1_000  # characters that are told of an error's own words; the page has all of them
 WIDGET = "application/vnd.jupyter.widget-view+json"  # an output that only a browser with a kernel can show
 
 
@@ -24,6 +29,21 @@ class ShowingClient(NotebookClient):
     """
 
     live: Callable[[str], None] = staticmethod(lambda text: None)
+    interrupted = False
+
+    @asynccontextmanager
+    async def async_setup_kernel(self, **options):
+        """With a Ctrl-C that cancels the run. nbclient's own would end the kernel a second time beside its end."""
+        running = asyncio.current_task()
+
+        def interrupt() -> None:
+            self.interrupted = True
+            running.cancel()
+
+        async with super().async_setup_kernel(**options):
+            with suppress(RuntimeError):  # there are no handlers on Windows, where Ctrl-C is an exception at once
+                asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+            yield
 
     def output(self, outs, msg, display_id, cell_index):
         content = msg["content"]
@@ -52,11 +72,8 @@ def execute(
     Raises:
         KeyboardInterrupt: Ctrl-C.
     """
-    notebook = nbformat.reads(json.dumps(content), as_version=4)
+    notebook = nbformat.reads(json.dumps(_complete(content)), as_version=4)
     code_cells = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    for index in code_cells:
-        notebook.cells[index].outputs = []
-        notebook.cells[index].execution_count = None
 
     def announce(cell, cell_index):
         if cell_index in code_cells:
@@ -75,6 +92,31 @@ def execute(
     return nbformat.writes(_cleaned(notebook)) + "\n", error
 
 
+def _complete(content: dict) -> dict:
+    """The notebook's JSON with all that nbformat asks for and other programs leave out, and without outputs."""
+    minor = content.get("nbformat_minor")
+    minor = minor if isinstance(minor, int) else 5
+    cells = [_complete_cell(cell, f"cell-{number}", minor >= 5) for number, cell in enumerate(content["cells"])]
+    return content | {"nbformat_minor": minor, "cells": cells, "metadata": _dict_or_empty(content.get("metadata"))}
+
+
+def _complete_cell(cell: dict, name: str, with_id: bool) -> dict:
+    """One cell so. A kind that nobody knows is raw; `name` is the id of a cell that has none."""
+    kind = cell.get("cell_type")
+    complete = cell | {
+        "cell_type": kind if kind in ("code", "markdown") else "raw",
+        "metadata": _dict_or_empty(cell.get("metadata")),
+        "source": joined(cell.get("source")),
+    }
+    if with_id:
+        complete.setdefault("id", name)
+    return complete | {"outputs": [], "execution_count": None} if kind == "code" else complete
+
+
+def _dict_or_empty(value: object) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
 def _run(client: ShowingClient) -> str:
     """Execute all cells, and end the kernel; a sentence on what stopped them, "" when nothing did."""
     try:
@@ -83,12 +125,17 @@ def _run(client: ShowingClient) -> str:
         return _what_stopped(client.nb)
     except CellTimeoutError:
         return f"A cell ran for more than {CELL_TIME_LIMIT // 60} minutes and was stopped."
-    except DeadKernelError:
+    except DeadKernelError:  # which nbclient takes a run for that was cancelled in a cell
+        if client.interrupted:
+            raise KeyboardInterrupt from None
         return "The kernel died. Most often the machine ran out of memory: try a smaller model or batch."
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
     except AssertionError:
         if client.km is not None:
             raise
-        raise KeyboardInterrupt from None  # nbclient caught the signal, ended the kernel, and then stumbled over that
+        # The signal came before the first cell: nbclient caught it, ended the kernel, and then stumbled over that.
+        raise KeyboardInterrupt from None
     return ""
 
 
@@ -104,7 +151,12 @@ def _what_stopped(notebook: nbformat.NotebookNode) -> str:
         for output in cell.get("outputs", []):
             if output.output_type == "error":
                 cell_named = place_in(notebook_of(notebook), index)
-                return f"{cell_named} stopped with {output.ename}: {output.evalue}{_where(output.traceback)}"
+                if output.ename == "StdinNotImplementedError":
+                    return (
+                        f"{cell_named} asks for input, and here is nobody who types it: write the value into the cell."
+                    )
+                said = one_line(f"{output.ename}: {output.evalue}")[:MOST_OF_AN_ERROR]
+                return f"{cell_named} stopped with {said}{_where(output.traceback)}"
     return "A cell stopped with an error."
 
 

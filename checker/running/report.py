@@ -27,12 +27,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from checker.checking.check import Report, check
-from checker.checking.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, many, show
+from checker.checking.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, complain, many, show
 from checker.outputs.claims import MEASURES, NOT_SHOWN
 from checker.outputs.drift import drifted
 from checker.pages.rendering import render
 from checker.reading.convert import to_markdown
-from checker.reading.files import folded, write_beside
+from checker.reading.files import folded, refuse_unwritable, write_beside
 from checker.reading.inventory import Entry
 from checker.reading.layout import SPECS
 from checker.reading.notebook import Unreadable, notebook_of, parse, read
@@ -103,12 +103,17 @@ def run(
 
     Raises:
         Unreadable: the file is not a notebook.
+        OSError: what it is to write cannot be written; it names the folder, and nothing was run.
         KeyboardInterrupt: Ctrl-C; nothing was saved.
     """
     start = time.perf_counter()
     name = name or str(path)
-    console.print(f"[bold]{escape(name)}[/bold]")
     content = parse(path)
+    # Before it runs and not after its minutes.
+    refuse_unwritable(folder)
+    if in_place:
+        refuse_unwritable(path.parent)
+    console.print(f"[bold]{escape(name)}[/bold]")
     saved_notebook = notebook_of(content, path)
     bar = LiveLine(console)
 
@@ -184,7 +189,7 @@ def run_all(
             place = _free(folder / entry.inside.parent, entry.file.stem, taken)
             result = run(entry.file, place, console, name=entry.name, in_place=in_place, engine=engine)
         except Unreadable as error:
-            console.print(f"[red]error[/red]  {name}: {escape(str(error))}")
+            complain(f"{one_line(entry.name)}: {error}")
             status = UNREADABLE
             continue
         except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """A student's own copy of a blank edition, in `work/`, which git leaves alone. Standard library alone."""
 
+import difflib
 import json
 import os
 import re
@@ -36,7 +37,9 @@ def start(name: str, folder: Path, work: Path) -> Path:
     known = editions(folder)
     wanted = Path(name).stem.lower()
     if wanted not in known:
-        raise StartError(f"There is no notebook {name}. There are {', '.join(known)}.")
+        alike = difflib.get_close_matches(wanted, known, 1)
+        meant = f"Did you mean {alike[0]}?" if alike else f"There are {', '.join(known)}."
+        raise StartError(f"There is no notebook {name}. {meant}")
     edition = folder / f"{wanted}.ipynb"
     copy = work / edition.name
     if copy.exists():

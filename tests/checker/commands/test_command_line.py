@@ -1,6 +1,7 @@
 """The command line: the text it prints, the places of its files, its exit status."""
 
 import json
+import os
 import re
 import tomllib
 import zipfile
@@ -47,8 +48,19 @@ def test_json_is_for_programs(good, save):
 
 
 def test_a_folder_without_notebooks_is_said(tmp_path):
-    done = checker(tmp_path)
-    assert done.returncode == 2 and "No notebooks were found" in done.stderr
+    for command in ("check", "render", "report"):
+        done = checker(command, ".", cwd=tmp_path)
+        assert done.returncode == 2 and "There is no notebook in .: give" in done.stderr
+    assert not list(tmp_path.iterdir()), "a page that lists nothing was made"
+
+
+def test_one_file_that_may_not_be_read_does_not_stop_the_rest(good, save, tmp_path, monkeypatch):
+    """Catches a command line that looks at its arguments before it looks at the notebooks, and refuses them all."""
+    save(good, "a.ipynb")
+    closed = save(good, "b.ipynb")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != closed)  # root may read everything
+    done = checker("a.ipynb", "b.ipynb", cwd=tmp_path)
+    assert "2 of 2 notebooks pass" in done.stdout
 
 
 def test_convert_writes_what_it_prints_and_never_over_the_notebook(good, save, tmp_path):
@@ -273,6 +285,30 @@ def test_a_misspelt_command_is_guessed(tmp_path):
     assert done.returncode == 2 and "Did you mean check?" in done.stderr
     (tmp_path / "chek").mkdir()
     assert "Did you mean" not in checker("chek", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["nope"], "There is no command nope, and no such file. `checker --help` lists the commands."),
+        (["version"], "Did you mean --version?"),
+        (["render", "nope.ipynb"], "nope.ipynb: There is no such file."),
+        (["report", "nope.ipynb"], "nope.ipynb: There is no such file."),
+        (["convert", "."], ".: This is a folder. Give the notebook in it."),
+        (["assign", "nope.ipynb"], "nope.ipynb: There is no such file."),
+        (["start", "dotz"], "Did you mean dots?"),
+    ],
+)
+def test_what_is_not_there_is_told_on_stderr_and_nothing_is_made(arguments, said, tmp_path):
+    """Catches an index of no pages, and an error among the results where no program looks for it."""
+    done = checker(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr and "error" not in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_is_a_command_too():
+    assert "--require-claim" in checker("help", "report").stdout
+    assert checker("help").stdout == checker("--help").stdout
 
 
 def test_help_names_the_choices():

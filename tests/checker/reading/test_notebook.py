@@ -22,7 +22,9 @@ from checker.reading.notebook import CHECK_RECORD, MAX_TEXT, Cell, Notebook, Out
         ('{"cells": [', "not valid JSON (line 1)"),
         ('{\n<<<<<<< HEAD\n"cells": []\n=======\n}\n>>>>>>> theirs', "Line 2 is a merge-conflict marker"),
         ("[]", "not a notebook"),
-        ("{}", "The file does not say which notebook format it has and has no list of cells"),
+        ('{"name": "package"}', "The file is JSON, but not a notebook"),
+        ('{"cells": []}', "The file does not say which notebook format it has; expected"),
+        ('{"nbformat": 5, "cells": []}', "The file says it has format 5; expected"),
         ('{"nbformat": 2, "worksheets": []}', "format 2"),
         ('{"nbformat": 4, "cells": {}}', "no list of cells"),
         ('{"nbformat": 4, "cells": [3]}', "What stands at place 1 of the file is not a cell but int"),
@@ -46,7 +48,7 @@ def test_wrong_encoding_and_missing_files(tmp_path):
     path.write_bytes('{"cells": "é"}'.encode("latin-1"))
     with pytest.raises(Unreadable, match="not UTF-8"):
         read(path)
-    with pytest.raises(Unreadable, match="cannot be opened: No such file"):
+    with pytest.raises(Unreadable, match="There is no such file"):
         read(tmp_path / "missing.ipynb")
     assert check(tmp_path / "missing.ipynb").status == "unreadable"
 
@@ -164,7 +166,7 @@ def test_a_program_a_folder_and_a_device_are_no_notebooks(tmp_path):
     program.write_text("{}")
     for path, said in (
         (program, "This is a Python program"),
-        (tmp_path, "cannot be opened: Is a directory"),
+        (tmp_path, "This is a folder. Give the notebook in it."),
         (Path("/dev/null"), "This is a device or a pipe"),
     ):
         with pytest.raises(Unreadable, match=said):

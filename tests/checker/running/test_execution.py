@@ -110,3 +110,33 @@ def test_a_run_begins_without_old_outputs_and_announces_code_alone(monkeypatch):
     assert [(cell.outputs, cell.execution_count) for cell in found.cells if cell.cell_type == "code"] == [
         ([], None)
     ] * 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("minor", [4, 5, None, "5"])
+def test_what_other_programs_leave_out_of_a_notebook_is_put_in(minor, monkeypatch, caplog):
+    """Catches a traceback of nbformat's about a notebook that a program or a text editor wrote."""
+    monkeypatch.setattr(execution, "_run", lambda client: "")
+    cells = [
+        {"cell_type": "code", "source": "1"},
+        {"cell_type": "markdown", "source": ["a\n", "b"], "metadata": []},
+        {"cell_type": "heading", "source": 3},
+    ]
+    content = {"cells": cells, "nbformat": 4, "metadata": []} | ({"nbformat_minor": minor} if minor else {})
+    text, _ = execution.execute(content, None, print, print)
+    found = nbformat.reads(text, as_version=4)
+    nbformat.validate(found)
+    assert [(cell.cell_type, cell.source) for cell in found.cells] == [("code", "1"), ("markdown", "a\nb"), ("raw", "")]
+    assert not caplog.records, "nbformat complains to the log"
+
+
+def test_an_error_is_told_on_one_line_of_bearable_length():
+    """Catches a message of a million characters on a screen, and a second line that looks like a result of the run."""
+
+    def said(name, words):
+        cell = new_code_cell("# Cell 5: Step", outputs=[new_output("error", ename=name, evalue=words, traceback=[])])
+        return _what_stopped(new_notebook(cells=[cell]))
+
+    assert said("ValueError", "a\nb\x1b[2J") == "Cell 5: Step stopped with ValueError: a b\ufffd[2J"
+    assert len(said("ValueError", "x" * 1_000_000)) < 1_100
+    assert said("StdinNotImplementedError", "raw_input was called").startswith("Cell 5: Step asks for input, and here")

@@ -1,5 +1,6 @@
 """`checker report` on small notebooks, with a real kernel."""
 
+import errno
 import functools
 import json
 import os
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 from checker.__main__ import app
 from checker.checking.terminal import many
+from checker.running import report as running_report
 from checker.running.kernel import fresh_kernel
 from checker.running.report import _free, run
 from tests.checker.command_line import checker
@@ -180,7 +182,31 @@ def test_a_zip_is_not_written_to(notebook, tmp_path):
 
 def test_a_folder_without_a_notebook_is_said(tmp_path):
     done = checker("report", tmp_path, cwd=tmp_path)
-    assert done.returncode == 2 and "No notebooks were found" in done.stderr
+    assert done.returncode == 2 and "There is no notebook in" in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--in-place"]])
+def test_what_cannot_be_written_is_told_before_minutes_of_running(options, notebook, tmp_path, monkeypatch):
+    """Catches a run whose results are lost at its end, in a folder that belongs to somebody else."""
+    monkeypatch.setattr(running_report, "fresh_kernel", lambda folder: pytest.fail("it was run"))
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    done = checker("report", notebook(), "-o", taken)
+    assert done.returncode == 2 and f"{taken} cannot be written" in done.stderr
+    if options:  # root may write everywhere, so the folder is said to be closed
+        monkeypatch.setattr(running_report, "refuse_unwritable", closed_but(tmp_path / "build"))
+        done = checker("report", *options, notebook(), "-o", tmp_path / "build")
+        assert done.returncode == 2 and "a folder cannot be written: Read-only" in done.stderr
+
+
+def closed_but(open_folder):
+    """In the place of `refuse_unwritable`: every other folder is read-only."""
+
+    def refuse(folder):
+        if folder != open_folder:
+            raise OSError(errno.EROFS, "Read-only file system", str(folder))
+
+    return refuse
 
 
 def test_a_program_is_no_notebook(tmp_path):

@@ -175,8 +175,10 @@ def test_start_never_overwrites_what_is_begun(course, capsys):
 
 
 def test_start_names_the_notebooks_there_are(course, capsys):
+    assert bootstrap.main(["start", "chess"]) == 2
+    assert "There is no notebook chess. There are dots." in capsys.readouterr().err
     assert bootstrap.main(["start", "dot"]) == 2
-    assert "There is no notebook dot. There are dots." in capsys.readouterr().err
+    assert "There is no notebook dot. Did you mean dots?" in capsys.readouterr().err
     assert not bootstrap.WORK.exists()
 
 
