@@ -201,6 +201,40 @@ def test_the_words_of_an_environment_are_not_learnt(tokenizer):
     assert ours.weight(experience) == mask.sum()
 
 
+class Listens:
+    """A game that says nothing."""
+
+    def __init__(self, row, seed):
+        self.prompt = row["prompt"]
+        self.done = False
+
+    def say(self, text):
+        return ""
+
+
+def test_training_hands_on_what_answers_and_what_is_allowed(tokenizer):
+    """Catches a constraint, an environment or its factory that is dropped on its way into the training."""
+    words = ["a", "ab", "bb", "ccc", "dd", "e"]
+
+    def seen_with(**option):
+        seen = {}
+
+        def reward(prompts, completions, **columns):
+            seen.update(columns, completions=completions)
+            return length(prompts, completions)
+
+        config = replace(CONFIG, steps=1, max_new_tokens=4)
+        model, teacher = tiny_llama().eval(), tiny_llama(1).eval()
+        train(model, tokenizer, ROWS, reward, config, teacher=teacher, progress=False, **option)
+        return seen
+
+    assert set(seen_with(constraint=answer_trie(tokenizer, words))["completions"]) <= set(words)
+    answered = [text for text in seen_with(environment=lambda text: "jjj")["completions"] if text]
+    assert answered and all(text[1:] == "jjj" for text in answered)
+    games = seen_with(environment_factory=Listens)["environments"]
+    assert sorted(game.prompt for game in games) == sorted(row["prompt"] for row in ROWS for _ in range(3))
+
+
 def plain_divergences(ours, experience, row):
     """The reverse KL of each token of one completion, by the definition, and which of them the policy drew."""
     count = int(experience.rollout.lengths[row])

@@ -133,12 +133,16 @@ def test_log_probabilities_are_those_of_a_full_pass_and_the_guard_trusts_them(mo
 
 
 def test_the_dice_are_of_seed_step_and_place_alone(model, tokenizer, rollout):
-    """Catches dice that depend on the other rows, on the order of calls or on numpy's own generator."""
+    """Catches dice that depend on the other rows, on the order of calls or on numpy's own generator, or are each step's."""
     np.random.seed(9)
     dice = [game.die for game in rollout.environments]
     assert all(dice[row] == dice[row - row % 6] for row in range(len(dice))), "a group has one seed"
     part = draw(model, tokenizer, [ROWS[3], ROWS[1]], places=[3, 1])
     assert played(part) == played(rollout)[18:24] + played(rollout)[6:12]
+    later = draw(model, tokenizer, step=2)
+    assert [game.die for game in later.environments[::6]] == [
+        Dice(row, game_seed(1, 2, i)).die for i, row in enumerate(ROWS)
+    ]
     seeds = {game_seed(seed, step, place) for seed in (0, 1) for step in (0, 1, 2**64 - 1) for place in (0, 1)}
     assert len(seeds) == 12 and all(0 <= seed < 2**63 for seed in seeds)
 
