@@ -792,7 +792,7 @@ def test_rows_are_taken_in_their_order(monkeypatch):
     taken = []
     monkeypatch.setattr(grpo, "collect", lambda model, tokenizer, rows, *_, step, **options: taken.append((step, rows)))
     config = replace(what_rl_adds.AT_3E_4, prompts_per_step=2)
-    algorithm = what_rl_adds.InOrder(object(), None, [], config, ordered=list("abcdef"))
+    algorithm = what_rl_adds.InOrder(torch.nn.Module(), None, countdown.reward, config, ordered=list("abcdef"))
     for step in (0, 2):
         algorithm.collect(["drawn", "by the loop"], step)
     assert taken == [(0, ["a", "b"]), (2, ["e", "f"])]
