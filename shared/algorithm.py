@@ -161,14 +161,6 @@ class TrainingConfig:
             )
 
 
-def require_model(model: object, what: str = "model") -> None:
-    """ValueError for a name in a model's place, or a tokenizer."""
-    if not isinstance(model, nn.Module):
-        raise ValueError(
-            f"The {what} is of the type {type(model).__name__}; give the first of what load_policy returns."
-        )
-
-
 def require_config(config: object, kind: type[TrainingConfig]) -> None:
     """ValueError for a dict in the place of settings, a class, or the settings of another algorithm."""
     if not isinstance(config, kind):

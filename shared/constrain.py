@@ -110,12 +110,14 @@ def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = No
     """Build the trie of `answers`, each exactly as it follows the prompt (usually with a leading space).
 
     Raises:
-        ValueError: no answers, an empty answer, two answers with the same tokens, an answer that contains the
+        ValueError: no answers or one text in their place, an empty answer, two answers with the same tokens, an answer that contains the
             EOS token, or a tokenizer without EOS.
     """
     eos = tokenizer.eos_token_id if eos_token_id is None else eos_token_id
     if eos is None:
         raise ValueError("The tokenizer has no EOS token, so an answer could never end. Give eos_token_id.")
+    if isinstance(answers, str):
+        raise ValueError(f"The answers are one text, {answers!r}, whose letters are not meant: give a list.")
     if not answers:
         raise ValueError("answers is empty: at least one allowed answer is needed.")
     children: list[dict[int, int]] = [{}]

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_model, require_positive
+from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.processes import ALL_ROWS, Share
@@ -20,7 +20,7 @@ from shared.environment import Environment, EnvironmentFactory
 from shared.guard import GuardReport, verify
 from shared.kl import k1
 from shared.logps import completion_logps
-from shared.models import reference_model
+from shared.models import reference_model, require_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
 from shared.rollout_record import length_metrics

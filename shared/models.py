@@ -67,6 +67,14 @@ def _checked_device(asked: torch.device | str) -> torch.device:
     return device
 
 
+def _dtype_of(name: torch.dtype | str) -> torch.dtype:
+    """The type of numbers of this name. ValueError when there is none, or its numbers are whole."""
+    dtype = getattr(torch, name, None) if isinstance(name, str) else name
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ValueError(f"There is no dtype {name!r} of weights: choose float32, bfloat16 or float16.")
+    return dtype
+
+
 def model_name(name: str | os.PathLike | None = None) -> str:
     """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model's folder."""
     return str(name or os.environ.get("COURSE_MODEL") or COURSE_MODEL)
@@ -77,7 +85,7 @@ def load_policy(
     *,
     revision: str | None = None,
     device: torch.device | str | None = None,
-    dtype: torch.dtype = torch.float32,
+    dtype: torch.dtype | str = torch.float32,
     lora: bool | dict = False,
     load_in_4bit: bool = False,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -88,7 +96,7 @@ def load_policy(
             the model they belong to, with them on it.
         revision: a branch, tag or commit of the hub; default the newest.
         device: default `best_device()`.
-        dtype: of the weights; AdamW with small learning rates wants float32.
+        dtype: of the weights, or its name; AdamW with small learning rates wants float32.
         lora: True for LoRA adapters with `LORA_DEFAULTS`, or a dict of `peft.LoraConfig` arguments over them.
         load_in_4bit: NF4 weights (QLoRA) through bitsandbytes; only makes sense with adapters.
 
@@ -96,14 +104,15 @@ def load_policy(
         The model, whose `loaded_from` says what it came from (`Origin`), and the tokenizer.
 
     Raises:
-        ValueError: the model cannot be had or does not fit, the device does not exist, or 4-bit without adapters.
+        ValueError: the model cannot be had or does not fit, the device or the dtype does not exist, or 4-bit without
+            adapters.
     """
     source = hub.find(*name_and_revision(name, revision))
     if load_in_4bit and not (lora or source.adapters):
         raise ValueError("4-bit weights cannot be trained: give lora=True with load_in_4bit=True.")
     if source.adapters and isinstance(lora, dict):
         raise ValueError(f"{source.name!r} has adapters already, with their own settings: give lora=True or nothing.")
-    place = Placement(best_device() if device is None else _checked_device(device), dtype, load_in_4bit)
+    place = Placement(best_device() if device is None else _checked_device(device), _dtype_of(dtype), load_in_4bit)
     tokenizer = _load_tokenizer(source)
     if source.adapters:
         return _load_adapters(source, place).eval(), tokenizer
@@ -267,6 +276,14 @@ def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -
         raise ValueError("There is no reference: give frozen_copy(model) made before training, or train with LoRA.")
     with nullcontext() if reference is not None else model.disable_adapter():
         yield model if reference is None else reference
+
+
+def require_model(model: object, what: str = "model") -> None:
+    """ValueError for a name in a model's place, or a tokenizer."""
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError(
+            f"The {what} is of the type {type(model).__name__}; give the first of what load_policy returns."
+        )
 
 
 def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:

@@ -302,6 +302,8 @@ def train(
     `options` are `evaluate`, `checkpoint_path`, `on_step`, `on_rollout` and `progress`, see `shared.training.train`,
     which also says what is raised.
     """
+    if not isinstance(policy, ActorCritic):
+        raise ValueError("PPO trains a model with a value head: give ActorCritic(model).")
     algorithm = PPO(
         policy,
         tokenizer,

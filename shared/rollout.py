@@ -53,7 +53,7 @@ from shared.engine.modes import eval_mode
 from shared.engine.positions import check_room
 from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampling_logits
 from shared.environment import Environment, EnvironmentFactory, Game, answer_tokens, game_tokens, make_games
-from shared.models import eos_token_ids
+from shared.models import eos_token_ids, require_model
 from shared.rollout_record import Rollout, length_mask, padded
 
 
@@ -208,6 +208,7 @@ def sample(
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
 
+    require_model(model)
     C = sampling.max_new_tokens
     eos = set(eos_token_ids(model, tokenizer))
     encoded = read_prompts(tokenizer, prompts)
@@ -267,10 +268,12 @@ def sample(
 def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
     """Token ids and mask of the prompts, (N, P) each, padded on the left whatever the tokenizer's own setting.
 
-    Raises ValueError for no prompts or one without tokens.
+    Raises ValueError for no prompts, for what is no list of texts, and for a prompt without tokens.
     """
     if not len(prompts):
         raise ValueError("There are no prompts to sample from.")
+    if isinstance(prompts, str) or not all(isinstance(prompt, str) for prompt in prompts):
+        raise ValueError("The prompts are no list of texts: one prompt is given as [prompt].")
     rows = tokenizer(list(prompts))["input_ids"]
     for prompt, ids in zip(prompts, rows):
         if not ids:

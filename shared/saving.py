@@ -18,6 +18,7 @@ import yaml
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from shared.engine.files import refuse_unwritable
 from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE, Origin, without_bars
 
 RECORD = "policy.json"
@@ -64,7 +65,8 @@ def save_policy(
         print(f"The policy that was saved in {folder} is replaced.")
     # Process numbers keep two that save at once apart.
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    beside.mkdir(parents=True)
+    refuse_unwritable(folder)
+    beside.mkdir()
     try:
         with without_bars():
             _write(beside, model, tokenizer, record, folder.name, weights)

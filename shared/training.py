@@ -54,7 +54,6 @@ from shared.algorithm import (
     TrainingBatch,
     TrainingConfig,
     require_config,
-    require_model,
     trained_parameters,
 )
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
@@ -63,6 +62,7 @@ from shared.engine.precision import autocast
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_interrupted
+from shared.models import require_model
 from shared.progress import above_the_bar, log_line, silence
 from shared.rows import check_rows
 

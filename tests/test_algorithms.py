@@ -172,3 +172,8 @@ def test_an_argument_of_another_kind_is_named(wrong, words, tokenizer):
     """Catches Python's AttributeError about something that the caller never wrote."""
     with pytest.raises(ValueError, match=words):
         run(**({"model": tiny_llama(), "tokenizer": tokenizer} | wrong))
+
+
+def test_ppo_asks_for_a_value_head(tokenizer):
+    with pytest.raises(ValueError, match=r"give ActorCritic\(model\)"):
+        ppo.train(tiny_llama(), None, tokenizer, ROWS, first_letter, PPOConfig(), progress=False)

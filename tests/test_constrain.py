@@ -94,7 +94,8 @@ def test_answers_are_read_without_the_tokenizers_own_tokens():
 
 
 @pytest.mark.parametrize(
-    "answers, words", [([], "empty"), ([""], "'' has no tokens"), (["a", "a"], "'a' is given twice")]
+    "answers, words",
+    [([], "empty"), ("ab", "one text, 'ab'"), ([""], "'' has no tokens"), (["a", "a"], "'a' is given twice")],
 )
 def test_bad_answers_are_refused_with_a_sentence(tokenizer, answers, words):
     with pytest.raises(ValueError, match=words):

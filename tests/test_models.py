@@ -86,6 +86,14 @@ def test_a_device_that_is_not_there_is_a_sentence(monkeypatch, saved, name, word
         load_policy(saved, device=name)
 
 
+def test_a_dtype_may_be_given_by_its_name(saved):
+    """Catches transformers' way to write it, and a type of whole numbers, in which nothing can be trained."""
+    assert load_policy(saved, dtype="bfloat16", device="cpu")[0].dtype == torch.bfloat16
+    for wrong in ("auto", "int8", torch.int8, 32):
+        with pytest.raises(ValueError, match="no dtype .* choose float32"):
+            load_policy(saved, dtype=wrong, device="cpu")
+
+
 def test_the_embedded_model_is_loaded_without_a_word(monkeypatch, capfd):
     """Catches a check of room or of the hub that warns about, or asks the network for, what is in the repository."""
     monkeypatch.setattr("shared.engine.hub.HfApi", None)

@@ -211,7 +211,10 @@ def test_prompts_are_padded_on_the_left_whatever_the_tokenizer_says(tokenizer):
     assert mask.tolist() == [[1, 1, 1], [0, 0, 1]] and ids[1].tolist() == [0, 0, 5]
 
 
-@pytest.mark.parametrize("prompts, words", [([], "no prompts"), ([""], "no tokens")])
+@pytest.mark.parametrize(
+    "prompts, words",
+    [([], "no prompts"), ([""], "no tokens"), ("ab", r"given as \[prompt\]"), ([[2, 3]], "no list of texts")],
+)
 def test_bad_prompts_are_refused_with_a_sentence(tokenizer, prompts, words):
     with pytest.raises(ValueError, match=words):
         sample(tiny_llama(), tokenizer, prompts, 2)

@@ -271,3 +271,10 @@ def test_a_second_save_says_that_it_replaces(base, tmp_path, capsys):
     assert "replaced" not in capsys.readouterr().out
     folder = save_policy(model, tokenizer, tmp_path / "tuned", task="dots")
     assert f"The policy that was saved in {folder} is replaced." in capsys.readouterr().out
+
+
+def test_a_place_that_cannot_be_written_is_told_as_the_caller_named_it(base, tmp_path):
+    """Catches the name of a file of ours, `.policy.123.partial`, in an error about a folder that is closed."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file/policy cannot be written .* Choose a path"):
+        save_policy(*load_policy(base), tmp_path / "file" / "policy", task="t")

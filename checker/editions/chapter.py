@@ -6,6 +6,7 @@ The notebook is `chapter.ipynb` with another title. Its places are the two lists
 
 import re
 from itertools import chain
+from keyword import iskeyword
 from pathlib import Path
 
 from checker.editions.course import worked_notebooks
@@ -39,7 +40,7 @@ def new_chapter(root: Path, name: str) -> list[Path]:
         ChapterError: the name cannot be one or is taken, or `_quarto.yml` does not list notebooks in two places.
         Unreadable: the course has no worked notebooks.
     """
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or iskeyword(name):
         raise ChapterError(
             f"{name!r} cannot name a chapter. Take lower-case words with _ between them, as in word_order."
         )

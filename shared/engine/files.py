@@ -39,8 +39,6 @@ def refuse_unwritable(path: Path) -> None:
         raise OSError(
             f"{path} cannot be written ({error.strerror}). Choose a path in a folder that you can write."
         ) from error
-    if path.is_dir():
-        raise OSError(f"{path} is a folder; give a file.")
 
 
 def remove_leftovers(path: Path) -> None:

@@ -69,4 +69,7 @@ def check(plan: Plan) -> None:
         refuse_to_overwrite(plan.save)
     files = [plan.result, *(loggers.file_of(where) for where in plan.logs)]
     for file in filter(None, files):
-        refuse_unwritable(file)
+        if file.is_dir():
+            raise ValueError(f"{file} is a folder; give a file.")
+    for place in filter(None, (*files, plan.save)):
+        refuse_unwritable(place)

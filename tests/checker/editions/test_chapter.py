@@ -58,7 +58,7 @@ def test_a_page_comes_last_in_both_lists(listed):
     assert found.endswith(f"\n      - {listed}\n      - notebooks/b.ipynb\nend:")
 
 
-@pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "dots"])
+@pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "class", "dots"])
 def test_a_name_that_is_none_or_taken_changes_nothing(course, name):
     """Catches a chapter that replaces another, and a path for a name."""
     before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
