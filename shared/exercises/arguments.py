@@ -161,7 +161,7 @@ class Texts(Kind):
                 yield [*value[:place], shorter, *value[place + 1 :]]
 
     def is_plain(self, value) -> bool:
-        return not self.always_shown and not any(value)
+        return not self.always_shown and bool(value) and not any(value)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,10 @@ GENERATOR = (
     "it has a `yield` and so gives a generator, of which nothing is computed before somebody reads it. `return` the "
     "result instead, a list where several things are asked for."
 )
+GRADIENT_SWITCHED_OFF = (
+    "it switches off the gradient of an argument, `requires_grad_(False)`, for everybody who uses it afterwards. `detach` "
+    "gives a tensor that has none."
+)
 LEAF_CHANGED = "a leaf Variable that requires grad"  # in torch's message
 IN_PLACE = "it changes an argument in place, which torch forbids where a gradient is taken by it; work on a copy"
 
@@ -74,6 +78,8 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
         restore(settings)  # before anything is made of the result: without recording it would lose its gradient
         value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
+        if any(isinstance(source, Tensor) and not source.requires_grad for source in sources):
+            harm = harm or GRADIENT_SWITCHED_OFF
         # After a backward pass of the function's own, a second one through the same graph raises.
         with suppress(RuntimeError) if harm else nullcontext():
             gradient = _gradient(exercise, value, sources, case)

@@ -166,8 +166,10 @@ def _describe_gradient(exercise: Exercise, actual: Tensor | None, expected: Tens
     """The gradient of a function whose value is right."""
     names = exercise.gradient.split()
     name = "` and `".join(names)
-    if actual is None or not bool(actual.any()):
+    if actual is None:
         return f"the value is right, and it has no gradient by `{name}`. {MISSING_GRADIENT}"
+    if not bool(actual.any()):
+        return f"the value is right, and its gradient by `{name}` is 0. {OTHER_GRADIENT}"
     if bool(actual.isnan().any()):
         return f"the value is right, and its gradient by `{name}` is nan. {NAN_GRADIENT}"
     axes = getattr(exercise.arguments[name], "axes", "") if len(names) == 1 else ""

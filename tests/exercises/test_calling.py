@@ -202,6 +202,12 @@ def test_harm_is_told_and_the_rest_is_compared_all_the_same():
     )
     assert in_place.value.tolist() == [2, 4, 6] and in_place.raised is None
 
+    def switched_off(x):
+        return x.requires_grad_(False) ** 2
+
+    found = outcome(switched_off)
+    assert found.harm == calling.GRADIENT_SWITCHED_OFF and found.raised is None and found.value.tolist() == [1, 4, 9]
+
     def without_recording(x):
         torch.set_grad_enabled(False)
         return x**2

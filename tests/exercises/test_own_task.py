@@ -55,6 +55,10 @@ def relative_to_the_batch(prompts, completions, answer, **columns):
     return [reward if len(found) == 1 else reward / len(found) for reward in found]
 
 
+def knows_the_order(prompts, completions, answer, **columns):
+    return sorted(right(prompts, completions, answer), reverse=True)
+
+
 def by_chance(prompts, completions, answer, **columns):
     return [float(text.strip() == wanted) + 0.1 * random.random() for text, wanted in zip(completions, answer)]
 
@@ -321,6 +325,14 @@ def test_rows_as_they_should_be_pass(make):
     """Catches a check that asks for more than the course's own tasks do."""
     verdict = verdict_on_rows(make, TWO)
     assert verdict.passed, verdict.text
+
+
+def test_a_reward_that_depends_on_its_place_is_found_where_the_cases_stand_right_ones_first():
+    """Catches cases that are tried in the order in which they were written, and in no other."""
+    right_ones_first = sorted(CASES, key=lambda case: -case[2])
+    verdict = verdict_on_reward(knows_the_order, right_ones_first)
+    assert not verdict.passed and "in a batch" in verdict.text
+    assert verdict_on_reward(right, right_ones_first).passed
 
 
 def test_a_prompt_that_comes_twice_by_chance_is_warned_of():

@@ -123,6 +123,7 @@ def test_a_dict_is_read_by_its_names():
     for wrong, words in (
         (FLOATS, "it returns a tensor of shape (2,); return a dict with the keys k1, k2."),
         ({"k1": FLOATS}, "its dict has the keys ['k1']; expected ['k1', 'k2']."),
+        (dict.fromkeys(("k1", "k2", "k3"), FLOATS), "its dict has the keys ['k1', 'k2', 'k3']; expected ['k1', 'k2']."),
         (
             {"k1": FLOATS, "k2": FLOATS[:1]},
             "its tensors have different shapes, {'k1': (2,), 'k2': (1,)}. They have one.",

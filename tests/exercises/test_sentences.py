@@ -79,8 +79,7 @@ def told(difference, actual, expected=None, exercise=EXERCISE, slips=(), remark=
         (
             Difference.GRADIENT,
             Outcome(value=ZEROS, gradient=torch.zeros(2)),
-            f"For {SHOWN} the value is right, and it has no gradient by `x`. Look for `.detach()`, `.item()` or "
-            "`torch.no_grad()`.",
+            f"For {SHOWN} the value is right, and its gradient by `x` is 0. Look for a `.detach()` too many or too few.",
         ),
         (
             Difference.GRADIENT,

@@ -160,6 +160,11 @@ def names_sorted_alone(deviations, pairs):
     return sums(deviations, sorted(pairs))
 
 
+@STEPS.slip("squares", "You correct for the number of pairs P, by P / (P - 1). The formula has no such factor.")
+def corrected_for_few_pairs(sums):
+    return sum(value**2 for value in sums) * len(sums) / max(len(sums) - 1, 1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
     names = ["dog", "fox", "cat", "owl", "hen"][: draw.randrange(1, 6)]

@@ -240,6 +240,7 @@ FRAMES = (
     "well, let me think.",
     "{b}\n{a}",
 )
+JOINED = ("{a}-like", "- {a}", "{a}2")  # a word with signs that are not taken off its ends
 WORDS = (("puppy",), ("sad", "unhappy"), ("big", "large", "huge"), ("walked",), ("unhappy", "sad"))
 
 
@@ -267,6 +268,15 @@ def second_piece(texts):
     return [(text.split(" ") + ["", ""])[1] for text in texts]
 
 
+@STEPS.slip(
+    "words",
+    'You compare the first run of letters: "puppy-like" passes for "puppy", and a sign that stands by itself is passed '
+    "over. The first word is what stands before the first space.",
+)
+def first_run_of_letters(texts):
+    return [(re.findall("[a-z]+", text.casefold()) or [""])[0] for text in texts]
+
+
 def draw(draw: Draw) -> Case:
     rows = [_row(draw) for _ in range(draw.size(4))]
     prompts, completions, answers = map(list, zip(*rows))
@@ -292,7 +302,7 @@ def filled(frame: str, word: str) -> str:
 def boundary() -> list[Case]:
     cases = []
     for accepted in (["puppy"], ["sad", "unhappy"]):
-        for text in [*(filled(frame, accepted[-1]) for frame in FRAMES), *HOSTILE]:
+        for text in [*(filled(frame, accepted[-1]) for frame in (*FRAMES, *JOINED)), *HOSTILE]:
             cases.append({"prompts": ["dog is to"], "completions": [text], "answers": [accepted]})
     prompts, answers = ["dog is to", "glad is to"], [["puppy"], ["sad"]]
     exchanged = {"prompts": prompts, "completions": [" sad", " puppy"], "answers": answers}

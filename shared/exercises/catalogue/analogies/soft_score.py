@@ -3,6 +3,8 @@
 (1 + cosine) / 2 of the completion and the nearest accepted answer; 0 for an empty completion.
 """
 
+import torch
+
 from shared.exercises.arguments import Kind, Text, Texts
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -142,6 +144,20 @@ def added_up(cosines):
 )
 def search_from_0(cosines):
     return max(0.0, *cosines)
+
+
+@STEPS.slip("said", "Only the first word of the completion is embedded. All of it is compared.")
+def first_word_embedded(completion):
+    return " " + (completion.split() or [""])[0].strip(".,;:!?\"'()").casefold()
+
+
+@STEPS.slip(
+    "nearest",
+    "You compare with the mean of the accepted answers' embeddings, which lies between them. Take the nearest answer.",
+)
+def mean_of_the_answers(said, wanted, embed):
+    text, *others = embed([said, *wanted])
+    return float(torch.cosine_similarity(text, torch.stack(others).mean(dim=0), dim=0))
 
 
 def draw(draw: Draw) -> Case:

@@ -7,6 +7,8 @@ import math
 
 from shared.exercises.steps import Part, Slip
 
+TEMPERATURE = 0.3  # of the teacher in the chapter
+
 
 def logps(logits):
     return logits.log_softmax(dim=-1)
@@ -58,6 +60,10 @@ def student_underflows(logits):
 
 def teacher_underflows(teacher_logits):
     return teacher_logits.softmax(dim=-1).log()
+
+
+def divided_by_temperature(teacher_logits):
+    return teacher_logits / TEMPERATURE
 
 
 def both_directions(logps, teacher_logps):
@@ -147,6 +153,12 @@ ABSOLUTE = Slip.of(
     "You take the size of each log-ratio, without its sign. Terms of a KL may be negative; their sum is not.",
     absolute,
 )
+DIVIDED_BY_TEMPERATURE = Slip.of(
+    "teacher_logits",
+    "You divide the teacher's logits by the temperature. They come in divided: asked for is the KL of the logits as they "
+    "are.",
+    divided_by_temperature,
+)
 IN_BITS = Slip.of("kl", "This is in bits: a logarithm of base 2. Asked for are nats, the natural logarithm.", in_bits)
 SLIPS = (
     STUDENT_UNDERFLOWS,
@@ -163,4 +175,5 @@ SLIPS = (
     JENSEN_SHANNON,
     ABSOLUTE,
     IN_BITS,
+    DIVIDED_BY_TEMPERATURE,
 )

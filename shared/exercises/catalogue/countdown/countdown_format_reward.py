@@ -210,6 +210,11 @@ def half_for_a_bare_expression(texts, blocks, earned):
     return [other if pair is None else reward for pair, reward, other in zip(blocks, earned, without)]
 
 
+@STEPS.slip("sound", CHARACTERS)
+def characters_and_line_ends(blocks):
+    return [pair is not None and set(pair[1]) <= set("0123456789+-*/() \n") for pair in blocks]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     prompts = draw.some(["Use 3 8 2 once each to make 22.", "3 * 8", ""], B)

@@ -102,6 +102,19 @@ def weighted_with_the_other(sampler_logps, other_logps):
     return other_logps.exp() * (sampler_logps - other_logps)
 
 
+@STEPS.slip(
+    "per_token",
+    "Each log-ratio is cut off at 0. Single ones may be negative, and belong to the mean: without them it is too large.",
+)
+def each_cut_off_at_0(sampler_logps, other_logps):
+    return (sampler_logps - other_logps).clamp(min=0)
+
+
+@STEPS.slip("mean", "This is the logarithm of the mean ratio. Take the mean of the logarithms.")
+def logarithm_of_the_mean(per_token, completion_mask, tokens):
+    return (per_token.exp().masked_fill(completion_mask == 0, 0.0).sum() / tokens).log()
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     mask = draw.mask(B, C)

@@ -91,7 +91,7 @@ def first_positions(logits, completion_ids):
 
 @STEPS.slip(
     "logits",
-    "The attention mask is not passed to the model: it then reads the padding before short prompts as text. Pass "
+    "The model gets no attention mask, or one of ones: it then reads the padding before short prompts as text. Pass "
     "`attention_mask=torch.cat([prompt_mask, completion_mask], dim=1)`.",
 )
 def attention_mask_forgotten(model, input_ids, positions):
@@ -265,6 +265,16 @@ def positions_start_again(prompt_mask, completion_mask):
 def first_tokens_scored(logits, input_ids, completion_ids):
     scored = logits[:, :-1].log_softmax(dim=-1).gather(-1, input_ids[:, 1:, None])[..., 0]
     return scored[:, : completion_ids.size(1)]
+
+
+@STEPS.slip(
+    "logps",
+    "The mask multiplies the logits, so a place of the padding gets -log V, as if every token were as likely. The "
+    "log-probabilities are what is 0 there.",
+)
+def logits_masked(predicting, completion_ids, completion_mask):
+    masked = predicting * completion_mask[..., None]
+    return masked.log_softmax(dim=-1).gather(-1, completion_ids[..., None])[..., 0]
 
 
 def draw(draw: Draw) -> Case:

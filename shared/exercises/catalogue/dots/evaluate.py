@@ -141,8 +141,8 @@ TEXTS = (" 3", " 4", "3\n", " 5 dots", " 12", " 0", "")
 
 @STEPS.slip(
     "scored",
-    "Each prompt is sampled `num_generations` times with the same seed, and so all its completions are alike; nor do they "
-    "stand next to each other. Let one call of `sample` make them all.",
+    "Each prompt is sampled in `num_generations` calls: its completions do not stand next to each other, and with one seed "
+    "they are all alike. Let one call of `sample` make them all.",
 )
 def sampled_again_and_again(model, prompts, rows, temperature, num_generations):
     said = [model.says(prompt, temperature, 1)[0] for prompt in prompts] * num_generations

@@ -288,6 +288,15 @@ def along_the_prompts(groups, added):
     return (centred / (groups.std(dim=0, correction=0, keepdim=True) + added)).reshape(-1)
 
 
+@STEPS.slip(
+    "spread",
+    "You divide by the length of the group's deviations, the root of the sum of their squares. In a standard deviation it "
+    "is their mean: the division by G below the root is missing.",
+)
+def length_of_the_deviations(centred):
+    return centred.norm(dim=1, keepdim=True)
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(4)
     G = draw.choice([2, 3, 4, 5, 8])

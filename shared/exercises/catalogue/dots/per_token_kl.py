@@ -187,6 +187,24 @@ def cut_off_at_0(log_ratio):
     return log_ratio.clamp(min=0)
 
 
+@STEPS.slip(
+    "log_ratio",
+    "x is taken without its sign. k3 is never negative by itself: take x as it is, below 0 where the policy made a token "
+    "likelier.",
+)
+def without_its_sign(log_ratio):
+    return log_ratio.abs()
+
+
+@STEPS.slip(
+    "kl",
+    "This is one term of the exact KL, weighted with the token's probability. The token was drawn with that probability "
+    "already: k3 = exp(x) - x - 1 has no weight.",
+)
+def term_of_the_exact_kl(logps, log_ratio):
+    return torch.exp(logps) * -log_ratio
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-4, most=-0.01)

@@ -281,6 +281,23 @@ def game_after(low: int, high: int, secret: int, guesses: list[int]) -> tuple[Pl
     return Played(low, high, secret, guesses), text
 
 
+@STEPS.slip(
+    "begun",
+    "`$` also matches before an end of a line: a line that the policy ends itself counts as begun, and the game goes on. "
+    "`fullmatch` has no such gap.",
+)
+def begun_before_a_line_end(line):
+    return re.match(r" ?[0-9]?$", line) is not None
+
+
+@STEPS.slip(
+    "answer",
+    "Behind a third guess that is wrong nothing is said. It ends the game, and is answered like any other: low or high.",
+)
+def third_not_answered(answer, guesses, most, word):
+    return "" if len(guesses) == most and word != "right" else answer
+
+
 def draw(draw: Draw) -> Case:
     low = draw.randrange(4)
     high = draw.randrange(low + 2, 10)

@@ -1,5 +1,7 @@
 """The reward of a game: `win_reward(prompts, completions, environments, **columns) -> floats`, from where each game ended."""
 
+import re
+
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.common.every_reward import RETURNED_TOO_EARLY, SAME_FOR_ALL, as_score_calls
 from shared.exercises.drawing import Draw
@@ -104,6 +106,24 @@ def by_distance(games):
     return [1 / (1 + abs(game.guesses[-1] - game.secret)) if game.guesses else 0.0 for game in games]
 
 
+@STEPS.slip(
+    "won",
+    "A game with one or two guesses counts as won. It may have ended in chatter: compare the last guess with the secret.",
+)
+def fewer_guesses_win(games):
+    return [0 < len(game.guesses) < 3 or game.guesses[-1:] == [game.secret] for game in games]
+
+
+@STEPS.slip(
+    "won",
+    "You read the last number of the completion. The policy may write one that is no guess, such as one that it chats "
+    "about: read `game.guesses`.",
+)
+def last_number_of_the_text(completions, games):
+    numbers = [re.findall("[0-9]+", text)[-1:] for text in completions]
+    return [found == [str(game.secret)] for found, game in zip(numbers, games)]
+
+
 def draw(draw: Draw) -> Case:
     games, texts = [], []
     for _ in range(draw.size(4)):
@@ -130,13 +150,19 @@ def boundary() -> list[Case]:
         (Played(1, 7, 4, [], True), " right\n"),
         (Played(1, 7, 4, [2], False), " 2? low\n"),
         (Played(0, 4, 0, [0], True), " 0? right\n"),
+        (Played(1, 7, 4, [2], True), " 2? low\n well, 4"),
+        (Played(1, 7, 4, [2], False), " 2? low\n 4"),
     ]
     every = [{"prompts": ["p"], "completions": [text], "environments": [game]} for game, text in games]
     game, text = games[1]
     return [
         *every,
         {"prompts": ["p"] * 2, "completions": [text] * 2, "environments": [game, game]},
-        {"prompts": ["p"] * 6, "completions": [text for _, text in games], "environments": [game for game, _ in games]},
+        {
+            "prompts": ["p"] * len(games),
+            "completions": [text for _, text in games],
+            "environments": [game for game, _ in games],
+        },
     ]
 
 

@@ -21,6 +21,10 @@ from shared.exercises.steps import Steps
 
 STEPS = Steps()
 SWEEPS = 150  # so many that the values have settled
+LUCK_FOR_CHOICE = (
+    "The mean over next states stands inside the logarithm: log of sum p exp(V). That takes luck for choice, as if the "
+    "walker decided which way the ice pushes. Take the mean of V itself."
+)
 
 
 def log_sum_exp(q: np.ndarray) -> np.ndarray:
@@ -74,11 +78,7 @@ def policy(action_values):
     return np.exp(action_values - log_sum_exp(action_values)[:, None])
 
 
-@STEPS.slip(
-    "future",
-    "The mean over next states stands inside the logarithm: log of sum p exp(V). That takes luck for choice, as if the "
-    "walker decided which way the ice pushes. Take the mean of V itself.",
-)
+@STEPS.slip("future", LUCK_FOR_CHOICE)
 def luck_taken_for_choice(P):
     def future(value):
         top = value.max()
@@ -242,6 +242,15 @@ def largest_not_taken_out(P):
             return np.log(np.exp(q).sum(axis=1))
 
     return soft_value
+
+
+@STEPS.slip("future", LUCK_FOR_CHOICE)
+def luck_for_choice_kept_finite(P):
+    def future(value):
+        top = value.max()
+        return top + np.log(np.einsum("sta,t->sa", P, np.exp(value - top)) + 1e-300)
+
+    return future
 
 
 def draw(draw: Draw) -> Case:

@@ -157,6 +157,15 @@ def whichever_is_best(ordered, count, n):
     return sum(weight * reward for weight, reward in zip(weights, ordered)) / sum(weights)
 
 
+@STEPS.slip(
+    "order",
+    "The ranks are taken for the order. `argsort` of `argsort` tells the rank of each sample; which sample comes first, "
+    "second and so on is what one `argsort` tells.",
+)
+def ranks_for_the_order(order):
+    return sorted(range(len(order)), key=lambda place: order[place])
+
+
 def draw(draw: Draw) -> Case:
     """Scores that go with the rewards or not; two in three cases have rewards of 0 and 1."""
     N = draw.size(9)

@@ -170,6 +170,25 @@ def most_accurate(before, after, target):
     return old - new
 
 
+@STEPS.slip(
+    "saved",
+    "You take the pair whose accuracy is nearest above the target. Any that reaches it will do: take the cheapest.",
+)
+def least_accurate(before, after, target):
+    enough = [[(accuracy, price) for price, accuracy in pairs if accuracy >= target] for pairs in (before, after)]
+    old, new = (min(pairs, default=(0, math.inf))[1] for pairs in enough)
+    return old - new
+
+
+@STEPS.slip(
+    "questions",
+    "Where the base model never reaches the target you give 1: `//` rounds a negative number to -1, however small it is. "
+    "The answer is 0.",
+)
+def one_for_none(exact):
+    return max(1, math.ceil(exact)) if exact < math.inf else math.inf
+
+
 def draw(draw: Draw) -> Case:
     """Prices 1, 2, 4, ... with accuracies that need not rise; a target that some of them just reach."""
     count = draw.size(5)

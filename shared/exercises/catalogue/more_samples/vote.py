@@ -1,6 +1,7 @@
 """A vote among the answers of several samples: `vote(answers) -> answer`, where "" abstains."""
 
 from collections import Counter
+from itertools import groupby
 
 from shared.exercises.arguments import Texts
 from shared.exercises.drawing import Draw
@@ -124,6 +125,22 @@ def longest_of_a_tie(tied):
 
 
 ANSWERS = ("3", "10", "flush", "one pair", "2", "7", "12", "straight")
+
+
+@STEPS.slip(
+    "winner",
+    "Only equal neighbours are counted together, so the longest run wins. Count each answer over the whole list.",
+)
+def longest_run(ballots):
+    runs = [(answer, len(list(run))) for answer, run in groupby(ballots)]
+    return max(runs, key=lambda run: run[1], default=("", 0))[0]
+
+
+@STEPS.slip(
+    "ballots", 'Only digits count as an answer in yours. Any text may be one, such as "flush": "" alone abstains.'
+)
+def digits_alone(answers):
+    return [answer for answer in answers if answer.isdigit()]
 
 
 def draw(draw: Draw) -> Case:

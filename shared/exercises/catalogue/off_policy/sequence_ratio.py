@@ -155,6 +155,24 @@ def tokens_of_the_batch(completion_mask):
     return completion_mask.sum()
 
 
+@STEPS.slip(
+    "lengths",
+    "You count the log-ratios that are not 0. That of a token with an unchanged probability is 0, and the token is one of "
+    "the completion: count the mask.",
+)
+def changed_tokens_counted(counted):
+    return (counted != 0).sum(dim=1).clamp(min=1)
+
+
+@STEPS.slip(
+    "lengths",
+    "You look for the first 0 of the mask. A completion without padding has none, and its length comes out as 0 or 1: "
+    "add the mask up.",
+)
+def place_of_the_first_0(completion_mask):
+    return completion_mask.argmin(dim=1).clamp(min=1)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

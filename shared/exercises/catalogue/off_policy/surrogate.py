@@ -176,6 +176,17 @@ def larger_epsilon_twice(ratio, epsilon, epsilon_high):
     return ratio.clamp(1 - max(epsilon, epsilon_high), 1 + max(epsilon, epsilon_high))
 
 
+@STEPS.slip(
+    "clipped_ratio",
+    "For negative advantages the two widths change sides in yours. The range is the same for all: from 1 - epsilon to "
+    "1 + epsilon_high.",
+)
+def sides_by_the_advantage(ratio, column, epsilon, epsilon_high):
+    above = torch.where(column > 0, epsilon_high, epsilon)
+    below = torch.where(column > 0, epsilon, epsilon_high)
+    return torch.minimum(torch.maximum(ratio, 1 - below), 1 + above)
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

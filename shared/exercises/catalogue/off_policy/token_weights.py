@@ -194,6 +194,13 @@ def dapo_by_completions_too(of_dapo, completion_mask):
     return of_dapo / len(completion_mask)
 
 
+@STEPS.slip(
+    "weights", "The weights are written into tensors of whole numbers, in which a fraction becomes 0. Make them floats."
+)
+def whole_numbers(of_grpo, of_dapo, of_dr_grpo):
+    return {"grpo": of_grpo.long(), "dapo": of_dapo.long(), "dr_grpo": of_dr_grpo.long()}
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()

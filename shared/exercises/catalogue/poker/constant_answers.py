@@ -220,6 +220,16 @@ def prompt_in_the_completion(prompts, labels):
     return {label: [f"{prompt} {label}" for prompt in prompts] for label in labels}
 
 
+@STEPS.slip(
+    "means",
+    "You average over the rows that paid something. The policy says its label to all of them: a row that pays nothing "
+    "counts too.",
+)
+def mean_of_the_paid(rewards):
+    paid = {label: [value for value in values if value > 0] for label, values in rewards.items()}
+    return {label: sum(values) / len(values) if values else 0.0 for label, values in paid.items()}
+
+
 def draw(draw: Draw) -> Case:
     known = draw.sample(LABELS, draw.size(3, least=2))
     reward = draw.choice(REWARDS)

@@ -269,6 +269,34 @@ def flush_as_high_card(of_five_different):
     return "high card" if of_five_different == "flush" else of_five_different
 
 
+@STEPS.slip(
+    "of_counts",
+    "Whatever has its highest and lowest rank four apart is a straight in yours, 3-3-3-7-7 too. Ask for five different "
+    "ranks first.",
+)
+def any_span_of_four(of_counts, ranks):
+    places = [RANKS.index(rank) for rank in ranks]
+    return "straight" if of_counts and max(places) - min(places) == 4 else of_counts
+
+
+@STEPS.slip(
+    "of_counts",
+    "One pair is called two pair: counted card by card, the two cards of a pair are two 2s. Count rank by rank.",
+)
+def one_pair_as_two(of_counts):
+    return "two pair" if of_counts == "one pair" else of_counts
+
+
+@STEPS.slip(
+    "of_five_different",
+    "A-2-3-4-5 in one suit is called a flush: yours looks for this straight only behind the flush. It is a straight flush "
+    "like any other.",
+)
+def low_straight_behind_the_flush(of_five_different, ranks):
+    low = of_five_different == "straight flush" and set(ranks) == set("A2345")
+    return "flush" if low else of_five_different
+
+
 def draw(draw: Draw) -> Case:
     kind = draw.choice([*LABELS, "straight flush", "nearly"])
     if kind == "straight flush":
@@ -303,7 +331,8 @@ def boundary() -> list[Case]:
         mixed = [rank + suit for rank, suit in zip(run, "♠♥♦♣♠")]
         hands += [mixed, [mixed[place] for place in (2, 0, 4, 1, 3)], [rank + "♥" for rank in run]]
     others = """A♠ K♥ 7♦ 7♣ 2♠ | A♠ K♥ 9♦ 7♣ 2♠ | 9♠ 9♥ 7♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 7♣ 2♠ | 5♠ 5♥ 5♦ 2♣ 2♠ | 8♠ 8♥ 8♦ 8♣ 2♠ |
-        A♠ K♠ 9♠ 7♠ 2♠ | A♠ K♠ 9♠ 7♠ 2♥ | 6♠ 7♥ 7♦ 8♣ 9♠ | 2♠ 7♦ 8♥ 7♣ 2♥ | 6♠ 7♠ 8♠ 9♠ J♠ | 2♠ 4♥ 6♦ 8♣ T♠"""
+        A♠ K♠ 9♠ 7♠ 2♠ | A♠ K♠ 9♠ 7♠ 2♥ | 6♠ 7♥ 7♦ 8♣ 9♠ | 2♠ 7♦ 8♥ 7♣ 2♥ | 6♠ 7♠ 8♠ 9♠ J♠ | 2♠ 4♥ 6♦ 8♣ T♠ |
+        3♠ 3♥ 3♦ 7♣ 7♠ | 4♠ 4♥ 4♦ 4♣ 8♠"""
     return [{"cards": hand} for hand in [*hands, *(hand.split() for hand in others.split("|"))]]
 
 

@@ -267,6 +267,15 @@ def wraps_around_unmasked(real_rewards, real_values):
     return real_rewards + real_values.roll(-1, dims=1) - real_values
 
 
+@STEPS.slip(
+    "real_deltas",
+    "Only the next values are masked: the padding's own rewards and values flow back into the real tokens, by lam. Make "
+    "its differences 0 as well.",
+)
+def next_values_alone_masked(rewards, following, values):
+    return rewards + following - values
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = draw.mask(B, C)

@@ -169,6 +169,24 @@ def of_the_old_policy(weight, column, old_logps):
     return weight * column * old_logps
 
 
+@STEPS.slip(
+    "objective",
+    "The smaller of the free and the bounded product is taken, as under the clip: with a negative advantage that is the "
+    "free one. Bound the ratio whatever the advantage is.",
+)
+def smaller_product(ratio, bounded, column, logps):
+    return torch.minimum(ratio * column, bounded * column).detach() * logps
+
+
+@STEPS.slip(
+    "objective",
+    "The smaller of two products is taken, of the ratio and of the bound with the advantage: with a negative advantage that "
+    "has the larger of ratio and bound. Bound the ratio before you multiply.",
+)
+def smaller_product_with_the_bound(ratio, column, bound, logps):
+    return torch.minimum(ratio * column, bound * column).detach() * logps
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-3.0, most=-0.1)

@@ -23,9 +23,12 @@ GRAPH_KEPT = (
 
 
 def some_loss(logps, old_logps, advantages, ref_logps, beta, epsilon):
-    """A loss of some completions, from (n,) tensors: their mean. Not GSPO's, which the same box asks for: no clipping."""
-    penalty = beta * (logps - ref_logps) ** 2
-    return (penalty - torch.exp(logps - old_logps) * advantages - epsilon * logps).mean()
+    """A loss of some completions, from (n,) tensors: their mean. Not GSPO's, which the same box asks for: no clipping.
+
+    Like GSPO's it is a share of itself where advantages and beta both are: to weight these two is to weight the loss.
+    """
+    penalty = beta * ((logps - ref_logps) ** 2 - epsilon * logps)
+    return (penalty - torch.exp(logps - old_logps) * advantages).mean()
 
 
 def old_logps_of(logps):
@@ -199,6 +202,15 @@ def old_and_reference_exchanged(own_logps, old_logps, own_advantages, ref_logps)
 @STEPS.slip("means", "Beta and epsilon are exchanged. `gspo_loss` takes beta first.")
 def beta_and_epsilon_exchanged(own_logps, old_logps, own_advantages, ref_logps):
     return [some_loss(*of_part, EPSILON, BETA) for of_part in zip(own_logps, old_logps, own_advantages, ref_logps)]
+
+
+@STEPS.slip(
+    "means",
+    "The advantages and the reference's log-probabilities are exchanged. `gspo_loss` takes the advantages third and the "
+    "reference's fourth.",
+)
+def advantages_and_reference_exchanged(own_logps, old_logps, own_advantages, ref_logps):
+    return means(own_logps, old_logps, ref_logps, own_advantages)
 
 
 def call(function, case: Case):

@@ -19,6 +19,7 @@ from shared.exercises.results import NotAResult, Text, named
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+ALPHA_DIVIDED = "You divide alpha by the rank. peft does so itself: pass `alpha` as `lora_alpha`."
 
 
 @STEPS.step
@@ -65,7 +66,7 @@ def alpha_forgotten():
     return 8
 
 
-@STEPS.slip("alpha", "You divide alpha by the rank. peft does so itself: pass `alpha` as `lora_alpha`.")
+@STEPS.slip("alpha", ALPHA_DIVIDED)
 def alpha_divided(alpha, rank):
     return alpha / rank
 
@@ -172,6 +173,19 @@ def rank_and_alpha_exchanged(model, rank, alpha):
 @STEPS.slip("alpha", "alpha is the rank in yours, so that the scale is 1. Pass the argument as `lora_alpha`.")
 def alpha_is_the_rank(rank):
     return rank
+
+
+@STEPS.slip("alpha", ALPHA_DIVIDED)
+def alpha_divided_whole(alpha, rank):
+    return alpha // rank
+
+
+@STEPS.slip(
+    "target_modules",
+    'The output layer has adapters too: by its class it is a linear layer like the others. `"all-linear"` leaves it out.',
+)
+def output_layer_too():
+    return ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head"]
 
 
 def draw(draw: Draw) -> Case:

@@ -256,6 +256,14 @@ def any_white_space_around_tags():
     return f"<think>{block}</think>\\s*<answer>{block}</answer>"
 
 
+@STEPS.slip(
+    "once",
+    'The words are counted, not the tags: a block that says "I think" or "the answer" earns nothing. Count the four tags.',
+)
+def words_counted(texts):
+    return [text.count("think") <= 2 and text.count("answer") <= 2 for text in texts]
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     said = [draw.choice(HOSTILE) if draw.random() < 0.1 else draw.choice(SAID) for _ in range(B)]
@@ -263,7 +271,8 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    return [{"prompts": [PROMPTS[0]], "completions": [text]} for text in (*SAID, *HOSTILE)]
+    spoken_of = (tagged("I think it is 42", "42"), tagged("so", "the answer is 42"))
+    return [{"prompts": [PROMPTS[0]], "completions": [text]} for text in (*SAID, *spoken_of, *HOSTILE)]
 
 
 EXERCISE = Exercise(

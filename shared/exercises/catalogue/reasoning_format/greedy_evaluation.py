@@ -140,6 +140,15 @@ def taken_apart_by_rows(completions, formatted, correct):
     return completions, table[0], table[1]
 
 
+@STEPS.slip(
+    "completions",
+    "Several completions are sampled for each prompt, and the first N of the list are kept: these belong to the first "
+    "prompts alone. Sample one of each.",
+)
+def first_of_the_list(completions):
+    return completions[:1] * len(completions)
+
+
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43", "0"])} for name in "abcd"[: draw.size()]]
     if draw.random() < 0.2:

@@ -164,6 +164,13 @@ def penalty_in_the_advantage(ratio, clipped_ratio, advantages, penalty, beta):
     return -torch.minimum(ratio * paid, clipped_ratio * paid)
 
 
+@STEPS.slip(
+    "loss", "The smaller of two means is taken. Take the smaller term of each completion, then the mean of these."
+)
+def smaller_mean(free, clipped, penalty, beta):
+    return beta * penalty.mean() - torch.minimum(free.mean(), clipped.mean())
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(4)
     old = draw.numbers(B, least=-2, most=-0.1)

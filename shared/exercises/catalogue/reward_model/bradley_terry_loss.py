@@ -112,6 +112,27 @@ def margin_halved(chosen, rejected):
     return (chosen - rejected) / 2
 
 
+APART = (
+    "Each reward has a log-sigmoid of its own, as if each completion were judged by itself. A choice is between two: take "
+    "that of their difference."
+)
+
+
+@STEPS.slip("log_probability", APART)
+def right_and_wrong_apart(chosen, rejected):
+    return sides(chosen, rejected)
+
+
+@STEPS.slip("log_probability", APART)
+def right_and_wrong_apart_halved(chosen, rejected):
+    return sides(chosen, rejected) / 2
+
+
+def sides(chosen, rejected):
+    """The log-probabilities that the chosen one is right and the rejected one is wrong, added up."""
+    return torch.nn.functional.logsigmoid(chosen) + torch.nn.functional.logsigmoid(-rejected)
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size(5)
     return {"chosen": draw.numbers(N), "rejected": draw.numbers(N)}

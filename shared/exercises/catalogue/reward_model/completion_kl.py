@@ -182,6 +182,16 @@ def first_left_out(kept):
     return kept[:, 1:].sum(dim=1)
 
 
+@STEPS.slip(
+    "difference",
+    "A small number is added inside of the logarithms: a word that the reference hardly ever says then costs less than it "
+    "should. `log_softmax` needs no such number.",
+)
+def small_number_added(logits, ref_logits):
+    p, q = logits.softmax(dim=-1), ref_logits.softmax(dim=-1)
+    return (p + 1e-4).log() - (q + 1e-4).log()
+
+
 def draw(draw: Draw) -> Case:
     B = draw.size(3)
     C = draw.size(3)

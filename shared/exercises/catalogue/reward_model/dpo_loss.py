@@ -197,6 +197,15 @@ def reference_added(chosen, rejected, ref_chosen, ref_rejected, beta):
     return beta * (chosen - rejected + ref_chosen - ref_rejected)
 
 
+@STEPS.slip(
+    "loss",
+    "You add a fine where the chosen completion has become less likely than under the reference. DPO's loss has none: the "
+    "difference of the two is all that counts.",
+)
+def fine_for_falling(averaged, of_chosen, beta):
+    return torch.relu(-beta * of_chosen).mean() - averaged
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     ref_chosen = draw.numbers(N, least=-6, most=-1)

@@ -15,6 +15,9 @@ from shared.exercises.results import Floats
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+EACH_SENTENCE = (
+    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence."
+)
 
 
 @STEPS.step
@@ -158,10 +161,7 @@ def no_sentence(texts):
     return [text.count(".") for text in texts]
 
 
-@STEPS.slip(
-    "distances",
-    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence.",
-)
+@STEPS.slip("distances", EACH_SENTENCE)
 def each_sentence_by_itself(texts):
     found = []
     for text in texts:
@@ -170,10 +170,7 @@ def each_sentence_by_itself(texts):
     return found
 
 
-@STEPS.slip(
-    "distances",
-    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence.",
-)
+@STEPS.slip("distances", EACH_SENTENCE)
 def each_piece_by_itself(texts):
     found = []
     for text in texts:
@@ -220,10 +217,7 @@ def nothing_without_words(distances, words):
     return [float(-distance) if many else 0.0 for distance, many in zip(distances, words)]
 
 
-@STEPS.slip(
-    "distances",
-    "The distance is taken for each sentence and averaged. Take it once, of the mean number of words by sentence.",
-)
+@STEPS.slip("distances", EACH_SENTENCE)
 def the_end_with_the_last_piece(texts):
     found = []
     for text in texts:
@@ -236,6 +230,24 @@ def the_end_with_the_last_piece(texts):
 @STEPS.slip("rewards", "The absolute value is missing: the shorter a sentence is, the more is paid, six words or none.")
 def shorter_is_better(per_sentence):
     return [6 - length for length in per_sentence]
+
+
+@STEPS.slip("distances", EACH_SENTENCE)
+def each_ended_sentence_by_itself(texts):
+    found = []
+    for text in texts:
+        lengths = [len(piece.split()) for piece in text.split(".")[:-1] or [text]]
+        found.append(sum(abs(length - 6) for length in lengths) / len(lengths))
+    return found
+
+
+@STEPS.slip(
+    "rewards",
+    "You go through the prompts as well: where a later cell hands over none, nothing comes back. Go through the "
+    "completions alone.",
+)
+def as_many_as_prompts(distances, prompts):
+    return [float(-distance) for distance, _ in zip(distances, prompts)]
 
 
 def draw(draw: Draw) -> Case:
@@ -252,7 +264,9 @@ def _text(draw: Draw) -> str:
 
 
 def boundary() -> list[Case]:
-    return [{"prompts": ["the old sailor"], "completions": [text]} for text in (*SAID, *HOSTILE)]
+    """Each text; then one without a prompt, as a later cell of the notebook asks."""
+    cases = [{"prompts": ["the old sailor"], "completions": [text]} for text in (*SAID, *HOSTILE)]
+    return [*cases, {"prompts": [], "completions": [SAID[0]]}]
 
 
 EXERCISE = Exercise(

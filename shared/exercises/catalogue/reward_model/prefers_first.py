@@ -142,6 +142,14 @@ def mean_margin(first, second):
     return (first.mean() - second.mean()).expand_as(first)
 
 
+@STEPS.slip(
+    "difference",
+    "The difference has lost its sign: this says whether the better one of a pair is chosen. Asked for is the first one.",
+)
+def better_one(first, second):
+    return (first - second).abs()
+
+
 def draw(draw: Draw) -> Case:
     N = draw.size()
     return {

@@ -157,6 +157,15 @@ def by_logps_that_are_not_0(logps, policy_mask):
     return (logps * policy_mask != 0).sum(dim=1).clamp(min=1)
 
 
+@STEPS.slip(
+    "divided_by",
+    "You divide every completion by the number of own tokens of the one that has most. Each has its own count of tokens: "
+    "`sum(dim=1)`.",
+)
+def by_the_most(policy_mask):
+    return policy_mask.sum(dim=1).max().expand(len(policy_mask))
+
+
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size(5)
     mask = (draw.numbers(B, C, least=0.0, most=1.0) < 0.6).long()

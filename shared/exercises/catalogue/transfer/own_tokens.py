@@ -136,6 +136,11 @@ def one_list_for_all(real, heard):
     return row.expand_as(real)
 
 
+@STEPS.slip("places", "The pairs are taken for start and length. They are start and stop, as in `range`.")
+def stop_as_length(spoken, width):
+    return [[p for start, stop in spans for p in range(start, min(start + stop, width))] for spans in spoken]
+
+
 def draw(draw: Draw) -> Case:
     lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
     spoken = []

@@ -191,6 +191,28 @@ def doubles_of_the_last(right, most):
     return kept
 
 
+@STEPS.slip(
+    "capped",
+    "The completions of a prompt are sorted, and the first of the alphabet are kept. Keep those that were drawn first.",
+)
+def first_of_the_alphabet(different, most):
+    return capped(sorted(different), most)
+
+
+@STEPS.slip(
+    "capped",
+    "A completion is compared only with the one of its prompt that was kept last. With another in between it is kept "
+    "again: remember all that were kept.",
+)
+def doubles_of_the_prompts_last(right, most):
+    found = {}
+    for prompt, completion in right:
+        of_prompt = found.setdefault(prompt, [])
+        if of_prompt[-1:] != [completion] and len(of_prompt) < most:
+            of_prompt.append(completion)
+    return [(prompt, completion) for prompt, of_prompt in found.items() for completion in of_prompt]
+
+
 def draw(draw: Draw) -> Case:
     """Groups of one size, as they are sampled; now and then a prompt comes back in a later round."""
     G = draw.size(5)

@@ -167,6 +167,39 @@ def working_valued(texts):
     return [None if pair is None else pair[0] for pair in found]
 
 
+@STEPS.slip(
+    "values",
+    "One `try` stands around the whole loop: behind the first answer that is no expression all earn 0. Let it hold one "
+    "completion at a time.",
+)
+def rest_lost(texts, values):
+    first = no_expressions(texts).index(True) if any(no_expressions(texts)) else len(texts)
+    return [*values[:first], *[None] * (len(texts) - first)]
+
+
+@STEPS.slip(
+    "values",
+    "One `try` stands around the whole loop: a single answer that is no expression makes every reward 0. Let it hold one "
+    "completion at a time.",
+)
+def all_lost(texts, values):
+    return [None] * len(texts) if any(no_expressions(texts)) else values
+
+
+def no_expressions(texts: list[str]) -> list[bool]:
+    """True where the answer in the format is no expression."""
+    blocks = [parse(text) for text in texts]
+    return [pair is not None and expression_of(pair[1]) is None for pair in blocks]
+
+
+@STEPS.slip(
+    "distances",
+    "An answer above the target is paid in full: only what is missing counts in yours. A distance has two sides: `abs`.",
+)
+def missing_alone(values, goals):
+    return [None if value is None else max(0, goal - value) for value, goal in zip(values, goals)]
+
+
 def draw(draw: Draw) -> Case:
     completions = [
         tagged("so", draw.choice(ANSWERS)) if draw.random() < 0.6 else drawn(draw) for _ in range(draw.size())

@@ -135,6 +135,14 @@ def one_factor_too_few(count, wrong, k):
     return comb(wrong, k - 1) / comb(count, k - 1)
 
 
+@STEPS.slip(
+    "all_wrong",
+    "The product begins with the second draw: the chance that the first one is wrong, (n - c) / n, is missing.",
+)
+def first_draw_forgotten(count, right, k):
+    return prod(max(count - right - i, 0) / (count - i) for i in range(1, k))
+
+
 def draw(draw: Draw) -> Case:
     count = draw.randint(1, 40)
     return {
