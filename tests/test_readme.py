@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 from checker.reading.notebook import read
@@ -67,3 +68,21 @@ def test_the_map_names_every_file_of_shared():
     files = {path.name for path in (ROOT / "shared").glob("*.py")} - {"__init__.py"}
     folders = {f"{path.parent.name}/" for path in (ROOT / "shared").glob("*/__init__.py")}
     assert sorted(named) == sorted(files | folders)
+
+
+def test_the_ratios_of_time_to_quality_are_those_that_were_measured():
+    """Catches a benchmark that is run again and quoted in one place of three."""
+    measured = {}
+    for line in (ROOT / "benchmarks" / "quality.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 8 and cells[1] == "1":
+            measured[cells[0], cells[2]] = float(cells[5].split()[0]), cells[7]
+    told = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    tasks = {"dots, 0.95": "dots", "poker, 0.75": "poker", "analogies, 0.80": "analogies", "format, 0.95": "format"}
+    for goal, task in tasks.items():
+        line = next(line for line in README.splitlines() if line.startswith(f"| {task}") and goal[-4:] in line)
+        *seconds, over_trl, over_loop = [cell.strip() for cell in line.strip("|").split("|")][1:]
+        ours, trl, loop = (measured[goal, name] for name in ("ours", "TRL tuned", "plain loop, one call"))
+        assert [over_trl, over_loop] == [trl[1], loop[1]]
+        assert [float(one) for one in seconds] == pytest.approx([ours[0], trl[0], loop[0]], abs=0.051)
+        assert f"{task} {trl[1].split()[0]}" in " ".join(told.split())
