@@ -81,6 +81,7 @@ def test_every_file_is_accounted_for(tmp_path):
     folder = tmp_path / "in"
     (folder / "a").mkdir(parents=True)
     (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "hw-checkpoint.ipynb").write_bytes(notebook)  # in a folder that is not entered
     (folder / "a" / "hw.ipynb").write_bytes(notebook)
     (folder / "a" / "renamed.ipynb.txt").write_bytes(notebook)
     (folder / "a" / "hw.pdf").write_bytes(b"%PDF")

@@ -44,6 +44,13 @@ def test_a_check_that_said_nothing_counts_as_asked(good, save):
     assert len(check_results(notebook)) == 1 and asked(notebook) == 2
 
 
+def test_checks_that_a_loop_made_count_one_by_one(good, save):
+    """Catches "3 of 1": a call in a loop is one in the code, and three in the output."""
+    lines = "".join(f"✓ {name}: right on 2 probes.\n" for name in ("k1", "k2", "k3"))
+    notebook = read(save(with_checks(good, lines, "for function in kinds:\n    check.per_token_kl(function)")))
+    assert len(check_results(notebook)) == 3 and asked(notebook) == 3
+
+
 def test_the_record_counts_and_its_line_not_again(good, save):
     """Catches a check that is counted twice, once by its record and once by its line."""
     with_checks(good)["cells"][5]["outputs"] += [record("per-token KL", True), record("GRPO loss", False)]
@@ -217,6 +224,8 @@ LOGS = [
     ("step {} average reward 0.1 average loss 0.01 equal groups 1.000\n", True),
     ("step {} average reward 0.1 average loss 0.01 reward std 0.000\n", True),
     ("step {} average reward 0.1 average loss 0.01 equal groups 0.{}\n", False),
+    ("step {} average reward 0.1 average loss 0.01 equal groups 25 %\n", False),
+    ("step {} average reward 0.1 average loss 0.01 equal groups 100%\n", True),
     ("step {} average reward 0.1 average loss 0.01\n", False),
 ]
 

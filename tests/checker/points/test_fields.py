@@ -52,6 +52,20 @@ def test_two_questions_of_one_name_have_two_fields(handed_in):
     assert [field.name for field in own(handed_in)][1:] == ["Question: Success", "Question: Success (2)"]
 
 
+def test_two_exercises_with_one_wording_keep_their_own_answers(handed_in):
+    """Catches the first answer shown, and given its points, in the field of the second."""
+    exercise = EXERCISE.replace("def {name}", "def {other}")
+    for other, solution in (("left", "return 1"), ("right", "return 2")):
+        handed_in["cells"].append(
+            code(exercise.format(other=other, name="half", points=1, solution=solution)) | {"id": other}
+        )
+    found = own(handed_in)[-2:]
+    assert [(field.anchor, field.answer.splitlines()[-1]) for field in found] == [
+        ("cell-5", "return 1"),
+        ("cell-6", "return 2"),
+    ]
+
+
 def test_the_key_says_what_is_worth_what_and_the_notebook_what_was_answered(handed_in):
     """Catches points that a student wrote into the notebook, and an answer lost with the ids of the cells."""
     asked = without_a_check(notebook_of(handed_in), handed_in)

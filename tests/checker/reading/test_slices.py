@@ -93,6 +93,13 @@ def test_what_checks_an_exercise_is_the_editions_own(defined, edition):
     assert run(taken, "check_it", 3) == 9
 
 
+def test_what_the_edition_makes_stands_below_what_the_student_made(defined):
+    """Catches a table that the edition makes with a student's function, run above it since its cell has a lower number."""
+    worked = defined(EXERCISE.format("return x * x"), "TABLE = [square(2)]\ndef looked_up():\n    return TABLE[0]")
+    student = defined("", "", "", EXERCISE.format("return x * x"))
+    assert run(slice_of("looked_up", student, worked), "looked_up") == 4
+
+
 def test_a_wrong_helper_can_be_replaced_by_the_worked_one(defined):
     """Catches a student who loses the points of everything that calls one wrong function."""
     worked = defined(

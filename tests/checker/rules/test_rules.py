@@ -280,6 +280,7 @@ def test_a_rule_speaks_when_it_is_broken(good, save, expected, spoil):
 HARMLESS = [
     append("Prices: $5 and $10, and `$$` in code. A formula $x_1$ and $$y = 2$$."),
     append("```\n$$ not a formula\n```"),
+    append("```python\nx = 1\n`````"),  # more ticks than it was opened with
     append("[paper](https://arxiv.org/abs/2402.03300) and [below](#cell-8)"),
     add_code('!pip install "transformers>=4.40" torch'),
     add_code("x = 3 >= 2  # pip install is not called here"),
@@ -292,6 +293,32 @@ HARMLESS = [
 def test_a_false_alarm_costs_trust(good, save, change):
     change(good["cells"])
     assert codes(save(good)) == []
+
+
+@pytest.mark.parametrize("solution", ["raise NotImplementedError", "pass"])
+def test_what_goes_beyond_the_core_may_stay_blank(good, save, solution):
+    """Catches a further exercise that is asked for, and one of the core that is not since it stands below such a one."""
+    exercise = "\n# student code here\n# TODO: the rest (1 point, 5 minutes{})\n{}\n# end student code"
+    good["cells"][4]["source"] += exercise.format(", further", solution)
+    assert codes(save(good)) == []
+    good["cells"][4]["source"] += exercise.format("", solution)
+    assert len(codes(save(good))) == 1
+
+
+def test_a_picture_whose_name_has_a_blank_is_there(good, save):
+    """Catches the name taken as it is written in a link, `my%20curve.png`, and a picture that is not there passed over."""
+    append("![curve](my%20curve.png)")(good["cells"])
+    path = save(good)
+    assert codes(path) == ["R004"]
+    (path.parent / "my curve.png").write_bytes(b"")
+    assert codes(path) == []
+
+
+def test_many_outputs_are_large_together(good, save):
+    """Catches a cell that prints three times what is just allowed."""
+    for _ in range(3):
+        add_print("x" * 900_000)(good["cells"])
+    assert codes(save(good)) == ["H005"]
 
 
 def test_a_finding_can_be_silenced(good, save):

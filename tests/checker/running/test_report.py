@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -20,7 +21,7 @@ from checker.__main__ import app
 from checker.checking.terminal import many
 from checker.running import report as running_report
 from checker.running.kernel import fresh_kernel
-from checker.running.report import _free, run
+from checker.running.report import _free, _target, run
 from tests.checker.command_line import checker
 from tests.checker.conftest import GOOD, code
 
@@ -111,6 +112,17 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(two):
 def test_in_place_saves_fresh_outputs_only_when_all_went_well(two):
     assert json.loads(two.good.read_text())["cells"][7]["outputs"]
     assert two.bad.read_bytes() == two.before
+
+
+def test_a_notebook_named_by_another_path_is_not_written_over(tmp_path, monkeypatch):
+    """Catches somebody's outputs written over without --in-place, where the folder of the copies is the notebook's own."""
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "hw.ipynb", Path("hw.ipynb"), Path("inner/../hw.ipynb")):
+        for folder in (tmp_path, Path(), Path("inner/..")):
+            assert _target(path, folder, in_place=False) == folder / "hw-executed.ipynb"
+            assert _target(path, folder, in_place=True) == path
+    assert _target(Path("hw.ipynb"), Path("build"), in_place=False) == Path("build/hw.ipynb")
 
 
 @pytest.fixture

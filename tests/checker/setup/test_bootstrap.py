@@ -212,6 +212,16 @@ def test_lab_wraps_lines_of_code_and_asks_nobody_for_news(tmp_path):
     assert default("@jupyterlab/apputils-extension:notification", "checkForUpdates") is False
 
 
+def test_what_somebody_set_for_threads_stays(course, monkeypatch):
+    """Catches a setting of the environment that is written over, and one of ours that is not there."""
+    given = []
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command, *, env, **_: given.append(env) or 0)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    monkeypatch.delenv("TOKENIZERS_PARALLELISM", raising=False)
+    bootstrap.main(["test"])
+    assert [(env["OMP_WAIT_POLICY"], env["TOKENIZERS_PARALLELISM"]) for env in given] == [("ACTIVE", "false")]
+
+
 @pytest.mark.parametrize("options", [["--", "--no-browser", "--ip", "0.0.0.0"], ["--no-browser", "--ip", "0.0.0.0"]])
 def test_what_follows_lab_goes_to_jupyter(course, options):
     """Catches a container or a server on which JupyterLab cannot be told where it is."""

@@ -42,6 +42,18 @@ def test_copies_by_many_are_seen(copiers, others):
     assert all(student.startswith("copier") for pair in shown for student in pair)
 
 
+def test_words_of_the_language_tell_code_apart():
+    """Catches `if` and `while` hidden as names are: two loops and two questions of one shape would be copies."""
+    lines = {
+        "asks": "if a in b: return [c for d in e if f]",
+        "loops": "while a not b: raise [c and d or e is f]",
+        "asks too": "if left in right: return [x for y in z if t]",
+    }
+    texts = {student: text_of(student, notebook(source)) for student, source in lines.items()}
+    assert texts["asks"].runs == texts["asks too"].runs
+    assert not texts["asks"].runs.keys() & texts["loops"].runs.keys()
+
+
 def test_what_was_handed_out_is_in_no_share():
     """Catches a class of copiers made by the blank notebook, which everybody has, and marks on lines of it."""
     known = [text_of("", notebook(HANDED_OUT))]

@@ -75,6 +75,13 @@ def test_a_number_of_one_and_the_name_of_another_are_nobodys(file, export, taken
     assert "may be" in found.aside[0].reason and "on the roster" in found.aside[0].reason
 
 
+def test_what_a_mac_hides_in_a_zip_is_nobodys_submission(export, taken, roster):
+    """Catches a student who is told that "._dots.ipynb" was not graded, which the Mac put there and nobody handed in."""
+    found = taken(export("jd1/dots.ipynb", "jd1/._dots.ipynb"), roster)
+    assert who(found) == [("jd1", "dots.ipynb", False)]
+    assert [(aside.reason, aside.student, aside.remark) for aside in found.aside] == [("It is hidden.", "", "")]
+
+
 def test_moodle(export, taken, roster):
     """Catches one student's notebook that overwrites another's because both files are called dots.ipynb."""
     found = taken(

@@ -4,12 +4,13 @@ import csv
 import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class
+from checker.grading.classes import Class, Work, _set_lateness
 from checker.grading.collect.roster import Roster, Student, read_roster
 from checker.grading.collect.uploads import _days_late
 from checker.grading.judge.submission import Settings
@@ -117,6 +118,20 @@ def with_two_points(jobs):
     for job in jobs:
         items = [submission._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
         yield job, submission._result(job, items)
+
+
+def test_of_several_notebooks_the_latest_says_how_late():
+    """Catches the days of the notebook that was looked at last, though another one came later."""
+    in_time = {"ann": (0, 3, 1), "bob": (2, None, 0), "eve": (None,)}
+    jobs = {
+        f"{student}{number}": (SimpleNamespace(student=student, days_late=days), None)
+        for student, all_days in in_time.items()
+        for number, days in enumerate(all_days)
+    }
+    lines = {student: SimpleNamespace(lateness=None) for student in in_time}
+    one_class = Class([], Settings(7, Isolation("none"), Limits()), late_rule=LateRule(1, 0.25))
+    _set_lateness(one_class, lines, Work(jobs=jobs, late={"eve"}))
+    assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
 
 
 def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
