@@ -95,6 +95,10 @@ def test_what_is_taken_belongs_to_its_prompts(tokenizer):
     assert part.metrics == {"reward": 1.0} and len(whole) == 4 and len(part) == 1
     assert part.num_tokens == rollout.lengths[rows].sum() and part.num_places == 3 * width
     assert torch.equal(whole.row_tokens, rollout.prompt_lengths)
+    learned = torch.arange(B) % 3 != 1  # the second completion of each prompt was cut off, say
+    piece = Experience(rollout, per_func, per_func[:, 0], per_func[:, 1], None, {}, learned=learned).take([shortest])
+    assert piece.learned.tolist() == [True, False, True] and not piece.loss_mask[1].any()
+    assert piece.num_tokens == rollout.lengths[rows[::2]].sum()
     without = Experience(rollout, per_func, per_func[:, 0], per_token, None, {}).take([shortest])
     assert without.ref_logps is None and torch.equal(without.advantages, per_token[rows, :width])
 

@@ -172,7 +172,7 @@ def test_a_file_that_is_no_run_is_a_sentence(text, options, sentence, tmp_path):
     if text is not None:
         file.write_text(json.dumps(result | {"settings": {"steps": 2}}) if text == "RESULT" else text)
     ran = call("--settings", str(file), *options)
-    assert ran.exit_code == 2 and sentence in " ".join(ran.output.split())
+    assert ran.exit_code == 2 and sentence in " ".join(ran.stderr.split()) and not ran.stdout
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -1,0 +1,32 @@
+"""The options of a run, read from its result."""
+
+import json
+
+from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE
+from shared.run.settings_file import read_options
+
+RESULT = {
+    "task": "dots",
+    "algorithm": "grpo",
+    "engine": "course",
+    "trained": "upper half",
+    "load_in_4bit": False,
+    "constrained": False,
+    "train_rows": 8,
+    "eval_rows": 4,
+    "settings": {"steps": 2, "reward_weights": None},
+}
+
+
+def model_in(folder, name, revision=None):
+    """The option for the model of a run with this one."""
+    file = folder / "run.json"
+    file.write_text(json.dumps(RESULT | {"model": {"name": name, "revision": revision}}), encoding="utf-8")
+    return read_options(file)["model"]
+
+
+def test_the_embedded_model_is_found_from_any_folder(tmp_path):
+    """Catches `models/course-lm` looked for where somebody happens to be, or on a hub."""
+    assert model_in(tmp_path, COURSE_MODEL_ANYWHERE) == str(COURSE_MODEL)
+    assert model_in(tmp_path, "name/of-a-hub") == "name/of-a-hub"
+    assert model_in(tmp_path, "name/of-a-hub", "0123abc") == "name/of-a-hub@0123abc"
