@@ -16,6 +16,7 @@ MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 CHECK_RECORD = "application/vnd.tiny-grpo.check+json"  # what a check writes beside the line that it prints
+OTHER_KERNELS = {"ir": "R", "xr": "R", "julia": "Julia"}  # by the beginning of a kernel's name
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
 
@@ -208,16 +209,23 @@ def _with_cells(content: dict) -> dict:
 
 def _in_python(content: dict) -> dict:
     """The same, once it is known that its code is Python, or that the file does not say."""
-    metadata = content.get("metadata")
-    for part, name in (("kernelspec", "language"), ("language_info", "name")):
-        said = metadata.get(part) if isinstance(metadata, dict) else None
-        language = said.get(name) if isinstance(said, dict) else None
+    kernel = _part(content, "kernelspec")
+    # A kernel may be called anything; what begins so is R's or Julia's own, and some files say no more.
+    by_kernel = OTHER_KERNELS.get(str(kernel.get("name")).partition("-")[0])
+    for language in (kernel.get("language"), _part(content, "language_info").get("name"), by_kernel):
         if isinstance(language, str) and language and "python" not in language.lower():
             raise Unreadable(
                 f"The notebook says that it is written in {language:.30}, and this course's are in Python. Choose a Python"
                 " kernel in Jupyter (Kernel, Change Kernel) and save, or hand in the notebook in Python."
             )
     return content
+
+
+def _part(content: dict, name: str) -> dict:
+    """A part of the notebook's metadata; {} where it is not there or is no dict."""
+    metadata = content.get("metadata")
+    part = metadata.get(name) if isinstance(metadata, dict) else None
+    return part if isinstance(part, dict) else {}
 
 
 def _cells(content: dict) -> Iterator[Cell]:

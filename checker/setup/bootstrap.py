@@ -55,7 +55,8 @@ def before_packages(arguments: list[str]) -> None:
         sys.exit(
             "A package of the course is missing in .venv. Install it with: make setup (or: python -m checker setup)"
         )
-    if not arguments or arguments[0] in ("-h", "--help"):
+    is_there = environment.stamp(tests=False).exists()
+    if not is_there and (not arguments or arguments[0] in ("-h", "--help", "help")):
         print(_parser().format_help() + "\nThe other commands are listed once the packages are there.")
         sys.exit()
     command = [str(environment.interpreter()), "-m", "checker", *arguments]

@@ -41,7 +41,9 @@ def test_what_a_command_does_not_know_is_said():
     assert done.returncode == 2 and "start does not know --again" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_any_other_command_is_handed_to_the_environment(monkeypatch):
+@pytest.mark.parametrize("asked", [["report", "x.ipynb"], ["--help"], ["help", "report"], []])
+def test_any_other_command_is_handed_to_the_environment(asked, monkeypatch):
+    """Catches a help that lists four commands of seventeen where all are installed."""
     calls = []
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
     monkeypatch.setattr(bootstrap.environment, "in_use", lambda: False)
@@ -49,8 +51,8 @@ def test_any_other_command_is_handed_to_the_environment(monkeypatch):
     monkeypatch.setattr(bootstrap.environment, "stamp", lambda tests: ROOT / "pyproject.toml")
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: calls.append(command) or 1)
     with pytest.raises(SystemExit) as ended:
-        bootstrap.before_packages(["report", "x.ipynb"])
-    assert calls == [[sys.executable, "-m", "checker", "report", "x.ipynb"]] and ended.value.code == 1
+        bootstrap.before_packages(asked)
+    assert calls == [[sys.executable, "-m", "checker", *asked]] and ended.value.code == 1
 
 
 def test_the_first_command_that_needs_packages_installs_them(monkeypatch, tmp_path):
@@ -87,7 +89,7 @@ def test_an_environment_that_lacks_a_package_does_not_call_itself(monkeypatch):
         bootstrap.before_packages([])
 
 
-@pytest.mark.parametrize("asked", ["-h", "--help", "--version"])
+@pytest.mark.parametrize("asked", ["-h", "--help", "help", "--version"])
 def test_help_and_version_install_nothing(asked):
     """Catches gigabytes for a question."""
     done = bare(asked)
