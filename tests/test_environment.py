@@ -260,6 +260,8 @@ def test_each_completion_has_a_game_of_its_own():
 
     assert len(make_games(Game, rows, 2, 3, 4, [5, 6])) == 4
     assert seeds == [game_seed(3, 4, 5)] * 2 + [game_seed(3, 4, 6)] * 2
+    with pytest.raises(ValueError, match="shorter"):
+        make_games(Game, rows, 2, 3, 4, [5])  # a row without a place would go without a game
     shared = Game(rows[0], 0)
     for one_for_two in (lambda row, seed: shared, lambda row, seed: shared if row is rows[1] else Game(row, seed)):
         with pytest.raises(ValueError, match="one environment for two completions"):
