@@ -34,7 +34,7 @@ def environment_in_the_loss(submission: Submission) -> Iterator[Remark]:
     if not _has_an_environment(code) or _knows_a_mask_of_the_policy(code):
         return
     for cell, node in code.walk(ast.Assign, ast.Return, ast.Call):
-        if _is_a_loss(code, node) and mentions(node, OF_COMPLETION):
+        if _is_a_loss(code, node) and _reads_the_completions_mask(code, node):
             yield (
                 cell,
                 f"line {node.lineno}: are the environment's words in this loss?",
@@ -57,6 +57,14 @@ def _knows_a_mask_of_the_policy(code: Code) -> bool:
     return any(mentions(node, OF_POLICY) for _, node in code.walk(ast.Name, ast.Attribute, ast.FunctionDef)) or any(
         re.search(OF_POLICY, k.arg or "") for _, k in code.walk(ast.keyword)
     )
+
+
+def _reads_the_completions_mask(code: Code, node: ast.AST) -> bool:
+    """True if the completion's mask stands here, by its own name or by one that was given to it before."""
+    if mentions(node, OF_COMPLETION):
+        return True
+    given = [code.resolve(part) for part in code.inside(node) if isinstance(part, ast.Name)]
+    return any(isinstance(value, ast.Attribute | ast.Name) and mentions(value, OF_COMPLETION) for value in given)
 
 
 def _is_a_loss(code: Code, node: ast.AST) -> bool:

@@ -168,4 +168,8 @@ RIGHT = [
         "trainer = GRPOTrainer(model=model, reward_funcs=won, environment_factory=Game)\n"
         "logits = model(ids, attention_mask=torch.cat([prompt_mask, completion_mask], dim=1)).logits"
     ),
+    (
+        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
+        "mask = rollout.loss_mask\nloss = -(advantages[:, None] * logps * mask).sum() / mask.sum()"
+    ),
 ]

@@ -320,4 +320,12 @@ WRONG = [
             "    return masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
         ),
     ),
+    (
+        "M023",
+        (
+            "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
+            "mask = rollout.completion_mask\n"
+            "loss = -(advantages[:, None] * logps * mask).sum() / mask.sum()"
+        ),
+    ),
 ]
