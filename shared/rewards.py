@@ -38,9 +38,9 @@ def score(
         columns: further columns of the data set, each with B entries, passed by name.
 
     Raises:
-        ValueError: a column has the name `prompts` or `completions`, a function does not take the columns, returns the wrong number of rewards or one that is not a
-            finite number, or all functions give None to one completion; the message names the function and the
-            completion.
+        ValueError: a column has the name `prompts` or `completions`, a function does not take the columns, returns the
+            wrong number of rewards or one that is not a finite number, or all functions give None to one completion; the
+            message names the function and the completion.
     """
     if taken := {"prompts", "completions"} & (columns or {}).keys():
         raise ValueError(
