@@ -18,6 +18,7 @@ LATER = {
     "fifth": range(23, 24),
     "sixth": range(24, 25),
     "seventh": range(25, 33),
+    "eighth": range(33, 36),
 }  # the readers of each later bank
 SEED = "2026-11-23"
 HEAD = re.compile(r"^# === (wrong|right) \| ([^|\n]+) \| ([^|\n]+) \| (.+)$", re.MULTILINE)
