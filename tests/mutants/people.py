@@ -19,7 +19,7 @@ from tests.mutants.files import nearest_tests
 LIST = Path(__file__).with_name("people.yml")
 COPY = Path("build/people")
 PATIENCE = 600.0  # seconds of the CPU for the tests of one mistake
-SAID = Path("build/failed")  # in the copy: the test that failed
+SAID = Path("build/failed").absolute()  # in the copy: the test that failed, which may have gone to another folder
 
 
 @dataclass(frozen=True)
