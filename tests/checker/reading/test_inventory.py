@@ -1,4 +1,4 @@
-"""What was handed in, and what a computer put beside it."""
+"""The inventory of what was handed in, without what a computer put beside it."""
 
 import zipfile
 from pathlib import Path
