@@ -114,6 +114,11 @@ def fewer_guesses_win(games):
     return [0 < len(game.guesses) < 3 or game.guesses[-1:] == [game.secret] for game in games]
 
 
+@STEPS.slip("won", "A game with three guesses counts as lost. The third may be right too: compare the last one.")
+def three_guesses_lose(games):
+    return [len(game.guesses) < 3 and game.guesses[-1:] == [game.secret] for game in games]
+
+
 @STEPS.slip(
     "won",
     "You read the last number of the completion. The policy may write one that is no guess, such as one that it chats "

@@ -154,6 +154,14 @@ def free_where_neither_reaches(exact, price_before):
 
 
 @STEPS.slip(
+    "exact",
+    "Where the base model alone never reaches the target you say never. Training pays from the start then: the answer is 0.",
+)
+def never_where_the_base_fails(training, saved):
+    return training / saved if 0 < saved < math.inf else math.inf
+
+
+@STEPS.slip(
     "exact", "Where a question costs more after training you give a number, 0 or below. It never pays: infinity."
 )
 def dearer_is_divided(training, saved):

@@ -103,6 +103,11 @@ def averaged(formatted):
     return formatted.mean().expand_as(formatted)
 
 
+@STEPS.slip("scored", "The two rewards are averaged over the rows. Return one of each for each completion.")
+def means_returned(completions, formatted, correct):
+    return completions, formatted.mean(), correct.mean()
+
+
 def call(function, case: Case):
     """Call with a `sample` and a `policy` that say what the case's model says."""
     with standing_in(function, policy=case["model"]):

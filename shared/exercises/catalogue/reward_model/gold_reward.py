@@ -181,6 +181,15 @@ def each_piece_by_itself(texts):
     return found
 
 
+@STEPS.slip("distances", EACH_SENTENCE)
+def each_piece_before_the_last_stop(texts):
+    found = []
+    for text in texts:
+        lengths = [len(piece.split()) for piece in text.removesuffix(".").split(".")]
+        found.append(sum(abs(length - 6) for length in lengths) / len(lengths))
+    return found
+
+
 @STEPS.slip(
     "words",
     'Runs of letters count as words: "don\'t" is two of them then, and 12 is none. A word is what `split` leaves between '

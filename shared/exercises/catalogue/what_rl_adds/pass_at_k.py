@@ -96,6 +96,11 @@ def product_too_early(count, right, k):
     return prod(1 - k / i for i in range(count - right, count)) if count - right >= k else 0
 
 
+@STEPS.slip("all_wrong", "The product of 1 - k / i lacks its last factor: i goes to n, which `range` leaves out.")
+def product_without_its_last(count, right, k):
+    return prod(1 - k / i for i in range(count - right + 1, count)) if count - right >= k else 0
+
+
 @STEPS.slip("all_wrong", "This is the chance of exactly one right one among the k. At least one is asked for.")
 def exactly_one(count, right, k):
     return 1 - right * comb(count - right, k - 1) / comb(count, k)

@@ -58,6 +58,15 @@ def kl_against_the_sampling_policy(logps, old_logps):
 
 
 @SLIPS.slip(
+    "log_r",
+    "The KL is that of the policy that sampled: `old_logps` stand in the place of `logps`, and the penalty has no gradient. It "
+    "is that of the policy in training.",
+)
+def kl_of_the_sampling_policy(old_logps, ref_logps):
+    return ref_logps - old_logps
+
+
+@SLIPS.slip(
     "penalty",
     "The KL term is multiplied by the advantage. It stands beside the surrogate, not inside it.",
 )
