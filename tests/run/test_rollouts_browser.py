@@ -9,7 +9,7 @@ from tests.checker.browser import NEEDED, browser
 from tests.checker.looking import AXE, LOOKS, assert_fits, assert_nobody_is_left_out
 from tests.run.test_rollouts_page import HOSTILE, a_run, group
 
-pytestmark = NEEDED
+pytestmark = [pytest.mark.slow, NEEDED]
 
 OPENS_IN = 2000  # milliseconds, with 10,000 completions
 
@@ -138,7 +138,6 @@ def test_a_sample_says_so(shown, tmp_path):
     assert said.startswith("This is a sample: 100 of 480 completions, whole groups")
 
 
-@pytest.mark.slow
 def test_nobody_is_left_out(shown, address):
     """Catches words too pale, boxes that only a mouse can scroll, fields without a name."""
     if not AXE.is_file():

@@ -18,7 +18,7 @@ from checker.pages.rendering import index, render
 from tests.checker.browser import CHROMIUM
 from tests.checker.conftest import code, markdown
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")]
 
 RAN = "it-ran"
 ACT = f"document.documentElement.className='{RAN}';new Image().src='URL/script';fetch('URL/fetch')"
@@ -120,7 +120,6 @@ def test_both_kinds_of_harm_would_be_noticed(tmp_path, listener):
     assert harm(page, listener, tmp_path) == {"script", "network"}
 
 
-@pytest.mark.slow
 def test_a_connection_alone_would_be_noticed(tmp_path, listener):
     page = tmp_path / "bare.html"
     page.write_text(f'<!DOCTYPE html><html><head><link rel="preconnect" href="{listener[0]}"></head></html>')
@@ -132,7 +131,6 @@ def test_a_page_does_no_harm(hostile, tmp_path, listener):
     assert harm(page, listener, tmp_path) == set(), listener[1]
 
 
-@pytest.mark.slow
 def test_the_index_does_no_harm(hostile, tmp_path, listener):
     page = tmp_path / "index.html"
     page.write_text(index([(check(hostile), f"{listener[0]}/x.html")]), encoding="utf-8")
@@ -155,7 +153,6 @@ END
 """
 
 
-@pytest.mark.slow
 def test_a_page_that_quarto_made_carelessly_does_no_harm(hostile, tmp_path, listener, monkeypatch):
     """Catches trust in what Quarto returns: whatever it lets through, sanitising and the page's policy hold."""
     quarto = tmp_path / "bin" / "quarto"

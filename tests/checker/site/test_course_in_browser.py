@@ -28,7 +28,7 @@ from tests.checker.looking import (
     served,
 )  # fmt: skip
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,6 @@ def test_the_landing_page_and_a_report_fit_every_screen_and_ask_for_nothing(show
     assert_all_fit(shown, [pages[0], pages[-1]])
 
 
-@pytest.mark.slow
 def test_every_page_fits_every_screen_and_asks_for_nothing(shown, pages):
     """Catches a formula or an output wider than a phone, and a cell that the contents do not list."""
     assert_all_fit(shown, pages)
@@ -71,7 +70,6 @@ def assert_all_fit(shown, pages: list[Path]) -> None:
             assert shown.run(LISTED) == [[section, 1] for section in SECTIONS], page
 
 
-@pytest.mark.slow
 def test_outputs_of_notebooks_fit_a_phone(shown, course_pages):
     """Catches a table of numbers that a phone cuts, and lines of numbers that do not wrap."""
     for page in course_pages:
@@ -79,7 +77,6 @@ def test_outputs_of_notebooks_fit_a_phone(shown, course_pages):
             assert_outputs_fit_a_phone(shown, page.as_uri())
 
 
-@pytest.mark.slow
 def test_nobody_is_left_out(shown, pages):
     """Catches pictures without a text, words too pale, boxes that only a mouse can scroll, fields without a name."""
     if not AXE.is_file():

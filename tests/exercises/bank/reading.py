@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -82,6 +82,7 @@ def blocks_of(path: Path) -> Iterator[Block]:
         yield Block(said, chapter, check, words, text[head.end() : end].strip() + "\n")
 
 
+@cache
 def without_names(source: str) -> str:
     """The tree of a function in which the names that it makes itself are numbered."""
     tree = ast.parse(source)
