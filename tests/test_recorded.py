@@ -141,10 +141,10 @@ def test_recorded_sweeps_name_commits_of_this_history():
     assert not lost
 
 
-def assert_as_recorded(now: dict, then: dict, *measures: str) -> None:
+def assert_as_recorded(now: dict, then: dict, *measures: str, tolerance: float = 0.1) -> None:
     """Other machines round differently: hence the tolerance."""
     for measure in measures:
-        assert now[measure] == pytest.approx(then[measure], abs=0.1), measure
+        assert now[measure] == pytest.approx(then[measure], abs=tolerance), measure
 
 
 @pytest.mark.slow
@@ -585,10 +585,16 @@ def test_one_seed_of_each_control_of_what_is_lost_comes_out_as_recorded(conditio
 @pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("condition", one_and_by_hand_the_rest(countdown_credit))
 def test_one_seed_of_credit_by_lines_comes_out_as_recorded(condition):
-    """As above, for cosines of gradients of a policy that forty updates have trained."""
+    """As above, for cosines of gradients of a policy that forty updates have trained.
+
+    Where a machine rounds otherwise those updates end at another policy, as with another seed: hence the wider tolerance,
+    and the order on which the chapter rests.
+    """
     now = countdown_credit.run(condition, seed=0)
     then = recorded("countdown_credit").of(condition)[0]
-    assert_as_recorded(now, then, "by lines", "equal samples", "equal tokens", "halves of the reference")
+    measures = ("by lines", "equal samples", "equal tokens", "halves of the reference")
+    assert_as_recorded(now, then, *measures, tolerance=0.25)
+    assert now["by lines"] < now["equal tokens"] < now["equal samples"]
 
 
 def test_credit_by_lines_is_what_each_line_changes_in_value():
