@@ -51,10 +51,9 @@ def score(
         given = {"prompts": list(prompts), "completions": list(completions)} | (columns or {})
         refuse_other_arguments(function, given)
         rewards = function(**given)
-        if _number_of(rewards) != len(completions):
-            found = "nothing" if rewards is None else reprlib.repr(rewards)
-            if _number_of(rewards) is not None:
-                found = f"{len(rewards)} rewards"
+        count = _number_of(rewards)
+        if count != len(completions):
+            found = f"{count} rewards" if count is not None else "nothing" if rewards is None else reprlib.repr(rewards)
             raise ValueError(
                 f"{name_of(function)} returned {found} for {len(completions)} completions; return a list, one for each."
             )
