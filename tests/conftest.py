@@ -5,6 +5,7 @@ test needs it.
 """
 
 import gc
+import os
 import sys
 from collections.abc import Iterable
 
@@ -12,6 +13,9 @@ import pytest
 from hypothesis import settings
 
 from tests import skips
+
+# The tests are of the CPU. Where there is a GPU, some would have their model there and their tensors here.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 # No test fails because a machine is busy, and every run tries the same examples.
 settings.register_profile("course", deadline=None, derandomize=True)

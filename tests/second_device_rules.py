@@ -1,7 +1,8 @@
 """The operations that CUDA refuses and those that wait for it, each a function: the rules of `tests.second_device`.
 
-An operation is refused or counted as ATen's sources say; no GPU was there to ask. That an operation asks for a value
-only inside of it (`masked_scatter_backward` does, `multinomial` no longer) torch's profiler shows on the CPU.
+An operation is refused or counted as ATen's sources say; what a GPU did when it was asked, `tests.second_device` tells.
+That an operation asks for a value only inside of it (`masked_scatter_backward` does, `multinomial` no longer) torch's
+profiler shows on the CPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ TAKE_A_SCALAR = {
     aten.index_fill.int_Tensor,
     aten.index_fill_.int_Tensor,
 }
+# Marked as elementwise, yet their bounds must lie on the device.
+TAKE_NO_SCALAR = {aten.clamp.Tensor, aten.clamp_min.Tensor, aten.clamp_max.Tensor}
 # The host waits for a size or a value; once or more counts as one.
 WAITED_FOR = {
     aten._local_scalar_dense.default: "item",
@@ -75,7 +78,8 @@ def refuse_mixed_devices(func, args: Sequence, given: Sequence[Tensor]) -> None:
     if func in INDEXED_READS or func in INDEXED_WRITES:
         refuse_foreign_index(func, args)
         return
-    elementwise = torch.Tag.pointwise in func.tags or func in TAKE_A_SCALAR or func.__name__.startswith("_foreach")
+    marked = torch.Tag.pointwise in func.tags and func not in TAKE_NO_SCALAR
+    elementwise = marked or func in TAKE_A_SCALAR or func.__name__.startswith("_foreach")
     in_place_on_the_host = torch.Tag.inplace in func.tags and on_host(args[0])
     if elementwise and not in_place_on_the_host and all(tensor.dim() == 0 for tensor in hosts):
         return
