@@ -23,15 +23,23 @@ from checker.reading.syntax.trees import read_trees
 from checker.reading.todos import todos_in
 from shared.blanks import NotFilledIn
 from shared.rewards import columns_of, score
+from tests.conftest import few_of
 
 matplotlib.use("agg")
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 NO_COMPLETIONS = {"maxent_irl"}  # its rewards are of states
-rewarded = pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem not in NO_COMPLETIONS], ids=lambda path: path.stem
-)
+# The chapters that measure a baseline or teach a format before Cell 5, which takes seconds.
+LONG = {"analogies", "distillation", "reasoning_format", "reward_model", "transfer", "what_rl_adds"}
+
+
+def running(paths: list[Path]) -> pytest.MarkDecorator:
+    """A test of each of these notebooks that runs it in part."""
+    few = [path for path in paths if path.stem not in LONG]
+    return pytest.mark.parametrize("path", few_of(paths, few), ids=lambda path: path.stem)
+
+
 EXAMPLES = sorted((FOLDER / "examples").glob("*.ipynb"))
 EDITIONS = sorted((FOLDER / "student").glob("*.ipynb"))
 HEADING = "# Cell 1: Task definition and plan"
@@ -127,7 +135,7 @@ def test_the_header_says_how_long_core_and_rest_take(path):
 
 
 @pytest.mark.usefixtures("shapes_unchecked", "one_case")
-@every
+@running(NOTEBOOKS)
 def test_a_blank_edition_runs_to_the_end_of_cell_5_and_says_what_is_open(path, monkeypatch):
     """Catches a blank exercise that stops the ones below it, and a cell that goes on without the work that it needs."""
     monkeypatch.chdir(FOLDER)
@@ -153,7 +161,7 @@ def test_a_blank_edition_runs_to_the_end_of_cell_5_and_says_what_is_open(path, m
 
 
 @pytest.mark.usefixtures("shapes_unchecked", "one_case")
-@rewarded
+@running([path for path in NOTEBOOKS if path.stem not in NO_COMPLETIONS])
 def test_a_reward_that_a_student_writes_runs_in_score(path, monkeypatch):
     """Catches a reward that `shared.rewards.score` and TRL cannot call with the notebook's rows."""
     monkeypatch.chdir(FOLDER)
