@@ -30,7 +30,7 @@ def evaluates_to_nothing(text: str) -> bool:
 
 NAIVE = {
     "takes the first letter": lambda text: text == "",
-    "takes the first word": str.isspace,
+    "takes what stands before a blank": lambda text: text.split(" ") == ["", ""],
     "takes the last line that is not empty": lambda text: text.isspace() and text.count("\n") > 1,
     "knows the blank alone": lambda text: text == "\t",
     "knows one end of a line": lambda text: text.isspace() and "\r" in text,
