@@ -98,7 +98,7 @@ def test_a_sleep_ends_too_where_there_is_an_alarm(monkeypatch):
 
 
 def status_under_a_debugger() -> int:
-    """How a copy of this process ends that calls a function while it is traced, as a debugger traces it: 0 if well."""
+    """The status of a copy of this process that calls a function while it is traced, as a debugger does it: 0 if well."""
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""What stands beside a student's function while it is judged: models that say what they are told, kinds of results."""
+"""Stand-ins beside a student's function while it is judged: models that say what they are told, kinds of results."""
 
 import pytest
 import torch

@@ -7,7 +7,7 @@ from shared.exercises import stub
 
 
 def written(monkeypatch, run_name: str) -> list:
-    """What the module's file writes when it is run under a name; nothing reaches the disk."""
+    """The texts that the module's file writes when it is run under a name; nothing reaches the disk."""
     calls = []
     monkeypatch.setattr(Path, "write_text", lambda path, text, encoding: calls.append((path, text, encoding.lower())))
     runpy.run_path(stub.__file__, run_name=run_name)

@@ -19,7 +19,7 @@ def program(source: str, **variables) -> dict:
 
 
 def sentence(check: str, function) -> str:
-    """What grading reads of one call in its box."""
+    """The sentence that grading reads of one call in its box."""
     entry = BY_CHECK[check]
     (case,) = entry.cases(seed=3)
     outcome = calling.call(entry, function, case)

@@ -1,4 +1,4 @@
-"""Whether a task can be learnt and its result measured, before any training."""
+"""A task, before any training: can it be learnt, and its result measured?"""
 
 import pytest
 import torch

@@ -16,7 +16,7 @@ def right(prompts, completions, answer):
 
 
 def asked_of(judge, function, cases=CASES) -> tuple:
-    """What is told of a reward, and the numbers under which it was asked."""
+    """The sentence about a reward, and the numbers under which it was asked."""
     numbers = []
     return judge(judge_reward, function, cases, numbers.append), numbers
 
