@@ -97,6 +97,16 @@ def test_a_sleep_ends_too_where_there_is_an_alarm(monkeypatch):
         interrupted(0)
 
 
+def test_the_thread_that_watches_keeps_no_process_alive(monkeypatch):
+    """Catches a kernel that cannot be shut down, where the end of a block was itself interrupted."""
+    monkeypatch.delattr(signal, "setitimer")
+    before = threading.enumerate()
+    with interrupted_after(5):
+        (watcher,) = set(threading.enumerate()) - set(before)
+        assert watcher.daemon
+    assert not watcher.is_alive()
+
+
 def status_under_a_debugger() -> int:
     """The status of a copy of this process that calls a function while it is traced, as a debugger does it: 0 if well."""
     child = os.fork()
