@@ -56,6 +56,15 @@ def _watcher(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        done.set()
-        watcher.join()
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)
+        # What was asked for last may be raised in any of these lines, the last time in the loop. To take it back would
+        # leave Python 3.11 believing in it: under a debugger its next function would never begin.
+        ended = False
+        while not ended:
+            try:
+                done.set()
+                watcher.join()
+                for _ in range(2):
+                    pass
+                ended = True
+            except Unfinished:
+                pass

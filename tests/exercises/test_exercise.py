@@ -3,9 +3,22 @@
 from dataclasses import replace
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.exercise import Exercise
+from shared.exercises.exercise import Exercise, is_reference
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
+
+STEPS = Steps()
+
+
+@STEPS.step
+def doubled(x):
+    return 2 * x
+
+
+@STEPS.slip("doubled", "You take x once.")
+def once(x):
+    return x
+
 
 TWICE = Exercise(
     "twice the number",
@@ -37,3 +50,32 @@ def test_a_case_is_drawn_until_it_is_valid():
     """Catches a second draw that is taken whatever it is, and one of the boundary that is drawn again."""
     largest = replace(TWICE, valid=lambda case: case["x"].max() > 1.5, draws=30)
     assert min(map(max, drawn(largest, 0))) > 1.5
+
+
+def test_the_cases_of_the_notebook_are_those_of_the_first_seed():
+    """Catches hidden cases of seed 1 that a student has seen."""
+    shown = [case["x"] for case in TWICE.cases()[1:]]
+    assert [x.tolist() for x in shown] == drawn(TWICE, 0)
+
+
+def test_the_least_that_an_exercise_declares_is_enough():
+    """Catches a part that every exercise would have to declare, and a wrong default of one."""
+    least = Exercise("a", "a", "", STEPS, {"x": Numbers("B")}, TensorOf("B"), draw=lambda draw: {"x": draw.numbers(2)})
+    cases = least.cases()
+    assert len(cases) > 10 and [least.size(case) for case in cases] == [2] * len(cases)
+    assert not least.needs and not least.gradient and least.relevant is None
+    assert list(least.smaller(cases[0])) == [] and {*least.supplies, *least.shows} == set()
+    assert least.call(lambda *given: given, cases[0]) == (cases[0]["x"],)
+
+
+def test_a_reference_is_known_as_one():
+    """Catches a reference that is told what to find in a notebook, and a student's function that is not."""
+    assert is_reference(TWICE.reference()) is True and is_reference(drawn) is False
+
+
+def test_a_reference_takes_its_arguments_as_a_student_passes_them():
+    """Catches a reference that stands in for a helper and cannot be called by name, and one without the slip asked for."""
+    doubles = replace(TWICE, steps=STEPS)
+    assert doubles.reference()(3) == doubles.reference()(x=3) == 6
+    (slip,) = STEPS.slips
+    assert doubles.reference((slip,))(3) == 3

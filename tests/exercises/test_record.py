@@ -1,5 +1,8 @@
 """A verdict as it is shown: in colour, as plain text, and what is remembered of the function."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from shared.exercises import record
@@ -59,7 +62,8 @@ def test_what_a_student_wrote_is_text_on_the_page():
     assert as_html(WRONG) == (
         f'<div style="{wrapped}{colour} #cf222e"><b>✗ a &lt; b</b>: it gives <code>x &lt; 1</code> &amp; more.</div>'
     )
-    assert "#6e7781" in as_html(OPEN) and "○" in as_html(OPEN)
+    assert f'"{colour} #6e7781"' in as_html(OPEN).replace(wrapped, "") and "○" in as_html(OPEN)
+    assert 'it\'s a "text"' in as_html(Verdict("a", False, 'it\'s a "text".', 3)), "shorter than with entities"
 
 
 def test_a_verdict_has_a_form_for_each_reader():
@@ -67,3 +71,21 @@ def test_a_verdict_has_a_form_for_each_reader():
     assert list(bundled) == ["text/plain", "text/html", "application/vnd.tiny-grpo.check+json"]
     assert bundled["text/plain"] == WRONG.line and bundled[record.MIME] == WRONG.record
     assert bundled["text/html"] == as_html(WRONG)
+
+
+def test_in_a_notebook_the_verdict_is_displayed_and_nothing_is_printed(monkeypatch, capsys):
+    """Catches a verdict that is shown as the text of a dict, and one that is told twice."""
+    displayed = []
+    monkeypatch.setattr(record, "in_jupyter", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda *data, raw=False: displayed.append((*data, raw)))
+    assert show(WRONG) == False  # noqa: E712
+    assert displayed == [(record.bundle(WRONG), True)] and capsys.readouterr().out == ""
+
+
+def test_a_terminal_of_ipython_is_no_notebook(monkeypatch):
+    """Catches HTML that a terminal cannot show, and plain text in every notebook."""
+    for shell, notebook in ((SimpleNamespace(kernel=1), True), (SimpleNamespace(parent=1), False), (None, False)):
+        monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
+        assert record.in_jupyter() is notebook
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    assert record.in_jupyter() is False

@@ -45,8 +45,21 @@ def test_what_is_printed_goes_nowhere(capsys):
     with everything_restored():
         print("a")
         print("b", file=sys.stderr)
+        assert sys.stdout.write("a progress bar's own") == sys.stderr.write("a progress bar's own") > 0
     print("c")
     assert capsys.readouterr() == ("c\n", "")
+
+
+def test_chance_of_an_accelerator_is_as_it_was(monkeypatch):
+    """Catches sampling on a GPU that goes on with other numbers after a check, and a GPU that a check begins to use."""
+    states = ["state of the first", "state of the second"]
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: list(states))
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda found: states.__setitem__(slice(None), found))
+    for in_use in (True, False):
+        monkeypatch.setattr(torch.cuda, "is_initialized", lambda in_use=in_use: in_use)
+        with everything_restored():
+            states[0] = "of a student"
+        assert states == ["state of the first" if in_use else "of a student", "state of the second"]
 
 
 def test_of_an_endless_text_the_beginning_is_kept():

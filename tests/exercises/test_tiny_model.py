@@ -65,6 +65,13 @@ def test_the_logits_are_those_of_gpt2_with_the_same_weights(both, asked):
     assert torch.isfinite(ours.logits).all() and ours[0] is ours.logits
 
 
+def test_everything_is_computed_where_the_model_is():
+    """Catches a tensor on the CPU beside a model on an accelerator; torch's device without numbers stands for one."""
+    model = TinyModel(VOCABULARY).to("meta")
+    assert model(input_ids=IDS.to("meta"), attention_mask=MASK.to("meta")).logits.device == model.device
+    assert model(input_ids=IDS.to("meta")).logits.shape == (*IDS.shape, VOCABULARY) and model.device.type == "meta"
+
+
 def test_no_module_of_transformers_is_needed():
     """Catches an import for which every box with the model takes two seconds more."""
     import subprocess

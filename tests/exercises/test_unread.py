@@ -1,5 +1,8 @@
 """The arguments that a function never reads, as its code tells without being run."""
 
+import dis
+from types import SimpleNamespace
+
 import pytest
 
 from shared.exercises.arguments import Kind
@@ -39,6 +42,13 @@ def test_an_argument_that_is_never_read_is_found(source, names):
     scope = {}
     exec(source, scope)
     assert unread(Exercise, scope["f"]) == names
+
+
+def test_two_arguments_that_newer_versions_of_python_read_at_once_are_read(monkeypatch):
+    """Catches every right function of two arguments blamed on a student's newer Python."""
+    at_once = SimpleNamespace(opname="LOAD_FAST_LOAD_FAST", argval=("x", "y"))
+    monkeypatch.setattr(dis, "get_instructions", lambda code: [at_once])
+    assert unread(Exercise, lambda x, y: x + y) == []
 
 
 def test_of_what_has_no_code_nothing_is_said():

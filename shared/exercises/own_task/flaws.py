@@ -32,16 +32,17 @@ def verdict(name: str, judge: Callable, in_words: Callable[[int], str]) -> Verdi
     """
 
     def judge_and_report(listener) -> Verdict:
-        numbers = [0]
+        tried = 0
 
         def begun(number: int) -> None:
-            numbers.append(number)
+            nonlocal tried
+            tried += 1
             listener.on_case(number)
 
         try:
             text, warnings = judge(begun)
         except Flaw as flaw:
-            return Verdict(name, False, str(flaw), len(numbers) - 1)
-        return Verdict(name, True, text, len(numbers) - 1, tuple(warnings))
+            return Verdict(name, False, str(flaw), tried)
+        return Verdict(name, True, text, tried, tuple(warnings))
 
     return safe_verdict(Judgement(name, judge_and_report, in_words))
