@@ -17,7 +17,7 @@ BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time, as zip counts it: the same files m
 def bundle() -> bytes:
     """The zip."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for name, file in sorted(_files()):
             archive.writestr(zipfile.ZipInfo(name, BEGINNING), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
