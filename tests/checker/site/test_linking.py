@@ -46,6 +46,15 @@ def test_an_element_that_has_no_end_holds_no_text(tag):
     )
 
 
+@pytest.mark.parametrize(
+    "before", ["<code>x<i>y</code>", "<code><code>x</code></code>", "<i><code>x</i>", '<b class="big">', "</i>"]
+)
+def test_an_element_ends_where_its_end_stands(before):
+    """Catches a page without a link below code in which something was not closed, and in any element that has a class."""
+    made = linked(page(f"<p>{before} reward</p>"), ENTRIES)
+    assert made == page(f'<p>{before} <a class="term" href="g#reward">reward</a></p>')
+
+
 def test_links_stand_within_the_pages_text_and_all_of_it():
     """Catches links in what stands around, and an end or a beginning that a script or a text only names."""
     around = (
@@ -54,6 +63,7 @@ def test_links_stand_within_the_pages_text_and_all_of_it():
     made = linked(around.format("<main><p>reward hacking</p><p>a reward</p></main>"), ENTRIES)
     first = '<p><a class="term" href="g#hacking">reward hacking</a></p>'
     assert made == around.format(f'<main>{first}<p>a <a class="term" href="g#reward">reward</a></p></main>')
+    assert linked(around.format("<main>nothing</main>"), ENTRIES) == around.format("<main>nothing</main>")
     assert linked("<main>a reward<p>", ENTRIES) == '<main>a <a class="term" href="g#reward">reward</a><p>'
     assert linked("a reward", ENTRIES) == "a reward"
 

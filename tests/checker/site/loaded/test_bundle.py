@@ -32,5 +32,6 @@ def test_the_zip_is_packed_and_the_same_each_time():
     """Catches a zip that a browser loads anew after each build, and one as large as its files."""
     made = bundle()
     entries = zipfile.ZipFile(io.BytesIO(made)).infolist()
-    assert made == bundle() and [entry.filename for entry in entries] == sorted(entry.filename for entry in entries)
+    assert made == bundle() and len({entry.date_time for entry in entries}) == 1
+    assert [entry.filename for entry in entries] == sorted(entry.filename for entry in entries)
     assert len(made) < sum(entry.file_size for entry in entries) / 2
