@@ -39,7 +39,7 @@ def words_of_cells(notebook: Notebook) -> dict[str, dict[str, str]]:
 
 
 def as_text(table: dict) -> str:
-    return json.dumps(table, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(table, ensure_ascii=False) + "\n"
 
 
 def write_for_quarto(project: Path, sources: list[Path], folder: Path | None = None) -> None:

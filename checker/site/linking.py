@@ -20,14 +20,11 @@ NO_TEXT_CLASSES = frozenset("description gallery open watch gridworld try check 
 
 @dataclass(frozen=True)
 class Entry:
-    """words: a pattern of what is linked.    kind: the link's class.
-
-    address: where to, from the page; "" for a phrase in which no word is linked.
-    """
+    """words: a pattern of what is linked.    address: where to, from the page.    kind: the link's class."""
 
     words: str
-    address: str = ""
-    kind: str = ""
+    address: str
+    kind: str
 
 
 def linked(page: str, entries: Iterable[Entry]) -> str:
@@ -39,7 +36,7 @@ def linked(page: str, entries: Iterable[Entry]) -> str:
     end = len(page) if end < 0 else end
     there = set(map(_place, re.findall(r'<a\s[^>]*?href="([^"]*)"', page[begin:end])))
     entries = list(entries)
-    waiting = [entry for entry in entries if entry.address and _place(entry.address) not in there]
+    waiting = [entry for entry in entries if _place(entry.address) not in there]
     return page[:begin] + "".join(_pieces(page[begin:end], waiting, entries)) + page[end:]
 
 

@@ -66,7 +66,7 @@ class Sections(HTMLParser):
             self._heading = tag
             self._place = ""
             self.found.append(Section(place))
-        elif tag not in ("code", "em", "strong", "a", "b", "i", "small", "span", "sup", "sub"):
+        elif tag not in ("code", "em", "strong", "a", "b", "i", "span", "sup", "sub"):
             self._say(" ")
 
     def _begin_part(self, tag: str) -> None:

@@ -12,7 +12,6 @@ PAPERS = Path("references.yaml")
 SPACE = r"(?:\s|&nbsp;)+"  # Quarto keeps "et al." and the year together
 # Other ways in which the texts say a heading of the glossary.
 ALSO = {
-    "Greedy": ("greedily",),
     "Held out": ("held-out",),
     "KL divergence": ("KL",),
     "Inverse reinforcement learning": ("inverse RL",),
@@ -40,9 +39,6 @@ GAMES = {
     Path("notebooks") / "transfer.ipynb",
 }
 MEANT_ON = {"Environment": GAMES, "Turn": GAMES}
-
-# Phrases in which a word is no term: here a verb.
-NO_TERM_IN = ("reward the answers",)
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,6 @@ def glossary_entries(project: Path, glossary: str, page: Path | None = None) -> 
         names = [*heading.split(", "), *ALSO.get(heading, ())]
         words = "|".join(_pattern(name) for name in sorted(names, key=len, reverse=True))
         entries.append((max(map(len, names)), Entry(words, f"{glossary}#{anchor(heading)}", "term")))
-    entries += [(len(phrase), Entry(_pattern(phrase))) for phrase in NO_TERM_IN]
     return [entry for _, entry in sorted(entries, key=lambda pair: -pair[0])]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from checker.pages.templates import HERE
+from checker.pages.templates import style
 from checker.reading.files import write_beside
 from checker.site.pieces import cards, checking, cloning, drawings, interface, recorded, references, trying
 
@@ -61,5 +61,5 @@ def write_for_quarto(project: Path, sources: list[Path]) -> None:
     for name in MAKERS:
         text = piece(name, project, sources)
         if name in SCRIPTS:
-            text += f"<script>{(HERE / SCRIPTS[name]).read_text(encoding='utf-8')}</script>\n"
+            text += f"<script>{style(SCRIPTS[name])}</script>\n"
         write_beside(project / FOR_QUARTO / f"{name}.html", text)

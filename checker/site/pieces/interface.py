@@ -37,6 +37,7 @@ def interface(project: Path, sources: list[Path]) -> str:
     root = griffe.load(
         PACKAGE,
         search_paths=[str(project)],
+        try_relative_path=False,  # or it takes the package of the folder where it was started
         allow_inspection=False,
         docstring_parser="google",
         docstring_options={"returns_multiple_items": False, "returns_named_value": False},

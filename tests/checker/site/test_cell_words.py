@@ -12,9 +12,11 @@ import pytest
 
 from checker.pages.cells import code_of, fold, is_exercise
 from checker.reading.layout import heading_of
+from checker.reading.markers import BEGIN
 from checker.reading.notebook import read
 from checker.reading.website import website
 from checker.site import cell_words
+from tests.checker.conftest import code
 
 PROJECT = Path(__file__).parents[3]
 NOTEBOOKS = [source for source in website(PROJECT).pages if source.suffix == ".ipynb"]
@@ -82,6 +84,43 @@ def test_quarto_says_a_title_once(tmp_path, bold, stays):
     page = f"---\ntitle: 'It''s \"A title\"'\n---\n\n::: {{.cell}}\n**{bold}**\n\nText.\n:::\n"
     (cell,) = through("{ { Pandoc = without_its_title } }", page, "", tmp_path)
     assert len(cell["c"][1]) == 1 + stays
+
+
+def test_a_cell_is_known_by_its_first_two_lines():
+    """Catches a key that the filter does not look up: it leaves blank lines and blanks around a line out."""
+    assert (
+        cell_words.first_lines("\n  # Cell 4: Reward \n\n\tdef reward():\n    return 1\n")
+        == "# Cell 4: Reward\ndef reward():"
+    )
+    assert cell_words.first_lines("x = 1") == "x = 1" and cell_words.first_lines("") == ""
+
+
+def test_the_words_of_a_cell_are_those_that_the_filter_asks_for(good, save):
+    """Catches a word that is written under a name which the filter does not read, and a solution that is folded."""
+    sources = ("#| label: fig-a\n# Cell 4: Reward function\n# one point\nx = 1", f"x = 2\n{BEGIN}\n", "# what follows")
+    good["cells"] = [code(source) for source in sources]
+    table = cell_words.words_of_cells(read(save(good)))
+    asked = (PROJECT / "site" / "sections.lua").read_text(encoding="utf-8")
+    assert all(f"said.{name}" in asked for words in table.values() for name in words)
+    first, exercise, last = table.values()
+    assert list(table)[0] == "# Cell 4: Reward function\n# one point" and list(table)[2] == "# what follows"
+    place = {"heading": "Cell 4: Reward function", "place": "section-4"}
+    assert first == {"fold": "Code: one point", "picture": "Figure: Reward function"} | place
+    assert exercise == {"fold": "Code", "picture": "Figure: output of a cell", "code": "show"}
+    assert last["fold"] == "Code: what follows" and set(last) == {"fold", "picture"}
+
+
+def test_the_tables_lie_in_the_projects_own_folder_as_utf_8(good, save, tmp_path):
+    """Catches words that Quarto shows as signs, and a table where the filter does not look."""
+    good["cells"] = [code("# Cell 4: größer")]
+    save(good)
+    cell_words.write_for_quarto(tmp_path, [Path("notebook.ipynb"), Path("index.qmd")])
+    asked = (PROJECT / "site" / "sections.lua").read_text(encoding="utf-8")
+    assert '"/build/cells/" .. name .. ".json"' in asked
+    (written,) = (tmp_path / "build" / "cells").iterdir()
+    text = written.read_text(encoding="utf-8")
+    assert written.name == "notebook.json" and '"Cell 4: größer"' in text and text.endswith("}\n")
+    assert list(json.loads(text)) == ["# Cell 4: größer"]
 
 
 def test_the_table_is_json_by_the_first_two_lines(tmp_path):

@@ -37,6 +37,13 @@ def test_equations_belong_to_the_notebooks_named_below_them():
     assert named(TEXT) == {"gradients": [a], "dots": [a, c, d], "ppo": [b]}
 
 
+def test_a_text_without_headings_may_name_a_notebook_first():
+    """Catches a traceback at the first sentence, and a heading that nobody wrote."""
+    link = "[{0}](../notebooks/{0}.ipynb)"
+    found = named(f"Begin with {link.format('dots')}.\n\n$$a$$ {{#eq-a}}\n\nIn {link.format('ppo')}.\n")
+    assert found.pop("dots", []) == [] and found == {"ppo": [Equation("eq-a", 1, "")]}
+
+
 def test_a_notebooks_page_leads_to_its_formulas_by_their_numbers(course_pages):
     """Catches a number that is not the one beside the equation, and a notebook without its way to the formulas."""
     pages = {page.stem: page.read_text(encoding="utf-8") for page in course_pages}

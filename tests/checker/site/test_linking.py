@@ -38,6 +38,36 @@ def test_text_after_something_that_was_left_alone_is_linked():
     assert '<a class="term" href="g#reward">reward</a>' in made
 
 
+@pytest.mark.parametrize("tag", ['<img class="output">', '<input class="check">', '<a id="x"/>', '<svg class="x" />'])
+def test_an_element_that_has_no_end_holds_no_text(tag):
+    """Catches a page without a link below its first picture that has a class of its own."""
+    assert linked(page(f"<p>{tag} reward</p>"), ENTRIES) == page(
+        f'<p>{tag} <a class="term" href="g#reward">reward</a></p>'
+    )
+
+
+@pytest.mark.parametrize(
+    "before", ["<code>x<i>y</code>", "<code><code>x</code></code>", "<i><code>x</i>", '<b class="big">', "</i>"]
+)
+def test_an_element_ends_where_its_end_stands(before):
+    """Catches a page without a link below code in which something was not closed, and in any element that has a class."""
+    made = linked(page(f"<p>{before} reward</p>"), ENTRIES)
+    assert made == page(f'<p>{before} <a class="term" href="g#reward">reward</a></p>')
+
+
+def test_links_stand_within_the_pages_text_and_all_of_it():
+    """Catches links in what stands around, and an end or a beginning that a script or a text only names."""
+    around = (
+        '<head><script>"</main>"</script></head>{}<footer>a reward <script>"<main></main>" reward</script></footer>'
+    )
+    made = linked(around.format("<main><p>reward hacking</p><p>a reward</p></main>"), ENTRIES)
+    first = '<p><a class="term" href="g#hacking">reward hacking</a></p>'
+    assert made == around.format(f'<main>{first}<p>a <a class="term" href="g#reward">reward</a></p></main>')
+    assert linked(around.format("<main>nothing</main>"), ENTRIES) == around.format("<main>nothing</main>")
+    assert linked("<main>a reward<p>", ENTRIES) == '<main>a <a class="term" href="g#reward">reward</a><p>'
+    assert linked("a reward", ENTRIES) == "a reward"
+
+
 def test_longer_words_come_first():
     """Catches a link to "reward" inside "reward hacking"."""
     made = linked(page("<p>reward hacking and a reward</p>"), ENTRIES)
@@ -45,12 +75,9 @@ def test_longer_words_come_first():
 
 
 def test_a_word_inside_a_longer_one_is_never_linked():
-    """Catches "reward" inside the second "reward hacking", whose own link stands above, and inside a phrase."""
+    """Catches "reward" inside the second "reward hacking", whose own link stands above."""
     made = linked(page("<p>reward hacking</p><p>reward hacking</p><p>a reward</p>"), ENTRIES)
     assert made.count("<a ") == 2 and '<p>a <a class="term" href="g#reward">reward</a></p>' in made
-    made = linked(page("<p>reward it</p><p>a reward</p>"), [*ENTRIES, Entry("reward it")])
-    assert '<p>reward it</p><p>a <a class="term"' in made
-    assert 'g#reward"' not in linked(page("<p>To reward\nthe answers</p>"), glossary_entries(PROJECT, "g"))
 
 
 @pytest.mark.parametrize("address", ["g#reward", "../docs/g#reward"])

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from checker.pages.templates import style
 from checker.reading.notebook import Unreadable
 from checker.reading.website import QUESTIONS, website
-from checker.site.questions import as_html, questions
+from checker.site.questions import Option, Question, as_html, questions
 from checker.site.terms import glossary_entries
 
 PROJECT = Path(__file__).parents[3]
@@ -80,3 +81,41 @@ def test_a_file_that_holds_something_else_is_told(tmp_path):
     with pytest.raises(Unreadable, match=r"a\.yml does not hold questions.*correct"):
         questions(tmp_path, Path("notebooks/a.ipynb"))
     assert questions(tmp_path, Path("notebooks/b.ipynb")) == [] and as_html([]) == ""
+
+
+def test_a_file_of_questions_is_read_as_it_is_written(tmp_path):
+    """Catches an answer that is right because nothing is said of it, and another notebook's questions."""
+    folder = tmp_path / "notebooks" / QUESTIONS
+    folder.mkdir(parents=True)
+    text = "- question: größer\n  options:\n    - {text: a, why: b}\n    - {text: c, why: d, right: true}\n"
+    (folder / "a.yml").write_text(text, encoding="utf-8")
+    (folder / "b.yml").write_text("[]", encoding="utf-8")
+    (one,) = questions(tmp_path, Path("notebooks/a.ipynb"))
+    assert one == Question("größer", [Option("a", "b", False), Option("c", "d", True)])
+    assert questions(tmp_path, Path("notebooks/b.ipynb")) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["- question: x", "- options: []", "question: x", "- {", "- question: x\n  options: [a]", "1"]
+)
+def test_a_file_without_questions_or_options_is_told(tmp_path, text):
+    """Catches a traceback in place of the file's name and of what was looked for."""
+    folder = tmp_path / "notebooks" / QUESTIONS
+    folder.mkdir(parents=True)
+    (folder / "a.yml").write_text(text, encoding="utf-8")
+    with pytest.raises(Unreadable, match=r"a\.yml does not hold questions.*: ."):
+        questions(tmp_path, Path("notebooks/a.ipynb"))
+
+
+def test_questions_are_shown_with_their_markdown():
+    """Catches a formula or code that is shown as it is written, an answer without its verdict or its explanation."""
+    asked = [Question("Why $2$?", [Option("For `a`", "Yes.", True), Option("One\n\ntwo", "No <b>.")])]
+    asked.append(Question("# Again", [Option("x", "y")]))
+    html = as_html(asked)
+    assert html.index(f'<h2 id="{QUESTIONS}">Test yourself</h2>') < html.index("<ol") and style("questions.css") in html
+    assert "<div>Why <math" in html and "<summary>For <code>a</code></summary>" in html
+    assert "<summary><p>One</p>\n<p>two</p></summary>" in html
+    verdicts = re.findall(r'<details name="(question-\d)">.*?<b class="(\w+)">(.*?)</b>', html, re.DOTALL)
+    right, wrong = ("right", "Right."), ("wrong", "No.")
+    assert verdicts == [("question-1", *right), ("question-1", *wrong), ("question-2", *wrong)]
+    assert f'<h2 id="{QUESTIONS}-0">Again</h2>' in html and "</b> Yes.</p>" in html
