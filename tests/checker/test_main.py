@@ -42,3 +42,15 @@ def test_a_folder_that_is_called_help_is_checked(good, tmp_path):
 
 def test_the_help_calls_the_program_by_its_name():
     assert "Usage: checker [OPTIONS] COMMAND" in checker("--help").stdout
+
+
+@pytest.mark.parametrize(("word", "said"), [("chekc", "Did you mean check?"), ("REPROT", "Did you mean report?")])
+def test_the_command_that_a_word_resembles_is_named(word, said, tmp_path):
+    """Catches a word in capitals that resembles nothing."""
+    done = checker(word, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"error  There is no command {word}, and no such file. {said}\n"
+
+
+def test_where_no_command_is_meant_the_list_of_them_is_named(tmp_path):
+    assert "`checker --help` lists the commands." in checker("xyzzy", cwd=tmp_path).stderr

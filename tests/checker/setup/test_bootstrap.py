@@ -145,7 +145,8 @@ def test_each_command_says_what_it_does_and_what_it_takes(capsys):
         says = bootstrap.COMMANDS[name]
         assert words in says and re.match("[A-Z][a-z]", says) and says.endswith(".")
         assert says in help_of(name) and f"usage: checker {name} " in help_of(name)
-    assert "--tests what the tests need" in help_of("setup") and "build of torch" in help_of("setup")
+    assert "--tests what the tests need" in help_of("setup")
+    assert re.search(r"--torch \{cpu,cuda\} the build of torch; .* at first cpu$", help_of("setup"))
     assert "its name: " in help_of("start") and "dots" in help_of("start")
     assert "[-- options of JupyterLab]" in help_of("lab") and "[-- options of pytest]" in help_of("test")
 
@@ -156,6 +157,9 @@ def test_setup_makes_what_was_asked_for_and_says_what_is_next(monkeypatch, capsy
     monkeypatch.setattr(environment, "setup", lambda build, tests: made.append((build, tests)))
     assert bootstrap.main(["setup"]) == bootstrap.main(["setup", "--tests", "--torch", "cuda"]) == 0
     assert made == [(None, False), ("cuda", True)]
+    with pytest.raises(SystemExit):
+        bootstrap.main(["setup", "--torch", "rocm"])
+    assert len(made) == 2, "there is no such build"
     assert capsys.readouterr().out.startswith("Ready. A notebook to fill in: make start ")
 
 
@@ -252,7 +256,7 @@ def test_git_leaves_work_alone():
 
 def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(course, capsys):
     bootstrap.main(["lab"])
-    assert "make start" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("Nothing is begun in work/ yet. First: make start NOTEBOOK=dots ")
     bootstrap.main(["start", "dots"])
     bootstrap.main(["lab"])
     root = f"--ServerApp.root_dir={environment.ROOT}"
