@@ -75,7 +75,7 @@ def test_a_zip_is_listed_and_its_notebooks_are_checked_by_number():
     first, second = (json.loads(dropped.checked(number)) for number in (0, 1))
     assert (first["report"]["name"], first["report"]["status"]) == ("class.zip:a.ipynb", "pass")
     assert second["report"]["status"] == "unreadable" and second["findings"][0]["code"] == "U001"
-    assert second["sections"] == second["results"] == second["facts"] == []
+    assert second["sections"] == second["largest"] == second["results"] == second["facts"] == []
 
 
 def test_what_is_no_zip_is_told():

@@ -164,7 +164,11 @@ TEXT = "\n\n".join(f"piece {number}" for number in range(9)) + "\n"
 def test_a_disputed_exercise_is_shown_and_written_and_nothing_is_graded(grading, monkeypatch):
     """Catches a dispute of another student's notebook, and a class that is graded anew by a look at it."""
     asked = []
-    monkeypatch.setattr(disputes, "of_students", lambda jobs, students, exercise: [list(jobs)[1]])
+
+    def of_students(jobs, students, exercise):
+        return [(handed, job) for handed, job in jobs if handed.student in students and exercise == "kl"]
+
+    monkeypatch.setattr(disputes, "of_students", of_students)
     monkeypatch.setattr(disputes, "dispute", lambda job, exercise: asked.append((job.of, exercise)) or TEXT)
     done = grading.run("--again", "bob", "--exercise", "kl")
     assert done.returncode == 0 and asked == [("bob", "kl")] and "graded" not in grading.given
@@ -174,7 +178,7 @@ def test_a_disputed_exercise_is_shown_and_written_and_nothing_is_graded(grading,
     assert "piece 4" in shown and "piece 5" not in shown
     told = done.stdout.splitlines()[-1]
     assert told.startswith(f"{Path('graded', disputes.FOLDER, place.name)}: all of it.")
-    assert grading.given["plan"][0] == [Path("submissions")]
+    assert grading.given["plan"][0] == [Path("submissions")] and grading.given["plan"][2].sheets == ["a sheet"]
     assert "no notebook of this student" in grading.run("--again", "cy", "--exercise", "kl").stderr
 
 
