@@ -1,6 +1,7 @@
 """`checker check`: one notebook in full, many in a line each, and the forms for programs."""
 
 import json
+import zipfile
 
 import pytest
 
@@ -33,8 +34,10 @@ def test_one_notebook_is_told_in_full_and_many_in_a_line_each(good, save, tmp_pa
     assert verbose.count(advice) >= 2 and "0 of 2 notebooks pass." in verbose
 
 
-def test_names_that_are_left_out_of_the_account_come_with_verbose(good, save, tmp_path):
-    save(good)
+@pytest.mark.parametrize("notebooks", [1, 2])
+def test_names_that_are_left_out_of_the_account_come_with_verbose(notebooks, good, save, tmp_path):
+    for number in range(notebooks):
+        save(good, f"{number}.ipynb")
     for number in range(12):
         (tmp_path / f"{number}.pdf").write_text("")
     assert " more (--verbose" in checker("check", tmp_path).stdout
@@ -54,8 +57,9 @@ def test_a_code_is_left_out_and_output_is_kept_as_the_command_line_says(good, sa
 def test_forms_for_programs_hold_nothing_else(good, save, tmp_path):
     """Catches a verdict above the JSON, and a page that leads to pages that nobody made."""
     save(good, "a.ipynb"), save(good, "b.ipynb")
+    (tmp_path / "essay.pdf").write_text("")
     reports = json.loads(checker("check", tmp_path, "--format", "json").stdout)
-    assert [report["status"] for report in reports] == ["pass", "pass"]
+    assert [report["status"] for report in reports] == ["pass", "pass", "skipped"]
     tests = json.loads(checker("check", tmp_path, "--format", "gradescope").stdout)["tests"]
     assert [test["status"] for test in tests] == ["passed", "passed"]
     page = checker("check", tmp_path, "--format", "html").stdout
@@ -72,3 +76,13 @@ def test_a_long_name_stays_in_one_line_and_numbers_have_no_colour(good, save, mo
     name = "12 of 'x' " * 12 + ".ipynb"
     line = checker("check", save(good, name)).stdout.splitlines()[0]
     assert name in line and line.endswith("reward 0.250 to 0.970\x1b[0m")
+
+
+def test_a_zip_is_looked_into_and_folders_without_notebooks_are_named(good, tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("a.ipynb", json.dumps(good))
+    done = checker("check", "all.zip", "--format", "text", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("pass  all.zip:a.ipynb  ")
+    (tmp_path / "x").mkdir(), (tmp_path / "y").mkdir()
+    done = checker("check", "x", "y", cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith("error  There is no notebook in x, y: give .ipynb files")

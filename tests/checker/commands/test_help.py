@@ -11,6 +11,7 @@ from checker.setup import bootstrap
 from tests.checker.command_line import checker
 
 NAMES = {"CSV", "HTML", "JSON", "TODOs", "JupyterLab", "TODO", "CONTRIBUTING"}
+PROGRAMS = {"Quarto", "Canvas", "Moodle", "Gradescope"}
 COMMANDS = typer.main.get_command(app).commands
 TEXTS = {"checker": app.info.help, "what a question is": explain.ONLY_ASKED, "after new": new.NEXT}
 TEXTS |= {name: command.help for name, command in COMMANDS.items()}
@@ -33,6 +34,7 @@ def test_help_is_prose(name):
     plain = [word.removesuffix("'s") for word in words if re.fullmatch(r"[A-Za-z']+", word)]
     odd = [word for word in plain if not re.fullmatch(r"[A-Z]?[a-z]+|[A-Z]", word) and word not in NAMES]
     assert not odd
+    assert not {program.lower() for program in PROGRAMS} & set(plain), "a program's name is written as it writes it"
     assert not re.findall(r"[a-z)]\. +[a-z](?![\w]*\))|\n\n[a-z]", text), "a sentence begins with a small letter"
 
 
