@@ -48,7 +48,7 @@ def _is_no_file(word: str) -> bool:
 def _meant(word: str) -> str:
     """A sentence on the command that a word resembles, or on where all of them stand."""
     known = [*names(), "--version"]
-    alike = difflib.get_close_matches(word.lower(), known, 1)
+    alike = difflib.get_close_matches(word.lower(), known)
     return f"Did you mean {alike[0]}?" if alike else "`checker --help` lists the commands."
 
 

@@ -21,8 +21,7 @@ def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
     found = iter(found)
     first = list(islice(found, FEW))
     one = partial(_check_one, **options)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(first) < FEW or cores == 1 or _alone():
+    if len(first) < FEW or cores() == 1 or _alone():
         yield from map(one, chain(first, found))
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -32,12 +31,17 @@ def check_all(found: Iterable[Entry], **options) -> Iterator[Report]:
     everything = [*first, *found]
     done = 0
     try:
-        with ProcessPoolExecutor(cores, initializer=_with_rules, initargs=(added,)) as pool:
+        with ProcessPoolExecutor(cores(), initializer=_with_rules, initargs=(added,)) as pool:
             for report in pool.map(one, everything, chunksize=8):
                 yield report
                 done += 1
     except BrokenProcessPool:  # a process was killed, for want of memory most likely: the rest one by one
         yield from map(one, everything[done:])
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _check_one(entry: Entry, **options) -> Report:

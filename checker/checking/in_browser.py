@@ -61,7 +61,7 @@ def _told(entry: inventory.Entry, name: str) -> dict:
     findings = [_together(findings) for findings in alike(report.findings)]
     told = {"report": report.as_dict(), "facts": report.facts, "findings": findings}
     try:
-        submission = Submission(read(entry.file), beside=False)
+        submission = Submission(read(entry.file))
     except Unreadable:  # which the report says, or it is text that was converted elsewhere
         return told | {"sections": [], "largest": [], "results": []}
     converted = submission.converted

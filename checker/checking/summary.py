@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from checker.checking.check import Report
-from checker.checking.terminal import MARKS
+from checker.checking.terminal import MARKS, many
 from checker.reading.inventory import Inventory
 from checker.reading.text import one_line
 from checker.rules import READING, RULES
@@ -15,7 +15,7 @@ MOST_CODES = 8  # findings that are counted
 MOST_NAMES = 6  # files that are named
 
 
-def summarise(reports: list[Report], inventory: Inventory, console: Console, verbose: bool = False) -> None:
+def summarise(reports: list[Report], inventory: Inventory, console: Console, verbose: bool) -> None:
     """Print the summary of many reports."""
     passed = sum(report.status == "pass" for report in reports)
     unreadable = sum(report.status == "unreadable" for report in reports)
@@ -32,9 +32,8 @@ def _frequent(reports: list[Report], console: Console) -> None:
     ranked = sorted(found, key=lambda kind: (list(MARKS).index(kind[0]), -found[kind], kind))
     for level, code in ranked[:MOST_CODES]:
         console.print(f"  {found[level, code]:4d}  {MARKS[level]} [bold]{code}[/bold] {escape(names[code])}")
-    if rest := len(ranked) - MOST_CODES:
-        if rest > 0:
-            console.print(f"        and {rest} further kinds; `checker explain` lists them")
+    if (rest := len(ranked) - MOST_CODES) > 0:
+        console.print(f"        and {many(rest, 'further kind')}; `checker explain` lists them")
 
 
 def account(inventory: Inventory, console: Console, verbose: bool = False) -> None:

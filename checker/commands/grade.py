@@ -1,6 +1,5 @@
 """`checker grade` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
 
-import os
 import tempfile
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from checker.checking.batch import cores
 from checker.checking.terminal import INTERRUPTED, UNREADABLE, complain
 from checker.commands.options import in_a_clone
 from checker.reading.notebook import Unreadable
@@ -151,7 +151,7 @@ def grade_command(
         rule = late_rule(free_days, late_off)
         this_class = Class(sheets, settings, students, pattern, due, student, anonymous, rule)
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
-        grader = partial(_grader, workers=workers or _cores(), scheduler=scheduler, tls=tls)
+        grader = partial(_grader, workers=workers or cores(), scheduler=scheduler, tls=tls)
         # Temporary files hold students' work: below the class's folder none outlives it.
         with scratch_in(folder.path):
             if exercise and again:
@@ -169,11 +169,6 @@ def grade_command(
     except KeyboardInterrupt:
         print("\nStopped. What is graded is kept; the same command goes on.")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _grader(jobs, workers: int, scheduler: str, tls: dict):

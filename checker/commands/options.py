@@ -10,7 +10,7 @@ import typer
 from checker.checking.terminal import UNREADABLE, complain
 from checker.setup.environment import SetupError, require_clone
 
-Ignored = Annotated[list[str], typer.Option("--ignore", help="A code to leave out, for instance H002. Repeatable.")]
+Ignored = Annotated[list[str], typer.Option(help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
 
 

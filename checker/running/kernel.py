@@ -41,5 +41,5 @@ def fresh_kernel(folder: Path) -> Iterator[AsyncKernelManager]:
 
 def _environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     return ENVIRONMENT | os.environ | {"PYTHONPATH": path}

@@ -106,7 +106,7 @@ def _told(step: Callable[[], int]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="checker")
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command")
     made = {name: commands.add_parser(name, help=says, description=says) for name, says in COMMANDS.items()}
     for name, program in HANDING_ON.items():
         made[name].usage = f"checker {name} [-h] [-- options of {program}]"

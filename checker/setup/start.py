@@ -37,7 +37,7 @@ def start(name: str, folder: Path, work: Path) -> Path:
     known = editions(folder)
     wanted = Path(name).stem.lower()
     if wanted not in known:
-        alike = difflib.get_close_matches(wanted, known, 1)
+        alike = difflib.get_close_matches(wanted, known)
         meant = f"Did you mean {alike[0]}?" if alike else f"There are {', '.join(known)}."
         raise StartError(f"There is no notebook {name}. {meant}")
     edition = folder / f"{wanted}.ipynb"

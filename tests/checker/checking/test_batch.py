@@ -1,6 +1,8 @@
 """Reports on many notebooks, worked out in several processes."""
 
 import concurrent.futures
+import sys
+import types
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -9,12 +11,13 @@ import pytest
 from checker.checking import batch
 from checker.reading.inventory import Entry
 from checker.reading.notebook import Unreadable
+from checker.rules.base import rule
 
 ENTRIES = [Entry(f"{number}.ipynb", Path(), Path(), Unreadable("It is none.")) for number in range(5)]
 
 
 class Pool:
-    """A pool of processes of which one is killed after two reports."""
+    """A pool of processes of which one is killed after two reports. Which rules its processes have is not shown."""
 
     def __init__(self, *arguments, **options):
         pass
@@ -37,3 +40,133 @@ def test_each_notebook_has_one_report_where_a_process_was_killed(few, monkeypatc
     monkeypatch.setattr(batch.os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Pool)
     assert [report.name for report in batch.check_all(iter(ENTRIES))] == [entry.name for entry in ENTRIES]
+
+
+class Working:
+    """A pool that works in this process, and keeps what it was asked for."""
+
+    asked: list = []
+
+    def __init__(self, workers, initializer, initargs):
+        self.asked.append(workers)
+        initializer(*initargs)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def map(self, function, entries, chunksize):
+        if chunksize < 1:
+            raise ValueError("as the real one says")
+        return map(function, entries)
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """The numbers of processes that pools were asked for, where three notebooks are no longer few."""
+    monkeypatch.setattr(batch, "FEW", 3)
+    monkeypatch.setattr(Working, "asked", [])
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Working)
+    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: "spawn")
+    return Working.asked
+
+
+def names(entries) -> list[str]:
+    return [report.name for report in batch.check_all(iter(entries))]
+
+
+@pytest.mark.parametrize(
+    ("usable", "cores", "processes"), [({0}, 8, []), ({0, 5}, 8, [2]), (None, 8, [8]), (None, None, [])]
+)
+def test_as_many_processes_as_there_are_cores_to_use(usable, cores, processes, pool, monkeypatch):
+    """Catches sixty-four processes where a cluster lends two cores, and an error on macOS, which cannot tell."""
+    if usable is None:
+        monkeypatch.delattr(batch.os, "sched_getaffinity", raising=False)
+    else:
+        monkeypatch.setattr(batch.os, "sched_getaffinity", lambda process: usable, raising=False)
+    monkeypatch.setattr(batch.os, "cpu_count", lambda: cores)
+    assert names(ENTRIES) == [entry.name for entry in ENTRIES]
+    assert pool == processes
+
+
+@pytest.mark.parametrize(("entries", "pools"), [(2, 0), (3, 1)])
+def test_few_notebooks_start_no_processes(entries, pools, pool, monkeypatch):
+    """Catches seconds of starting for a check of milliseconds."""
+    monkeypatch.setattr(batch, "cores", lambda: 2)
+    assert names(ENTRIES[:entries]) == [entry.name for entry in ENTRIES[:entries]]
+    assert len(pool) == pools
+
+
+def test_on_one_core_a_report_comes_before_the_last_file_is_looked_at(pool, monkeypatch):
+    """Catches a minute of silence before the first line of a large class."""
+    monkeypatch.setattr(batch, "cores", lambda: 1)
+    rest = iter(ENTRIES)
+    reports = batch.check_all(rest)
+    assert next(reports).name == ENTRIES[0].name
+    assert [entry.name for entry in rest] == [entry.name for entry in ENTRIES[3:]]
+
+
+def test_each_check_is_given_the_notebooks_name_and_the_options(monkeypatch):
+    """Catches a picture that is missed though it lies beside the notebook, and a code that is ignored nowhere."""
+    asked = []
+    monkeypatch.setattr(batch, "check", lambda file, **options: asked.append((file, options)))
+    entries = [Entry("a", Path("a.ipynb"), Path()), Entry("b", Path("b.ipynb"), Path(), beside=False)]
+    list(batch.check_all(entries, ignore=["P009"]))
+    given = {"ignore": ["P009"]}
+    assert asked == [
+        (Path("a.ipynb"), given | {"name": "a", "beside": True}),
+        (Path("b.ipynb"), given | {"name": "b", "beside": False}),
+    ]
+
+
+def test_why_a_file_cannot_be_read_is_in_its_report():
+    (report,) = batch.check_all(ENTRIES[:1])
+    assert report.status == "unreadable" and report.findings[0].advice == "It is none."
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A module with a course's own rule, which has been appended to the checker's."""
+    module = types.ModuleType("own_rules")
+
+    def spoke(submission):
+        yield None, "it spoke", "Listen."
+
+    spoke.__module__ = module.__name__
+    module.other = 3
+    module.rule = rule("Z001", "error", why="Own.", wrong="x", right="y")(spoke)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(batch, "RULES", [*batch.RULES, module.rule])
+    return module
+
+
+def test_another_process_gets_a_courses_own_rule_once(own, monkeypatch):
+    """Catches a rule that is lost where processes begin afresh, and one that speaks twice."""
+    rules = batch.RULES[:-1]
+    monkeypatch.setattr(batch, "RULES", rules)
+    for _ in range(2):
+        batch._with_rules([("own_rules", "Z001")])
+    assert [one for one in rules if one.code == "Z001"] == [own.rule] and rules[-1] is own.rule
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_rule_that_no_module_holds_is_applied_in_this_process(method, own, pool, monkeypatch):
+    """Catches reports without a rule that was written in the main program or in a function."""
+    monkeypatch.setattr(batch, "cores", lambda: 2)
+    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: method)
+    names(ENTRIES)
+    assert pool == [2]
+    held = own.rule
+    del own.rule
+    names(ENTRIES)
+    assert pool == [2], "the module holds it no more"
+    own.rule = held
+    monkeypatch.delitem(sys.modules, "own_rules")
+    names(ENTRIES)
+    assert pool == [2], "there is no such module"
+    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: "fork")
+    monkeypatch.setattr(batch, "_with_rules", lambda added: None)  # a forked process has them
+    names(ENTRIES)
+    assert pool == [2, 2]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.checking import in_browser
 from checker.checking.check import check
 from checker.checking.in_browser import Dropped
 from checker.reading import convert
@@ -74,7 +75,7 @@ def test_a_zip_is_listed_and_its_notebooks_are_checked_by_number():
     first, second = (json.loads(dropped.checked(number)) for number in (0, 1))
     assert (first["report"]["name"], first["report"]["status"]) == ("class.zip:a.ipynb", "pass")
     assert second["report"]["status"] == "unreadable" and second["findings"][0]["code"] == "U001"
-    assert second["sections"] == second["results"] == second["facts"] == []
+    assert second["sections"] == second["largest"] == second["results"] == second["facts"] == []
 
 
 def test_what_is_no_zip_is_told():
@@ -117,3 +118,36 @@ def test_findings_that_are_alike_are_told_together(good):
     told = json.loads(Dropped("x.ipynb", json.dumps(good).encode()).checked(0))
     (unfilled,) = [finding for finding in told["findings"] if finding["code"] == "F001"]
     assert unfilled["others"] == 2 and unfilled["further"] == ["Cell 3: Data", "Cell 4: Reward function"]
+
+
+def test_the_page_is_told_what_the_report_has_and_what_each_check_said(good):
+    """Catches a name that the page asks for and that is gone, and a result without its place."""
+    good["cells"][5]["source"] += "\ncheck.per_token_kl(1)\ncheck.loss(2)"
+    good["cells"][5]["outputs"][0]["text"] += "\u2713 per-token KL: right on 2 probes.\n\u2717 loss: not yet.\n"
+    dropped = Dropped("x.ipynb", json.dumps(good).encode())
+    told = json.loads(dropped.checked(0))
+    place = "Cell 5: One GRPO step"
+    assert told["results"] == [
+        {"exercise": "per-token KL", "passed": True, "said": "right on 2 probes.", "place": place},
+        {"exercise": "loss", "passed": False, "said": "not yet.", "place": place},
+    ]
+    assert told["report"]["name"] == "x.ipynb" and "checks 1 of 2" in told["facts"]
+    assert told.keys() == {"report", "facts", "findings", "sections", "largest", "results"}
+    assert all(size.keys() == {"place", "source", "output"} for size in [*told["sections"], *told["largest"]])
+    assert told["largest"][0]["place"] in {size["place"] for size in told["sections"]}
+
+
+def test_a_finding_is_told_with_all_that_the_page_shows_of_it(good):
+    good["cells"][3]["source"] += "\nraise NotImplementedError"
+    told = json.loads(Dropped("x.ipynb", json.dumps(good).encode()).checked(0))
+    (unfilled,) = [finding for finding in told["findings"] if finding["code"] == "F001"]
+    (reported,) = [finding for finding in told["report"]["findings"] if finding["code"] == "F001"]
+    assert {name: unfilled[name] for name in ("level", "code", "place", "advice")}.items() <= reported.items()
+    assert unfilled["sentence"] == f"{reported['found']}." and (unfilled["others"], unfilled["further"]) == (0, [])
+
+
+def test_the_largest_cells_are_a_few(good):
+    """Catches a bar for each of a hundred cells."""
+    good["cells"][5:5] = [code(f"x = {number}") for number in range(20)]
+    told = json.loads(Dropped("x.ipynb", json.dumps(good).encode()).checked(0))
+    assert len(told["largest"]) == in_browser.MOST_CELLS < len(good["cells"])

@@ -1,12 +1,19 @@
 """Outputs of a run that are kept, and the sentence on what stopped it. No kernel runs here: see test_report.py."""
 
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
 import nbformat
 import pytest
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from checker.running import execution
-from checker.running.execution import WIDGET, ShowingClient, _cleaned, _first_line, _what_stopped, _where
+from checker.running.execution import WIDGET, ShowingClient, _cleaned, _first_line, _run, _what_stopped, _where
 
 TRACEBACK = [
     "-----",
@@ -140,3 +147,77 @@ def test_an_error_is_told_on_one_line_of_bearable_length():
     assert said("ValueError", "a\nb\x1b[2J") == "Cell 5: Step stopped with ValueError: a b\ufffd[2J"
     assert len(said("ValueError", "x" * 1_000_000)) < 1_100
     assert said("StdinNotImplementedError", "raw_input was called").startswith("Cell 5: Step asks for input, and here")
+
+
+def test_a_run_is_given_the_kernel_and_keeps_nothing_that_differs_each_time(monkeypatch):
+    """Catches a second kernel beside the one that was started, and the times of each cell in the file."""
+    clients = []
+    monkeypatch.setattr(execution, "_run", lambda client: clients.append(client) or "")
+    kernel = AsyncKernelManager()
+    live = [].append
+    execution.execute(dict(new_notebook()), kernel, live, print)
+    (client,) = clients
+    assert client.km is kernel and client.live is live
+    assert not client.store_widget_state and not client.record_timing
+    assert client.timeout == execution.CELL_TIME_LIMIT
+
+
+def test_what_is_in_the_cells_metadata_stays(monkeypatch):
+    """Catches a cell that loses its tags and its id, and a notebook that loses its language."""
+    monkeypatch.setattr(execution, "_run", lambda client: "")
+    cell = new_code_cell("1", id="mine", metadata={"tags": ["a"]})
+    text, _ = execution.execute(dict(new_notebook(cells=[cell], metadata={"course": 1})), None, print, print)
+    found = nbformat.reads(text, as_version=4)
+    assert (found.cells[0].id, found.cells[0].metadata, found.metadata) == ("mine", {"tags": ["a"]}, {"course": 1})
+
+
+def client_that(raises, km=None, interrupted=False):
+    """A client whose run ends with this exception."""
+
+    def execute(cleanup_kc):
+        raise raises
+
+    return SimpleNamespace(execute=execute, km=km, interrupted=interrupted, nb=new_notebook())
+
+
+def test_a_cell_that_takes_too_long_and_a_kernel_that_dies_are_sentences():
+    said = _run(client_that(CellTimeoutError.error_from_timeout_and_cell("x", 1, new_code_cell("x"))))
+    assert re.fullmatch(r"A cell ran for more than \d+ minutes and was stopped\.", said)
+    assert "ran out of memory" in _run(client_that(DeadKernelError("it died")))
+
+
+def test_an_interrupt_is_one_however_the_client_tells_it():
+    """Catches "The kernel died" after Ctrl-C, and an error of the client's own that is taken for Ctrl-C."""
+    for client in (
+        client_that(DeadKernelError("it died"), interrupted=True),
+        client_that(asyncio.CancelledError()),
+        client_that(AssertionError()),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            _run(client)
+    with pytest.raises(AssertionError):
+        _run(client_that(AssertionError(), km=object()))
+
+
+def test_ctrl_c_cancels_the_run_while_the_kernel_is_there(monkeypatch):
+    """Catches a Ctrl-C that ends the kernel and leaves the run waiting. The signal itself is not sent here."""
+
+    @asynccontextmanager
+    async def setup(self, **options):
+        yield
+
+    async def interrupted(client):
+        handlers = []
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(loop, "add_signal_handler", lambda number, handler: handlers.append(handler), raising=False)
+        async with client.async_setup_kernel():
+            assert not client.interrupted
+            (handler,) = handlers
+            handler()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(NotebookClient, "async_setup_kernel", setup)
+    client = ShowingClient(new_notebook())
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(interrupted(client))
+    assert client.interrupted

@@ -1,9 +1,7 @@
 """The commands that work before anything is installed, on a bare Python as well."""
 
-import ast
 import json
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 from jupyterlab_server.settings_utils import get_settings
 
+from checker import __version__
 from checker.editions.assign import assign
 from checker.setup import bootstrap, environment
 from checker.setup.start import editions, start
@@ -85,7 +84,7 @@ def test_an_environment_that_lacks_a_package_does_not_call_itself(monkeypatch):
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
     monkeypatch.setattr(bootstrap.environment, "in_use", lambda: True)
     monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: pytest.fail("it called itself"))
-    with pytest.raises(SystemExit, match="make setup"):
+    with pytest.raises(SystemExit, match="^A package of the course is missing in .venv.*make setup"):
         bootstrap.before_packages([])
 
 
@@ -97,15 +96,71 @@ def test_help_and_version_install_nothing(asked):
     assert ("setup" in done.stdout) == (asked != "--version")
 
 
-def test_an_old_python_is_told_so(monkeypatch):
-    monkeypatch.setattr(sys, "version_info", (3, 10, 2, "final", 0))
-    with pytest.raises(SystemExit, match="needs Python 3.11 or newer, and this is Python 3.10"):
-        runpy.run_path(str(ROOT / "checker" / "__init__.py"))
+def test_a_command_of_this_module_is_run_before_packages_are_looked_for(monkeypatch):
+    """Catches a setup that asks for what it is there to install."""
+    handed = []
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: pytest.fail("it was looked for"))
+    monkeypatch.setattr(bootstrap, "main", lambda arguments: handed.append(arguments) or 7)
+    for name in bootstrap.COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            bootstrap.before_packages([name, "--help"])
+        assert ended.value.code == 7 and handed[-1] == [name, "--help"]
 
 
-def test_an_old_python_can_read_that_far():
-    """The sentence must come before a syntax error does."""
-    ast.parse((ROOT / "checker" / "__init__.py").read_text(encoding="utf-8"), feature_version=(3, 4))
+def test_where_nothing_is_installed_help_lists_these_commands_and_says_that_there_are_others(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None)
+    monkeypatch.setattr(environment, "ENVIRONMENT", tmp_path)
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda command: 0)
+    for asked in ([], ["-h"], ["--help"], ["help"]):
+        with pytest.raises(SystemExit) as ended:
+            bootstrap.before_packages(asked)
+        said = capsys.readouterr().out
+        assert not ended.value.code and "The other commands" in said and "setup" in said
+    (tmp_path / "installed").touch()
+    with pytest.raises(SystemExit):
+        bootstrap.before_packages(["--help"])
+    assert capsys.readouterr().out == "", "the environment's Python says it"
+
+
+def test_the_version_needs_no_packages(monkeypatch, capsys):
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: pytest.fail("it was looked for"))
+    with pytest.raises(SystemExit):
+        bootstrap.before_packages(["--version"])
+    assert capsys.readouterr().out == f"checker {__version__}\n"
+
+
+def test_each_command_says_what_it_does_and_what_it_takes(capsys):
+    """Catches a list of names that only those understand who know them."""
+
+    def help_of(name) -> str:
+        with pytest.raises(SystemExit):
+            bootstrap.main([name, "--help"])
+        return " ".join(capsys.readouterr().out.split())
+
+    about = {"setup": ".venv", "start": "blank notebook into work/", "lab": "JupyterLab on work/", "test": "to pytest"}
+    assert about.keys() == bootstrap.COMMANDS.keys()
+    for name, words in about.items():
+        says = bootstrap.COMMANDS[name]
+        assert words in says and re.match("[A-Z][a-z]", says) and says.endswith(".")
+        assert says in help_of(name) and f"usage: checker {name} " in help_of(name)
+    assert "--tests what the tests need" in help_of("setup")
+    assert re.search(r"--torch \{cpu,cuda\} the build of torch; .* at first cpu$", help_of("setup"))
+    assert "its name: " in help_of("start") and "dots" in help_of("start")
+    assert "[-- options of JupyterLab]" in help_of("lab") and "[-- options of pytest]" in help_of("test")
+
+
+def test_setup_makes_what_was_asked_for_and_says_what_is_next(monkeypatch, capsys):
+    """Catches tests that nothing was installed for."""
+    made = []
+    monkeypatch.setattr(environment, "setup", lambda build, tests: made.append((build, tests)))
+    assert bootstrap.main(["setup"]) == bootstrap.main(["setup", "--tests", "--torch", "cuda"]) == 0
+    assert made == [(None, False), ("cuda", True)]
+    with pytest.raises(SystemExit):
+        bootstrap.main(["setup", "--torch", "rocm"])
+    assert len(made) == 2, "there is no such build"
+    assert capsys.readouterr().out.startswith("Ready. A notebook to fill in: make start ")
 
 
 def test_the_command_line_lists_and_hands_on(monkeypatch):
@@ -184,13 +239,24 @@ def test_start_names_the_notebooks_there_are(course, capsys):
     assert not bootstrap.WORK.exists()
 
 
+def test_a_cell_without_an_id_is_copied_and_code_is_as_it_was(tmp_path):
+    """Catches a traceback on an edition in an older format, and a link that is changed in a program."""
+    (tmp_path / "blank").mkdir()
+    source = "see [dots](dots.ipynb) and [gone](gone.ipynb)"
+    cells = [{"cell_type": kind, "source": source, "metadata": {}} for kind in ("markdown", "code")]
+    (tmp_path / "blank" / "dots.ipynb").write_text(json.dumps({"cells": cells}))
+    copy = json.loads(start("dots", tmp_path / "blank", tmp_path / "work").read_text())
+    linked = "see [dots](../blank/dots.ipynb) and gone"
+    assert ["".join(cell["source"]) for cell in copy["cells"]] == [linked, source]
+
+
 def test_git_leaves_work_alone():
     assert "work/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 def test_lab_opens_on_the_copies_and_before_there_are_any_on_the_blank_editions(course, capsys):
     bootstrap.main(["lab"])
-    assert "make start" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("Nothing is begun in work/ yet. First: make start NOTEBOOK=dots ")
     bootstrap.main(["start", "dots"])
     bootstrap.main(["lab"])
     root = f"--ServerApp.root_dir={environment.ROOT}"

@@ -1,7 +1,10 @@
 """The environment: which commands are given to pip, without a network, and what is said when they fail."""
 
+import contextlib
+import re
 import subprocess
 import sys
+import urllib.error
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -92,6 +95,7 @@ def test_the_plain_index_serves_where_the_other_cannot_be_reached(clone, capsys)
     assert pip_calls(clone)[:2] == [["--no-deps", "torch==2.13.0"], all_of(environment.REQUIREMENTS)]
     said = capsys.readouterr().out
     assert "Name or service not known" in said and "Ctrl-C" in said
+    assert "often the build for CUDA, several GB. For the small build" in said and "call the same again where" in said
     assert "HTTPS_PROXY" in said and f"{environment.interpreter()} -m pip install" in said
 
 
@@ -175,6 +179,47 @@ def test_an_environment_that_cannot_be_made_leaves_nothing_behind(clone):
     assert not environment.ENVIRONMENT.exists()
 
 
+def test_where_no_folder_was_made_the_sentence_is_the_same(clone, monkeypatch):
+    """Catches a traceback about a folder that is not there, in the place of the package that is missing."""
+    monkeypatch.setattr(environment.subprocess, "call", lambda command: 1)
+    with pytest.raises(environment.SetupError, match="python3-venv"):
+        environment.setup()
+
+
+def test_what_it_costs_is_said_for_what_is_installed(clone, capsys):
+    """Catches the figure of the small environment for the large one, and a first installation's at each change."""
+
+    def said(**asked) -> str:
+        environment.setup(**asked)
+        return capsys.readouterr().out.splitlines()[0]
+
+    first = said()
+    clone.calls.clear()
+    assert first.startswith("Installing what the course needs into .venv: ") and said().startswith("Bringing .venv up")
+    environment.stamp(tests=False).unlink()
+    with_tests = said(tests=True)
+    assert "Installing what the course and its tests need into .venv: " in with_tests
+    disk, more = (float(re.search(r", ([\d.]+) GB on disk, ", line)[1]) for line in (first, with_tests))
+    assert 1 < disk < more
+    environment.stamp(tests=False).unlink()
+    assert "several GB" in said(build="cuda", tests=True)
+
+
+def test_the_python_of_the_environment_is_known(clone, monkeypatch):
+    """Catches an environment that calls itself for ever, and one that is never called."""
+    monkeypatch.setattr(sys, "prefix", str(environment.ENVIRONMENT))
+    assert environment.in_use()
+    monkeypatch.setattr(sys, "prefix", str(environment.ROOT))
+    assert not environment.in_use()
+
+
+@pytest.mark.parametrize(("status", "version"), [(0, "2.13.0+cpu"), (1, "")])
+def test_an_environment_without_torch_has_no_version_of_it(status, version, monkeypatch):
+    done = SimpleNamespace(returncode=status, stdout="2.13.0+cpu\n")
+    monkeypatch.setattr(environment.subprocess, "run", lambda command, **options: done)
+    assert environment.installed_torch() == version
+
+
 @pytest.mark.parametrize("changed", ["REQUIREMENTS", "CONSTRAINTS", "PROJECT"])
 def test_a_change_of_the_requirements_is_noticed(clone, changed):
     environment.setup()
@@ -194,6 +239,18 @@ def test_an_index_that_does_not_answer_is_given_up_quickly(monkeypatch):
     monkeypatch.setattr(environment.urllib.request, "urlopen", refuse)
     assert environment.why_unreachable("https://index.example") == "timed out"
     assert asked == [("https://index.example/torch/", environment.SECONDS_TO_ANSWER)]
+
+
+def test_an_index_that_answers_is_reachable_and_why_one_is_not_is_said_plainly(monkeypatch):
+    """Catches "<urlopen error ...>" in a sentence for students."""
+    monkeypatch.setattr(environment.urllib.request, "urlopen", lambda url, **options: contextlib.nullcontext())
+    assert environment.why_unreachable("https://index.example") == ""
+
+    def refuse(url, **options):
+        raise urllib.error.URLError("no route to host")
+
+    monkeypatch.setattr(environment.urllib.request, "urlopen", refuse)
+    assert environment.why_unreachable("https://index.example") == "no route to host"
 
 
 def test_the_pin_and_the_version_in_use_are_found():
