@@ -76,14 +76,15 @@ def begins(line: str, begin: str) -> bool:
 
 
 def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[str, bool, int]]:
-    """Each line, whether it belongs to a solution, and its position there.
+    """Each line, whether it belongs to a solution, and its position there, 0 outside.
 
     Markers themselves count as outside.
     """
+    before = f"{where}, " if where else ""
     opened = None
     position = 0
     for number, line in enumerate(lines, 1):
-        place = f"{where}, line {number}" if where else f"line {number}"
+        place = f"{before}line {number}"
         text = line.strip()
         if begins(line, begin):
             if opened is not None:
@@ -91,7 +92,6 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
                     f"{place}: `{begin}` inside the exercise that begins in line {opened}. Close that one first."
                 )
             opened = number
-            position = 0
             yield line, False, 0
         elif text == end:
             if opened is None:
@@ -99,6 +99,7 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
             if position == 0:
                 raise MarkerError(f"{place}: the exercise that begins in line {opened} is empty.")
             opened = None
+            position = 0
             yield line, False, 0
         # A misspelt marker would leave its solution in the blank edition.
         elif RESEMBLES.search(line) and (text.startswith(("#", "<!--"))):
@@ -107,8 +108,4 @@ def walk(lines: list[str], begin: str, end: str, where: str) -> Iterator[tuple[s
             yield line, opened is not None, position
             position += opened is not None
     if opened is not None:
-        raise MarkerError(
-            f"{where}, line {opened}: this exercise is not closed by `{end}`."
-            if where
-            else f"line {opened}: not closed by `{end}`."
-        )
+        raise MarkerError(f"{before}line {opened}: this exercise is not closed by `{end}`.")

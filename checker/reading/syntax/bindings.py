@@ -36,8 +36,9 @@ def bound(node: ast.AST) -> Iterator[Binding]:
         yield from _matched(node, node.target, node.value, False)
     elif isinstance(node, (ast.For, ast.comprehension)):
         yield from _matched(node, node.target, node.iter, False)
-    elif called(node) in ADDING and isinstance(node.func.value, ast.Name) and node.args:
-        yield Binding(node.func.value.id, node.args[0], node, False)
+    elif called(node) in ADDING and isinstance(node.func, ast.Attribute) and node.args:
+        if isinstance(node.func.value, ast.Name):
+            yield Binding(node.func.value.id, node.args[0], node, False)
 
 
 def _matched(statement: ast.AST, target: ast.expr, value: ast.expr, plain: bool) -> Iterator[Binding]:

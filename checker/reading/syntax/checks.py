@@ -72,7 +72,7 @@ def _single(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[st
     """(name, check) of `from shared.check import per_token_kl as check_kl`."""
     for name, what in brought(node):
         imported_from, _, check = what.rpartition(".")
-        if imported_from == module and isinstance(node, ast.ImportFrom):
+        if imported_from == module:
             yield name, check
 
 

@@ -17,6 +17,8 @@ from checker.reading.syntax.bindings import ADDING, STATEMENTS, Binding, bound
 from checker.reading.syntax.expressions import FUNCTIONS, argument, called, is_empty, parameters, plain_name, same
 from checker.reading.syntax.trees import Tree, read_trees
 
+FAR = 4  # steps from one name to the next that are followed
+
 
 class Place(NamedTuple):
     """The place of a statement: the number of its tree among the notebook's, and the line on which it begins."""
@@ -185,17 +187,16 @@ class Code:
         """The bindings of a name in its function, else those outside of all; none for a parameter."""
         return self.bindings.get(self.variable(name), [])
 
-    def resolve(self, node: ast.expr, depth: int = 4) -> ast.expr:
+    def resolve(self, node: ast.expr) -> ast.expr:
         """The expression that a name stands for where it is used; the node itself where it may be more than one.
 
-        A name that stands for another name is followed in turn, `depth` times at most.
+        A name that stands for another name is followed in turn, `FAR` times at most.
         """
-        while depth and isinstance(node, ast.Name):
-            candidates = self._nearest_before(node)
+        for _ in range(FAR):
+            candidates = self._nearest_before(node) if isinstance(node, ast.Name) else []
             if not candidates or not all(b.plain and same(b.value, candidates[0].value) for b in candidates):
-                return node
+                break
             node = candidates[0].value
-            depth -= 1
         return node
 
     def _nearest_before(self, name: ast.Name) -> list[Binding]:
@@ -218,7 +219,7 @@ class Code:
         for function in self.functions.values():
             calls = [call for _, call in self.calls(function.name)]
             some_unseen = any(self.procedure(call) is not function for call in calls)
-            for name in parameters(function) - {"self"}:
+            for name in parameters(function):
                 parameter = Variable(function, name)
                 passed = [argument(call, function, name) for call in calls]
                 if some_unseen or not passed or None in passed:

@@ -41,8 +41,11 @@ def plain_name(node: ast.AST | None) -> str:
 def subject(call: ast.Call) -> ast.expr | None:
     """The subject of a call: x in `x.std(...)`, in `torch.std(x, ...)` and in `std(x)`; None without any."""
     function = call.func
-    if isinstance(function, ast.Attribute) and plain_name(function.value) not in MODULES:
-        if not (isinstance(function.value, ast.Attribute) and plain_name(function.value.value) in MODULES):
+    if isinstance(function, ast.Attribute):
+        root = function.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if plain_name(root) not in MODULES:
             return function.value
     return call.args[0] if call.args else keyword(call, "input")
 
@@ -124,7 +127,8 @@ def is_empty(node: ast.expr) -> bool:
     return (
         (isinstance(node, ast.Constant) and node.value is None)
         or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)
-        or (called(node) in ("list", "dict") and not node.args)
+        or (isinstance(node, ast.Dict) and not node.values)
+        or (called(node) in ("list", "dict") and not node.args and not node.keywords)
     )
 
 

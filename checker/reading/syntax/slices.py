@@ -93,7 +93,7 @@ def slice_of(
         return Slice(problem=f"There is no function `{name}` in the notebook.")
     left_out = _left_out(notebooks.reached(), find_forbidden)
     kept = notebooks.reached(left_out.keys())
-    functions = notebooks.reached(left_out.keys(), through_functions=True)
+    functions = notebooks.reached(through_functions=True)
     imported_by_functions = frozenset(imported for statement in functions.statements for imported in statement.imports)
     ordered = sorted(kept.statements, key=lambda statement: (kept.statements[statement], statement.place))
     allowed = [statement for statement in ordered if not find_forbidden(statement.imports)]

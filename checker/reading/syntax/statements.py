@@ -63,7 +63,7 @@ class Statement:
         """
         try:
             top = symtable.symtable(f"{FUTURE}\n{self.source}", "cell", "exec")
-        except (SyntaxError, RecursionError, ValueError):  # such as `return` outside of a function
+        except (SyntaxError, RecursionError, ValueError):  # such as two arguments of one name
             return frozenset()
         found = set()
         tables = [top]

@@ -19,6 +19,10 @@ BOUND = {
     "(a := 1)": ["a = 1 plainly"],
     "a += b": ["a = b"],
     "a.append(b)": ["a = b"],
+    "a.extend(b)": ["a = b"],
+    "a.b.append(c)": [],
+    "a.append()": [],
+    "append(a)": [],
     "a.sort(b)": [],
 }
 
@@ -30,3 +34,4 @@ def test_each_name_gets_its_part(source):
     found = [binding for node in nodes for binding in bound(node)]
     told = [f"{one.name} = {ast.unparse(one.value)}{' plainly' if one.plain else ''}" for one in found]
     assert told == BOUND[source]
+    assert all(binding.statement in nodes for binding in found)

@@ -53,7 +53,9 @@ def test_what_the_function_uses_comes_with_it(defined, edition):
         EXERCISE.format("return helper(x, POWER)"),
         "def helper(x, power):\n    return int(m.pow(x, power) * PATTERN / 2)",
     )
-    assert run(slice_of("square", student, edition), "square", 3) == 9
+    taken = slice_of("square", student, edition)
+    assert run(taken, "square", 3) == 9
+    assert taken.problem == "" and taken.names == {"square", "helper", "m", "POWER", "PATTERN"}
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,7 @@ def test_a_function_that_is_not_there_is_said(defined, edition):
     """Catches the edition's own solution graded where the student deleted the exercise."""
     taken = slice_of("square", defined("y = 1"), edition)
     assert taken.source == "" and "There is no function `square`" in taken.problem
+    assert taken.which_definition == "" and taken.statements == taken.warnings == taken.forbidden_imports == ()
 
 
 def test_a_cell_that_is_no_python_costs_itself_alone(defined, edition):
@@ -226,6 +229,25 @@ def test_of_several_definitions_the_one_that_was_checked_last_counts(defined, ed
         taken.which_definition
         == "`square` is defined 3 times; graded is the definition in Cell 5, which its last check judged."
     )
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_last_of_several_definitions_is_named_whether_it_was_checked_or_not(count, defined, edition):
+    """Catches a student who is told of the wrong cell, or of a check that there never was."""
+    cells = [f"# Cell {number + 3}: Step\n{EXERCISE.format('return 0')}\n" for number in range(1, count + 1)]
+    for check, why in (("check.square(square)", "which its last check judged"), ("", "the last one")):
+        said = slice_of("square", defined(*[cell + check for cell in cells]), edition).which_definition
+        assert f"{count} times" in said and f"Cell {count + 3}, {why}" in said
+
+
+def test_what_a_helper_imports_is_the_functions_own(defined, edition):
+    """Catches a solution of the course's own that is called by way of a helper, and a constant that costs the points."""
+    helper = "def helper(x):\n    from shared.kl import per_token_kl\n    return x * x"
+    student = defined("from shared.losses import LIMIT\nlimit = LIMIT + 1", helper, EXERCISE.format("return helper(x)"))
+    assert slice_of("square", student, edition, find_forbidden=SHOWN).forbidden_imports == ("shared.kl.per_token_kl",)
+    student = defined("from shared.losses import LIMIT\nlimit = LIMIT + 1", EXERCISE.format("return x * limit"))
+    taken = slice_of("square", student, edition, find_forbidden=SHOWN)
+    assert taken.forbidden_imports == () and len(taken.warnings) == 1 and "limit" not in taken.names
 
 
 def test_what_the_case_supplies_is_not_looked_for(defined, edition):
