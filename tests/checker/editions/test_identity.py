@@ -64,6 +64,14 @@ def test_an_edition_with_somebodys_work_in_it_is_refused(dots, find, replace, sa
     assert exercises(json.loads(dots.read_text(encoding="utf-8"))["cells"])["reward/1"]
 
 
+def test_more_that_is_filled_in_is_counted(dots):
+    """Catches one place that is named where a student changed ten."""
+    for more, find in (("", RAISES), (" (and 1 more)", "Your answer here.")):
+        edit(dots, find, "pass")
+        with pytest.raises(FilledError, match=re.escape(f"is not as it was handed out{more}. Move")):
+            assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
+
+
 def test_a_cell_with_an_exercise_that_is_gone_counts_as_filled(dots):
     notebook = json.loads(dots.read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "reward"]
