@@ -30,6 +30,7 @@ def kept(analysis: str, kind: str = "markdown", label: str = "# Cell 8: Analysis
             "### One\nA text.\n\n*Two.* Of 2 points.\n- *Three* (1 point)",
             ["*Two.* Of 2 points.", "- *Three* (1 point)"],
         ),
+        ("**One.** Why?\n\n*Worth 3 points.*\n\nIt did.", ["**One.** Why?"]),
         ("**One.** It rose by 3 percentage points.", []),
     ],
 )
