@@ -32,7 +32,7 @@ kept = f"torch=={{torch.__version__}}"
 subprocess.run([sys.executable, "-m", "pip", "install", "-q", kept, *needed], check=True)"""
 
 
-def for_colab(notebook: dict, repository: str = "") -> dict:
+def for_colab(notebook: dict, repository: str) -> dict:
     """The JSON of a notebook with a set-up cell before its first code cell; the notebook itself stays as it is.
 
     Its metadata asks for a GPU. The set-up gets the version that the metadata of a blank edition names, else today's.

@@ -29,7 +29,7 @@ def exercises(cells: list[dict]) -> dict[str, str]:
     """
     found = {}
     for cell in cells:
-        name = cell.get("id", "")
+        name = cell.get("id")
         source = joined(cell.get("source"))
         if cell.get("cell_type") == "code":
             for number, text in enumerate(_between_markers(source), 1):

@@ -117,7 +117,7 @@ def caption_text(cell: Cell, number: int) -> str:
     said = cells.caption(cell, number)
     if not said:
         return ""
-    inside, _ = to_html(said, "caption")
+    inside, _ = to_html(said)
     return inside.strip().removeprefix("<p>").removesuffix("</p>")
 
 
@@ -127,7 +127,7 @@ def without_picture(output: Output) -> str:
     if "text/html" in data and bearable(data["text/html"]):
         return f'<div class="html">{sanitised(data["text/html"])}</div>'
     if "text/markdown" in data and len(data["text/markdown"]) <= LONGEST:
-        return to_html(data["text/markdown"], "output")[0]
+        return to_html(data["text/markdown"])[0]
     if not output.text.strip():
         return ""
     return f'<pre class="{output.kind}">{coloured(cut(output.text).rstrip())}</pre>'

@@ -1,7 +1,7 @@
 """The card of a notebook: its title, its picture and what its own header says of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker.outputs.claims import header_of
@@ -21,15 +21,15 @@ class Card:
 
     link: str
     title: str
-    description: str = ""
-    minutes: str = ""
-    core_minutes: str = ""
-    further_minutes: str = ""
-    level: str = ""
-    needs: list[str] = field(default_factory=list)
-    goals: list[str] = field(default_factory=list)
-    picture: str = ""
-    alternative: str = ""
+    description: str
+    minutes: str
+    core_minutes: str
+    further_minutes: str
+    level: str
+    needs: list[str]
+    goals: list[str]
+    picture: str
+    alternative: str
 
 
 def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:

@@ -50,12 +50,12 @@ def without_gaps(page: str) -> str:
 
 
 def to_html(
-    source: str, anchor: str, pictures: Pictures = no_picture, figures: dict[str, int] | None = None
+    source: str, anchor: str = "", pictures: Pictures = no_picture, figures: dict[str, int] | None = None
 ) -> tuple[str, list[Heading]]:
     """Markdown as sanitised HTML, and its headings. They stand one level lower there, below the page's title.
 
     Args:
-        anchor: what the headings' ids begin with.
+        anchor: what the headings' ids begin with; "" for none, where several such texts stand on a page.
         pictures: gives the pictures that came with the text by the address it uses for them.
         figures: the numbers of the page's figures by name; `@fig-name` is then a link to one.
     """
@@ -72,7 +72,8 @@ def to_html(
         heading = Heading(f"{anchor}-{len(headings)}", said, int(match[1]))
         headings.append(heading)
         level = min(heading.level + 1, 6)
-        return f'<h{level} id="{heading.anchor}">{match[2]}</h{level}>'
+        place = f' id="{heading.anchor}"' if anchor else ""
+        return f"<h{level}{place}>{match[2]}</h{level}>"
 
     return HEADING.sub(placed, body), headings
 
@@ -91,7 +92,6 @@ def _reader():
             return highlighted(code, language)
 
     return mistune.create_markdown(
-        escape=False,
         renderer=Renderer(escape=False, allow_harmful_protocols=True),
         plugins=["strikethrough", "table", "url", "def_list"],
     )

@@ -73,11 +73,10 @@ def _cleaned(fragment: str, let_through: Callable[[str, str, str], str | None], 
     attributes["math"] = {"display", "xmlns"}
     for tag in MATHML - {"math"}:
         attributes[tag] = OF_MATHML
-    attributes["td"] = attributes["th"] = {"align", "colspan", "rowspan"}
     attributes["details"] = {"open"}
     return nh3.clean(
         fragment,
-        tags=nh3.ALLOWED_TAGS | MATHML | {"section", "figure", "figcaption"},
+        tags=nh3.ALLOWED_TAGS | MATHML | {"section"},
         attributes=attributes,
         url_schemes={"http", "https", "mailto", "data", "attachment"},
         attribute_filter=let_through,

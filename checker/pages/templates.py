@@ -26,7 +26,7 @@ def template(name: str):
     from jinja2 import Environment, FileSystemLoader
 
     loader = FileSystemLoader(HERE)
-    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
     environment.filters["with_code"] = with_code
     return environment.get_template(name)
 

@@ -232,6 +232,21 @@ def test_what_an_exercise_should_print_stands_below_it(worked):
     assert "✓ loss: right" in expected["source"] and expected["source"].count("line\n") < 15
 
 
+def test_what_went_wrong_and_what_is_drawn_is_nothing_that_should_be_printed(worked):
+    """Catches a traceback of the author's machine, or the name of a picture, handed out as what is right."""
+    error = {"output_type": "error", "ename": "ValueError", "evalue": "wrong", "traceback": ["ValueError: wrong"]}
+    drawn = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "AAAA", "text/plain": "<Figure>"}}
+    printed = {"output_type": "stream", "name": "stdout", "text": "0.25\n"}
+    worked["cells"][5]["outputs"] = [error, printed, drawn]
+    expected = next(cell for cell in blank(worked, "x")["cells"] if cell["id"] == "cell-5-expected")
+    assert expected["source"].endswith("\n\n```text\n0.25\n```")
+
+
+def test_the_note_says_what_the_edition_is_worth_and_links_to_no_questions_where_there_are_none(worked):
+    note = blank(worked, "x")["cells"][1]["source"]
+    assert "worth 1 points in all" in note and note.endswith("*")
+
+
 def test_an_experiment_shows_nothing_that_it_should_print(worked):
     """Catches the numbers of the worked experiment below the one that a student is to design."""
     worked["cells"][5]["source"] = WORKED.replace("check.grpo_loss(loss)", "print(loss(3))")

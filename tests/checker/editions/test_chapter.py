@@ -5,10 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from checker.checking.check import check
 from checker.editions.assign import edition
 from checker.editions.chapter import TEMPLATE, ChapterError, new_chapter, with_page
+from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import website
 from tests.checker.command_line import PROJECT, checker
@@ -36,8 +38,14 @@ def test_a_chapter_is_nine_cells_in_form_with_its_places_in_the_course(course):
     made = edition(notebook, course / "student")
     assert made.taken_out == "1 exercise, 3 answers" and made.warnings == ()
     assert opens_on_its_title(json.loads(notebook.read_text(encoding="utf-8")))
-    assert "Word order" in notebook.read_text(encoding="utf-8") and claims.exists() and causes.exists()
+    assert title_of(read(notebook)) == "Word order" and "TITLE" not in notebook.read_text(encoding="utf-8")
     page = Path("notebooks/word_order.ipynb")
+    beside = [course / "tests/claims/word_order.yml", course / "tests/claims/causes/word_order.yml"]
+    assert [notebook, claims, causes, settings] == [course / page, *beside, course / "_quarto.yml"]
+    assert all(
+        isinstance(yaml.safe_load(file.read_text(encoding="utf-8")), kind)
+        for file, kind in zip(beside, (list, dict), strict=True)
+    )
     assert page in website(course).pages
     assert settings.read_text(encoding="utf-8").count(page.as_posix()) == 2
 
@@ -65,6 +73,15 @@ def test_a_name_that_is_none_or_taken_changes_nothing(course, name):
     with pytest.raises(ChapterError, match="cannot name a chapter|is there already"):
         new_chapter(course, name)
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "listed", [SETTINGS.replace("contents:\n      - notebooks/a.ipynb\n", ""), f"{SETTINGS}\n{SETTINGS}"]
+)
+def test_settings_with_another_number_of_lists_are_not_guessed_at(listed):
+    """Catches a chapter that is rendered and in no sidebar."""
+    with pytest.raises(ChapterError, match="in [14] places"):
+        with_page(listed, "notebooks/b.ipynb")
 
 
 def test_settings_without_the_lists_are_told_and_nothing_is_written(course):

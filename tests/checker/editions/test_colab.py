@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from checker import __version__
@@ -31,8 +32,8 @@ def test_the_structure_stays_that_of_the_course(notebook, tmp_path):
     path.write_text(json.dumps(for_colab(notebook, PUBLIC)), encoding="utf-8")
     # X001: the cell was not run; the set-up runs on Colab alone.
     assert not [one for one in check(path).findings if one.level == "error" and one.code != "X001"]
-    assert len(for_colab(notebook)["cells"]) == len(notebook["cells"]) + 1
-    assert opens_on_its_title(for_colab(notebook))
+    assert len(for_colab(notebook, "")["cells"]) == len(notebook["cells"]) + 1
+    assert opens_on_its_title(for_colab(notebook, ""))
 
 
 @pytest.mark.parametrize("repository", [PUBLIC, ""])
@@ -66,6 +67,23 @@ def test_it_asks_for_a_gpu_and_gets_the_version_that_it_was_built_from(notebook)
     assert made["metadata"]["accelerator"] == "GPU" and made["metadata"]["colab"] == {"gpuType": "T4"}
     setup = next(cell["source"] for cell in made["cells"] if cell["cell_type"] == "code")
     assert 'VERSION = "v0.1.7"' in setup and "accelerator" not in notebook["metadata"]
+
+
+def test_a_notebook_that_says_nothing_of_itself_gets_todays_version():
+    """Catches a traceback for a notebook without metadata or code, and a tag that is none."""
+    text = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "x"}
+    for metadata in ({}, {"metadata": {"course": {}}}):
+        before, setup = for_colab({"cells": [text]} | metadata, PUBLIC)["cells"]
+        assert before == text and f'VERSION = "v{__version__}"' in setup["source"]
+
+
+def test_the_set_up_is_a_cell_of_code_of_its_own(notebook):
+    """Catches a notebook that Colab refuses, or that has two cells of one name."""
+    made = for_colab(notebook, PUBLIC)
+    nbformat.validate(made)
+    (added,) = [cell for cell in made["cells"] if cell not in notebook["cells"]]
+    first = next(place for place, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code")
+    assert made["cells"].index(added) == first and "colab" in added["id"]
 
 
 def test_links_to_colab_and_to_the_source_wait_for_a_public_home():

@@ -14,6 +14,7 @@ import pytest
 from checker.editions import nbgrader, otter
 from checker.editions.questions import around_solutions
 from checker.reading.exercises import exercises, total
+from checker.reading.markers import MarkerError
 from checker.reading.notebook import dump, joined
 from tests.checker.conftest import code, markdown
 from tests.test_notebook_form import opens_on_its_title
@@ -97,6 +98,37 @@ def test_every_chapter_has_its_points_in_both(path):
     for cell in for_nbgrader + for_otter:
         if cell["cell_type"] == "code":
             ast.parse(joined(cell["source"]))
+
+
+@pytest.mark.parametrize("grader", GRADERS)
+def test_an_exercise_with_two_checks_earns_its_points_where_both_are_right(grader):
+    """Catches points for half of an exercise."""
+    content = worked()
+    content["cells"][2]["source"] = EXERCISE + "\ncheck.halve(double, of=4)"
+    cells = GRADERS[grader](content, "x.ipynb")["cells"]
+    (test,) = [joined(cell["source"]) for cell in cells if cell["id"] == "double-check"]
+    assert test.endswith("assert check.double(double) and check.halve(double, of=4)")
+    ast.parse(test)
+
+
+@pytest.mark.parametrize("grader", GRADERS)
+def test_a_notebook_without_a_kernel_is_written_and_a_slip_is_placed(grader):
+    """Catches a traceback for a notebook that names no kernel, and an error that does not say where it is."""
+    content = worked()
+    content["metadata"] = {"widgets": {}}
+    assert GRADERS[grader](content, "x.ipynb")["metadata"] == {"kernelspec": {}}
+    content["cells"][2]["source"] += "\n# end student code"
+    with pytest.raises(MarkerError, match="x.ipynb, "):
+        GRADERS[grader](content, "x.ipynb")
+
+
+@pytest.mark.parametrize("grader", GRADERS)
+def test_a_cell_that_is_no_program_is_shown_as_it_is(grader):
+    """Catches a traceback for a magic of Jupyter's, or for an exercise that nobody checks."""
+    content = worked()
+    content["cells"][3]["source"] += "\n!ls"
+    cells = GRADERS[grader](content, "x.ipynb")["cells"]
+    assert "experiment" in [cell["id"] for cell in cells] and "experiment-check" not in [cell["id"] for cell in cells]
 
 
 def test_a_solution_that_is_a_todo_alone_has_an_empty_region():

@@ -64,6 +64,16 @@ def test_an_edition_with_somebodys_work_in_it_is_refused(dots, find, replace, sa
     assert exercises(json.loads(dots.read_text(encoding="utf-8"))["cells"])["reward/1"]
 
 
+def test_more_that_is_filled_in_is_counted(dots):
+    """Catches one place that is named where a student changed ten."""
+    for more, find in (("", RAISES), (" (and 1 more)", "Your answer here.")):
+        edit(dots, find, "pass")
+        with pytest.raises(
+            FilledError, match=re.escape(f"is not as it was handed out{more}. Move ") + r".* written\.$"
+        ):
+            assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
+
+
 def test_a_cell_with_an_exercise_that_is_gone_counts_as_filled(dots):
     notebook = json.loads(dots.read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "reward"]
@@ -98,11 +108,12 @@ def test_an_edition_from_before_editions_said_what_they_are_is_compared_with_the
     del notebook["metadata"]["course"]
     dots.write_text(json.dumps(notebook), encoding="utf-8")
     assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
-    notebook["metadata"]["course"] = "no table"
-    dots.write_text(json.dumps(notebook), encoding="utf-8")
-    edit(dots, RAISES, "pass")
-    with pytest.raises(FilledError):
-        assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
+    for course in ("no table", {"exercises": ["no table"]}):
+        notebook["metadata"]["course"] = course
+        dots.write_text(json.dumps(notebook), encoding="utf-8")
+        edit(dots, RAISES, "pass")
+        with pytest.raises(FilledError):
+            assign(ROOT / "notebooks" / "dots.ipynb", dots.parent)
 
 
 def test_what_cannot_be_read_may_be_work_and_is_kept(dots):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -93,6 +94,106 @@ def test_nothing_is_written_over(tmp_path):
     (tmp_path / "x").write_text("mine")
     with pytest.raises(ReleaseError, match="holds something already"):
         release(ROOT, tmp_path)
+
+
+@pytest.fixture
+def small(tmp_path, good) -> Path:
+    """A course of two notebooks, with everything in it that is released and much that is not."""
+    root = tmp_path / "root"
+    kept = ["checker/a.py", "shared/b/c.py", "models/m.bin", "benchmarks/sweeps/s.json", "notebooks/examples/e.yml"]
+    kept += ["pyproject.toml", "requirements.txt", "constraints.txt", ".gitignore"]
+    kept += ["LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff"]
+    left = [
+        "checker/__pycache__/a.pyc",
+        "shared/b/.ipynb_checkpoints/c.py",
+        "shared/x.egg-info/PKG",
+        "models/.DS_Store",
+    ]
+    left += ["checker/editions/chapter.ipynb", "tests/t.py", "benchmarks/learning.py", "graded/roster.csv", "README.md"]
+    for name in kept + left:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name, encoding="utf-8")
+    (root / "Makefile").write_text("setup:\n\n\n# What students get ends here\ntest:\n", encoding="utf-8")
+    for name in ("a", "b"):
+        (root / "notebooks" / f"{name}.ipynb").write_text(json.dumps(good), encoding="utf-8")
+    return root
+
+
+def test_a_release_holds_what_students_need_and_nothing_else(small, tmp_path):
+    """Catches a licence or a file of settings that was forgotten, and an instructor's files among those of students."""
+    released = release(small, tmp_path / "course")
+    files = {path.relative_to(released.folder).as_posix() for path in released.folder.rglob("*") if path.is_file()}
+    assert files == {
+        "checker/a.py", "shared/b/c.py", "models/m.bin", "benchmarks/sweeps/s.json", "notebooks/examples/e.yml",
+        "pyproject.toml", "requirements.txt", "constraints.txt", ".gitignore", "Makefile",
+        "LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff",
+        "README.md", "notebooks/student/a.ipynb", "notebooks/student/b.ipynb",
+    }  # fmt: skip
+    assert released.files == len(files) and released.notebooks == ("a.ipynb", "b.ipynb")
+    assert (released.folder / "Makefile").read_text(encoding="utf-8") == "setup:\n"
+    text = (released.folder / "README.md").read_text(encoding="utf-8")
+    assert "\n- `a`\n- `b`\n" in text and "NOTEBOOKS" not in text
+    assert parse(released.folder / "notebooks/student/a.ipynb")["cells"][0]["cell_type"] == "markdown"
+
+
+def test_a_course_that_lacks_a_file_is_released_without_it(small, tmp_path):
+    """Catches a course of somebody's own, without examples or a Makefile, that cannot be released."""
+    (small / "Makefile").unlink()
+    shutil.rmtree(small / "notebooks" / "examples")
+    released = release(small, tmp_path / "course")
+    assert not (released.folder / "Makefile").exists() and (released.folder / "shared" / "b" / "c.py").exists()
+
+
+def test_notebooks_are_in_the_order_of_the_site_and_those_that_it_does_not_list_come_last(small, tmp_path):
+    """Catches a notebook that is not released because it is in no sidebar."""
+    settings = "website:\n  title: Course\n  sidebar: {contents: [notebooks/b.ipynb]}\n"
+    (small / "_quarto.yml").write_text(settings, encoding="utf-8")
+    assert release(small, tmp_path / "course").notebooks == ("b.ipynb", "a.ipynb")
+
+
+def test_a_release_is_not_written_into_what_it_copies(small):
+    """Catches a copy that copies itself, without end."""
+    with pytest.raises(ReleaseError, match="lies inside what is copied"):
+        release(small, small / "shared" / "b" / "course")
+    assert not (small / "shared" / "b" / "course").exists()
+
+
+def test_a_release_may_be_written_into_an_empty_folder(small, tmp_path):
+    (tmp_path / "course").mkdir()
+    assert release(small, tmp_path / "course").files == 17
+
+
+def test_a_trial_runs_the_first_notebook_and_leaves_no_trace(tmp_path, monkeypatch):
+    """Catches a trial with the course itself on the path, a report among the students' files, and compiled files."""
+    monkeypatch.setenv("PYTHONPATH", "/course")
+    folder = tmp_path / "course"
+    (folder / "shared" / "__pycache__").mkdir(parents=True)
+    python = tmp_path / "python"
+    python.write_text(
+        '#!/bin/sh\n[ -z "$PYTHONPATH" ] && [ "$1 $2 $3 $4 $5" = "-m checker report notebooks/student/b.ipynb -o" ]'
+        ' && [ -d "$6" ] && touch "$6/b.html" && echo "Not filled in yet: reward"\n'
+    )
+    python.chmod(0o755)
+    assert tried(Released(folder, ("b.ipynb", "a.ipynb"), 1), str(python)) == ""
+    assert [path.name for path in folder.rglob("*")] == ["shared"]
+
+
+def test_a_trial_that_fails_says_what_was_said_last(tmp_path):
+    """Catches a release that is called right although its notebook stops elsewhere, and a cause that is not told."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "well begun"\necho "No module\nnamed shared.x" >&2\nexit 1\n')
+    python.chmod(0o755)
+    said = tried(Released(tmp_path, ("b.ipynb",), 1), str(python))
+    assert "b.ipynb did not stop" in said and said.endswith(": well begun No module named shared.x")
+
+
+def test_a_trial_that_takes_for_ever_is_ended(tmp_path, monkeypatch):
+    def run(command, timeout=None, **options):
+        assert timeout, "this waits for ever"
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert "b.ipynb ran for more than 15 minutes" in tried(Released(tmp_path, ("b.ipynb",), 1))
 
 
 @pytest.mark.slow

@@ -28,12 +28,26 @@ def shown(tex: str) -> str:
         (r"\operatorname{std}r", f"<mrow><mi>std</mi>{SPACE}<mi>r</mi></mrow>"),
         (r"-\log p", f"<mrow><mo>−</mo><mi>log</mi>{SPACE}<mi>p</mi></mrow>"),
         (r"\max_a Q", f"<mrow><msub><mi>max</mi><mi>a</mi></msub>{SPACE}<mi>Q</mi></mrow>"),
+        (r"\log^2 p", f"<mrow><msup><mi>log</mi><mn>2</mn></msup>{SPACE}<mi>p</mi></mrow>"),
+        (r"\max\limits_a Q", f"<mrow><munder><mi>max</mi><mi>a</mi></munder>{SPACE}<mi>Q</mi></mrow>"),
+        (r"\max\limits^b Q", f"<mrow><mover><mi>max</mi><mi>b</mi></mover>{SPACE}<mi>Q</mi></mrow>"),
+        (
+            r"\max\limits_a^b Q",
+            f"<mrow><munderover><mi>max</mi><mi>a</mi><mi>b</mi></munderover>{SPACE}<mi>Q</mi></mrow>",
+        ),
+        (r"\log_2^3 p", f"<mrow><msubsup><mi>log</mi><mn>2</mn><mn>3</mn></msubsup>{SPACE}<mi>p</mi></mrow>"),
+        (r"\log {pq}", f"<mrow><mi>log</mi>{SPACE}<mrow><mi>p</mi><mi>q</mi></mrow></mrow>"),
         ("ab", "<mrow><mi>a</mi><mi>b</mi></mrow>"),
     ],
 )
 def test_the_name_of_a_function_keeps_its_distance(tex, expected):
     """Catches "logp" as one word, a space before a bracket or a sign, and wide ones around a name read as an operator."""
     assert shown(tex) == expected
+
+
+def test_a_bracket_that_grows_keeps_no_distance_from_the_name_before_it():
+    """Catches a space in front of a bracket that is written with `\\left`, which is a row of its own."""
+    assert "mspace" not in shown(r"\log\left(\frac{p}{q}\right)")
 
 
 @pytest.mark.parametrize(

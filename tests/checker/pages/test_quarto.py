@@ -1,5 +1,6 @@
 """Quarto: what it is given, what is done with what it returns, and the site with it and without."""
 
+import base64
 import html
 import json
 import os
@@ -161,6 +162,76 @@ def test_the_page_by_quarto_is_the_same_page(good, save, tmp_path, stand_in):
     assert "reward 0.250 → 0.970" in text and text.count('id="save-grades"') == 1
     assert "alert(1)" not in text and text.count("<script>") == 1
     assert "baseline reward 0.250" in text and "\ue000" not in text and "\ue001" not in text
+
+
+def test_quarto_is_asked_for_folded_code_and_for_nothing_of_its_own(good, save, tmp_path, stand_in):
+    """Catches a key that Quarto does not know: it says nothing, and makes a page with open code in a theme of its own."""
+    stand_in(STAND_IN)
+    render(save(good), tmp_path / "out", "quarto")
+    given = seen(tmp_path)["given"]
+    header = yaml.safe_load("".join(given["cells"][0]["source"]).strip("-"))
+    asked = header["format"]["html"]
+    assert asked["code-fold"] is True and asked["minimal"] is True
+    assert not asked["toc"] and not asked["code-copy"] and not asked["fig-responsive"]
+    assert asked["theme"] == asked["html-table-processing"] == "none"
+    assert header["jupyter"] == given["metadata"]["kernelspec"]["name"]
+    assert header["title"]  # else Quarto takes the name of the file, and warns
+
+
+@pytest.mark.parametrize(
+    "name", ["HOME", "TMPDIR", "TEMP", "LANG", "XDG_CACHE_HOME", "XDG_DATA_HOME", "DENO_DIR", "APPDATA", "COMSPEC"]
+)
+def test_quarto_finds_its_own_files(good, save, tmp_path, stand_in, monkeypatch, name):
+    """Catches a Quarto that cannot keep what it compiles, or find its shell, where a system has them elsewhere."""
+    monkeypatch.setenv(name, str(tmp_path))
+    stand_in(STAND_IN)
+    render(save(good), tmp_path / "out", "quarto")
+    assert seen(tmp_path)["environment"][name] == str(tmp_path)
+
+
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+
+
+def test_what_quarto_does_not_see_is_on_its_page_nevertheless(good, save, tmp_path, stand_in):
+    """Catches headings, places of figures, drawings and text outputs that are lost on the way through Quarto."""
+    stand_in(STAND_IN)
+    drawn = code("#| label: fig-a\n#| fig-cap: Drawn\n# Cell 7: Evaluation\nplot()", "before\n")
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": DRAWING, "text/plain": "x"}}
+    good["cells"][7] = drawn | {"outputs": [*drawn["outputs"], shown]}
+    text = render(save(good), tmp_path / "out", "quarto").read_text(encoding="utf-8").partition("<main")[2]
+    encoded = base64.b64encode(DRAWING.encode()).decode()
+    assert re.findall('<h2 id="section-(\\d)"', text) == [str(number) for number in range(9)]
+    assert re.findall('<a id="cell-(\\d)"', text) == [str(number) for number in range(9)]
+    assert '<pre class="stream">before</pre>' in text
+    assert f'src="data:image/svg+xml;base64,{encoded}"' in text and 'alt="Drawn"' in text
+    assert "<figcaption>Figure 1: Drawn</figcaption>" in text and text.count('id="fig-a"') == 1
+
+
+# Writes a page with pictures: one of its own, one elsewhere, one that is a link, one that is not there, of bytes that
+# are no UTF-8 among them.
+WITH_PICTURES = """#!/bin/sh
+mkdir -p notebook_files/figure-html
+printf PIXEL > notebook_files/figure-html/a.png
+printf PIXEL > notebook_files/figure-html/b.jpg
+printf SECRET > secret.png
+ln -s ../../secret.png notebook_files/figure-html/c.png
+mkdir notebook_files/figure-html/d.png
+printf '<body><main>\\377<p>whole</p>' > notebook.html
+for name in a.png b.jpg c.png d.png e.png ../../secret.png; do
+  printf '<img src="notebook_files/figure-html/%s">' $name >> notebook.html
+done
+printf '<img src="secret.png"></main></body>' >> notebook.html
+"""
+
+
+def test_only_pictures_that_quarto_made_are_on_its_page(good, save, tmp_path, stand_in):
+    """Catches a file of the machine that is put into a page as a picture, and a picture of Quarto's that is not."""
+    stand_in(WITH_PICTURES)
+    text = render(save(good), tmp_path / "out", "quarto").read_text(encoding="utf-8").partition("<main")[2]
+    pixel = base64.b64encode(b"PIXEL").decode()
+    shown = re.findall("<img[^>]*>", text)
+    assert shown == [f'<img src="data:image/{kind};base64,{pixel}">' for kind in ("png", "jpeg")] + ["<img>"] * 5
+    assert "<p>whole</p>" in text
 
 
 # As Quarto 1.7.34 writes it for a header that is not YAML.
