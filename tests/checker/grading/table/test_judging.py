@@ -113,7 +113,7 @@ def test_pictures_are_left_out_where_a_page_could_not_bear_them(sheet, tmp_path,
 
 
 def answers_to(sheet, *answers, **of_one):
-    """What the pages of the questions show of students who handed in these answers: one to each question, the same."""
+    """The questions as their pages show them, for students who each gave one answer to every question."""
     content = [json.dumps(sheet.handed_out).replace(BLANK_ANSWER, json.dumps(answer)[1:-1]) for answer in answers]
     return judging.questions(
         judging.Submitted(f"s{number}", sheet, json.loads(text), {"items": _asked(sheet)}, **of_one)
