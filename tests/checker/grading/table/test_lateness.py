@@ -46,6 +46,7 @@ def test_another_time_zone_is_the_same_moment():
         (LateRule(0, 10.0, percent=True), 30, 0, 20.0, 20.0),
         (LateRule(0, 2.0), None, 0, 20.0, 0.0),
         (LateRule(0, 2.0), 2, 5, 20.0, 0.0),
+        (LateRule(0, 2.0), 3, 0, 0.0, 0.0),
     ],
 )
 def test_further_days_take_points_off_and_never_more_than_there_are(rule, days, free, points, taken):
@@ -69,6 +70,7 @@ def test_days_are_said_as_they_were(days, free, words):
         (0, "1,5", LateRule(0, 1.5)),
         (0, "0.5", LateRule(0, 0.5)),
         (0, "100%", LateRule(0, 100.0, True)),
+        (2, "0", LateRule(2, 0.0)),
         (0, "", None),
     ],
 )
