@@ -6,9 +6,13 @@ import pytest
 import torch
 from trl.experimental.gkd import GKDTrainer
 
+from shared import distill
 from shared.constrain import answer_trie
 from shared.distill import TEACHER_PROMPT, Distillation, DistillConfig, below_both, below_prompts, train
-from shared.guard import UntrustedModel
+from shared.engine.contexts import prompt_beginnings
+from shared.engine.processes import Share
+from shared.experience import RolloutConfig
+from shared.guard import Gap, GuardReport, UntrustedModel
 from shared.kl import distillation_divergence, exact_kl
 from shared.logps import completion_logps, plain_logps
 from shared.models import add_lora, frozen_copy
@@ -140,6 +144,7 @@ def test_the_completions_below_other_prompts_are_scored_as_the_plain_lines_score
     torch.testing.assert_close(completion_logps(model, other)[0], plain_logps(model, other), rtol=1e-4, atol=1e-5)
     assert (completion_logps(model, other)[0] - rollout.old_logps).abs().max() > 0.1
     assert below_prompts(rollout, tokenizer, rollout.prompts) is rollout
+    assert torch.equal(other.beginnings, prompt_beginnings(other.prompt_ids, other.prompt_mask)), "read once, as before"
 
 
 def test_contexts_carry_over_where_prompts_come_in_pairs_and_only_there(tokenizer):
@@ -167,6 +172,33 @@ def test_a_part_of_the_experience_is_that_part_below_both_prompts(tokenizer):
     losses = torch.stack([ours.loss(part)[0] for part in parts])
     together = (losses * torch.tensor(weights)).sum() / ours.weight(whole)
     torch.testing.assert_close(ours.loss(whole)[0], together, rtol=1e-4, atol=1e-5)
+
+
+def test_one_of_several_processes_has_its_rows_of_the_same_step(tokenizer):
+    """Catches processes that sample the first rows' chance anew, each for itself, so that their number changes a run."""
+    ours = distillation(tiny_llama().eval(), tokenizer)
+    whole = ours.collect(ROWS, step=1).take([2, 1])
+    part = ours.collect([ROWS[2], ROWS[1]], 1, Share([2, 1]))
+    assert part.rollout.completions == whole.rollout.completions
+    assert part.taught.prompts == [ROWS[2][TEACHER_PROMPT], ROWS[1][TEACHER_PROMPT]]
+
+
+@pytest.mark.parametrize("wrong", ["student", "teacher", None])
+def test_when_either_leaves_a_fast_pass_that_was_wrong_the_step_is_sampled_again(wrong, tokenizer, monkeypatch):
+    """Catches the teacher's wrong pass forgotten over the student's right one: a step is learnt from its tokens."""
+    ours = distillation(tiny_llama().eval(), tokenizer, replace(CONFIG, sampled_by="teacher"))
+    models = {"student": ours.model, "teacher": ours.reference}
+    none = Gap(0.0, 0.0)
+    looked_at = []
+
+    def verify(model, rollout):
+        looked_at.append(model)
+        return GuardReport(none, none, none, fell_back=model is models.get(wrong))
+
+    monkeypatch.setattr(distill, "verify", verify)
+    report = ours.verify(ours.collect(ROWS, step=0))
+    assert report.fell_back == (wrong is not None)
+    assert looked_at == [ours.reference, ours.model]
 
 
 def test_a_constraint_holds_for_both(tokenizer):
@@ -331,12 +363,33 @@ def test_rows_without_a_teachers_prompt_and_a_teacher_that_learns_are_refused(to
         train(model, tokenizer, long, length, CONFIG, teacher=tiny_llama(1).eval(), progress=False)
 
 
+def test_rows_are_refused_by_a_sentence_without_the_training_loop_too(tokenizer):
+    """Catches a KeyError for a row without a teacher's prompt, where a notebook collects by itself."""
+    with pytest.raises(ValueError, match="Row 1 has no 'teacher_prompt'"):
+        distillation(tiny_llama().eval(), tokenizer).collect([ROWS[0], {"prompt": "a"}], 0)
+
+
+def test_a_training_with_few_words_is_a_distillation(tokenizer, capsys):
+    """Catches other algorithms' settings taken for these, a bar under another name, no teacher asked of the command's
+    settings, and completions that are paid for although none is compared with another."""
+    model, teacher = tiny_llama().eval(), tiny_llama(1).eval()
+    with pytest.raises(ValueError, match="such as DistillConfig"):
+        train(model, tokenizer, ROWS, length, RolloutConfig(steps=1), teacher=teacher)
+    config = DistillConfig(steps=1, prompts_per_step=4, max_new_tokens=2)
+    seen = []
+    train(model, tokenizer, ROWS, length, config, teacher=teacher, on_rollout=seen.extend)
+    assert "distillation:" in capsys.readouterr().err
+    assert len(seen) == 4
+    assert config.needs_reference and not RolloutConfig().needs_reference
+
+
 def test_both_rollouts_are_on_the_device(tokenizer):
     with second_device():
         model, teacher = tiny_llama().eval().to(DEVICE), tiny_llama(1).eval().to(DEVICE)
         ours = distillation(model, tokenizer, reference=teacher)
         experience = ours.collect(ROWS, 0)
         assert experience.taught.prompt_ids.device == experience.advantages.device == DEVICE
+        assert experience.taught.prompt_mask.device == DEVICE
         assert ours.loss(experience)[0].device == DEVICE
 
 

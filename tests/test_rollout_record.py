@@ -54,6 +54,21 @@ def test_lengths_and_what_was_cut_off_are_told():
     assert len(record()) == 6
 
 
+def test_where_no_completion_ended_none_has_a_mean_length():
+    """Catches a nan in the log, or a length that no completion has, where max_new_tokens cut all of them."""
+    metrics = record(truncated=torch.ones(6, dtype=torch.bool)).length_metrics
+    assert metrics["completions/mean_terminated_length"] == 0 and metrics["completions/clipped_ratio"] == 1
+
+
+def test_what_an_environment_said_is_no_token_of_the_policys():
+    """Catches a loss about words that the policy did not draw, and a mean that is divided by their number too."""
+    mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 0, 0]])
+    spoken = record(policy_mask=mask)
+    assert torch.equal(spoken.loss_mask, mask) and spoken.own_lengths.tolist() == [1, 2, 2, 2, 1, 2]
+    alone = record()
+    assert torch.equal(alone.loss_mask, alone.completion_mask) and torch.equal(alone.own_lengths, alone.lengths)
+
+
 def test_rows_and_columns_go_with_their_prompts():
     assert record().rows_of([2, 0]).tolist() == [4, 5, 0, 1]
     assert record().repeated(["x", "y", "z"]) == ["x", "x", "y", "y", "z", "z"]
@@ -73,7 +88,16 @@ def test_a_part_is_no_wider_than_it_must_be():
     narrow = whole.take([0])
     for name in ("completion_ids", "completion_mask", "old_logps", "entropy", "contexts", "sampler_logps"):
         assert torch.equal(getattr(narrow, name), getattr(whole, name)[:2, :2]), name
+    assert narrow.prompt_mask.tolist() == [[1, 1, 1, 1]]
     assert narrow.prompt_ids.shape == (1, 4) and narrow.sampling is whole.sampling and narrow.num_generations == 2
+
+
+def test_a_part_has_its_own_games_and_what_was_said_in_them():
+    """Catches minibatches that learn the environment's words, or whose rewards read the games of other prompts."""
+    whole = record(policy_mask=torch.arange(24).view(6, 4), environments=list("abcdef"))
+    part = whole.take([2, 0])
+    assert part.environments == ["e", "f", "a", "b"]
+    assert part.policy_mask.tolist() == [[16, 17], [20, 21], [0, 1], [4, 5]]
 
 
 def test_what_is_certain_is_known_only_of_the_sampled_tokens():

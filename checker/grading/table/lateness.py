@@ -10,8 +10,8 @@ from checker.reading.notebook import Unreadable
 class LateRule:
     """A rule for late days. free: those that cost nothing. off: what each further one takes, in points or in per cent."""
 
-    free: int = 0
-    off: float = 0.0
+    free: int
+    off: float
     percent: bool = False
 
 

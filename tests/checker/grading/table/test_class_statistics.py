@@ -5,7 +5,7 @@ import re
 import pytest
 
 from checker.grading.judge import submission
-from checker.grading.table.class_statistics import NO_NAME, mistakes_in, page, statistics_of
+from checker.grading.table.class_statistics import MOST_SHOWN, NO_NAME, mistakes_in, page, statistics_of
 from checker.grading.table.students import Line
 from checker.points.forms import Form
 from tests.checker.grading.table.forty import class_of, worked
@@ -22,6 +22,9 @@ RAISED = "NameError: name 'DEVICE' is not defined, in line 3: `x.to(DEVICE)`.\nT
         (WRONG, [MISSING]),
         (BOTH, [MISSING, "You divide by the whole group."]),
         ("For logps -1 it gives 1, expected 0.\nRight in 3 of 9 hidden cases.", [NO_NAME]),
+        ("It gives 1, expected 0.", [NO_NAME]),
+        ("Right in 3 of 9 hidden cases.", [NO_NAME]),
+        ("This happens for logps -1.", [NO_NAME]),
         (RAISED, ["NameError: name 'DEVICE' is not defined"]),
         ("it is not filled in yet.", ["it is not filled in yet."]),
     ],
@@ -81,12 +84,34 @@ def test_what_to_talk_about_is_what_costs_points_and_what_many_share():
     ]
 
 
+def test_what_costs_most_points_comes_first():
+    """Catches a lecture that begins with what is worth much and was done well enough."""
+    lines = [
+        line(str(number), item(1.1, name="half", points=2.0), item(0.0, name="none", points=1.2)) for number in range(3)
+    ]
+    (notebook,) = statistics_of(lines)
+    assert [(name, text[:4]) for name, text in notebook.talk][:2] == [("none", "0 % "), ("half", "55 %")]
+
+
+def test_a_long_list_ends_with_what_is_rarest():
+    """Catches a page to be shown in a lecture that is as long as the class makes slips, and one that drops the worst."""
+    common, *rare = (
+        {"code": f"P{n:03}", "level": "warning", "found": f"number {n}", "advice": "", "place": ""} for n in range(50)
+    )
+    lines = [line("a", *(item(0.0, f"Slip {n}.", name=str(n)) for n in range(50)), findings=[*rare, common])]
+    lines.append(line("b", item(0.0, "Slip 49.", name="49"), findings=[common]))
+    (notebook,) = statistics_of(lines)
+    assert len(notebook.findings) == len(notebook.mistakes) == MOST_SHOWN < 49
+    assert "umber 0" in notebook.findings[0][0] and notebook.mistakes[0] == ("49", "Slip 49.", 2)
+
+
 def test_findings_are_counted_once_a_student():
     """Catches a finding in four cells of one notebook taken for four students."""
     found = {"code": "P001", "level": "warning", "found": "no picture", "advice": "", "place": ""}
     asked = found | {"level": "question", "found": "really?"}
     (notebook,) = statistics_of([line("a", item(2.0), findings=[found, found, asked]), line("b", item(2.0))])
-    assert [count for _, count in notebook.findings] == [1]
+    ((text, count),) = notebook.findings
+    assert "picture" in text and count == 1
 
 
 def test_the_page_has_pictures_and_no_name(tmp_path):
@@ -99,6 +124,14 @@ def test_the_page_has_pictures_and_no_name(tmp_path):
     assert bars == [7, 7, 7]
     assert 'href="../statistics.html"' in (one.folder.path / "pages/index.html").read_text()
     assert "No notebook is graded yet." in page([])
+
+
+def test_the_page_has_a_title_and_a_style_and_tells_questions_from_code():
+    """Catches bars that are all black, and a question that is set like a function's name."""
+    text = page([line("a", item(0.0, "For logps -1 it gives 1."), item(1.0, name="Success", written=True))])
+    assert "<title>The class in numbers</title>" in text and ".bar .full {" in text
+    assert "<td>Success</td>" in text and "<td><code>kl</code></td>" in text
+    assert "<td>another value" in text
 
 
 def all_wrong(jobs):

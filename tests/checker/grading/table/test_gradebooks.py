@@ -168,6 +168,37 @@ def test_gradescopes_table_is_filled(fill):
     assert text == GRADESCOPE.replace("Lab 1,,20.0", "Lab 1,12.5,20.0")
 
 
+@pytest.mark.parametrize(
+    ("text", "platform"), [(CANVAS, "Canvas"), (GRADESCOPE, "Gradescope"), (WORKSHEET, "Moodle"), (MOODLE, "Moodle")]
+)
+def test_a_table_is_said_to_be_imported_where_it_came_from(tmp_path, text, platform):
+    """Catches "to be imported into None" at the end of a run."""
+    (tmp_path / "export.csv").write_text(text, encoding="utf-8", newline="")
+    columns = ["Dots (4711)"] if text is CANVAS else ["Course total (Real)"] if text is MOODLE else []
+    (gradebook,) = read_gradebooks([tmp_path / "export.csv"], columns)
+    assert gradebook.platform.name == platform
+
+
+@pytest.mark.parametrize("heads", ["First Name,Last Name", "Firstname,Surname", "Name,Group"])
+def test_a_name_alone_is_enough(fill, heads):
+    """Catches a class whose roster has no numbers and addresses, and of which the platform's table knows nobody."""
+    text = GRADESCOPE.replace("First Name,Last Name", heads)
+    text = text.replace("Jane,Doe", "Jane Doe,A") if heads.startswith("Name") else text
+    new, said = fill(text, roster=Roster((Student("jd1", ("Jane Doe",)),)))
+    assert ",12.5,20.0" in new and not any("of nobody here" in sentence for sentence in said)
+
+
+def test_a_worksheets_number_is_enough(fill):
+    """Catches a student whose name in the file of the upload is not the whole one of the worksheet."""
+    assert ",5,20.00" in fill(WORKSHEET, {"": {"J. D. 1234": 5.0}}, roster=Roster())[0]
+
+
+def test_the_most_that_a_platform_takes_may_have_a_comma(fill):
+    """Catches a German Moodle, whose maximum of "20,00" is taken for none: it leaves 44 points out silently."""
+    _, said = fill(WORKSHEET.replace("20.00", '"20,00"'), {"": {"jd1": 44.0}})
+    assert any("jd1: more points than" in sentence for sentence in said)
+
+
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "", 'Student,ID,Section\n"x"y,1,\n'])
 def test_what_is_no_gradebook_is_refused_in_a_sentence(fill, text):
     """Catches a traceback for a roster that was given in a gradebook's place."""

@@ -16,6 +16,7 @@ from checker.grading.table import grades
 from checker.grading.table.class_folder import Folder, file_name, forget
 from checker.grading.table.feedback import feedback
 from checker.grading.table.gradescope import results
+from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.students import Line, add_forms
 from checker.points.forms import Form, read_forms
 from checker.points.totals import refused
@@ -85,6 +86,33 @@ def test_a_table_that_cannot_be_read_is_not_written_over(folder):
     written(folder, "ann").write_text("<html>a spreadsheet</html>")
     with pytest.raises(Unreadable, match="Move it away"):
         written(folder, "ann")
+
+
+def test_a_correction_without_a_student_is_kept_as_it_is(folder):
+    """Catches a traceback, or a student made up, for a line that was moved or begun in a spreadsheet."""
+    written(folder, "ann").write_text("correction,student\n2,ann\n-1\n")
+    assert {student: points for student, (points, _, _) in grades.corrections(folder).items()} == {"ann": "2", "": "-1"}
+
+
+def test_names_of_exercises_may_have_semicolons(folder):
+    """Catches our own table taken for one with semicolons, and its corrections lost."""
+    items = [result()["items"][0] | {"name": f"a{';' * 11}b"}]
+    lines = [Line("ann", {"dots.ipynb": result(items=items)})]
+    grades.write(folder, lines)
+    table = folder.path / "grades.csv"
+    assert table.read_text().splitlines()[0].count(",") == 11
+    table.write_text(table.read_text().replace("0,3,,,,", "0,3,,1,,"))
+    assert grades.write(folder, lines)["ann"][0] == "1"
+
+
+def test_who_was_not_in_the_last_run_has_no_late_days(folder):
+    """Catches a class with late days that cannot be graded once a corrected student hands in nothing more."""
+    table = written(folder, "ann", "bob")
+    table.write_text(table.read_text().replace("bob,2,2,,,2,0,3,,,,", "bob,2,2,,,2,0,3,,-1.5,,"))
+    late = Lateness(LateRule(0, 0.5), 2, 0)
+    grades.write(folder, [Line("ann", {"dots.ipynb": result()}, lateness=late)])
+    rows = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8-sig"))))
+    assert [(row["student"], row["days late"], row["late"]) for row in rows] == [("ann", "2", "-1"), ("bob", "", "")]
 
 
 def test_a_correction_in_words_is_refused(folder):
@@ -260,6 +288,32 @@ def test_points_are_summed_by_section_and_in_all(folder):
     assert text.startswith(
         "student,kl,loss,proposal,Cell 5 (sum),Success,Next,Cell 8 (sum),checks,by hand,rubric,total"
     )
+
+
+def test_the_columns_are_called_as_a_person_looks_for_them():
+    """Catches headings that a spreadsheet's formulas, and the next run, do not find."""
+    line = graded()
+    line.results["dots.ipynb"]["items"] = [
+        exercise("kl", "Cell 5: One step: KL", 2.0, 2.0) | {"finding": True},
+        exercise("plan", "Plan", 1.0, 1.0),
+    ]
+    text = grades.table([line], {"ann": ("-1", "eve", "today")})
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["Cell 5 (sum)"], row["Plan (sum)"], row["findings"]) == ("2", "1", "1")
+    assert (row["correction"], row["corrected by"], row["corrected at"]) == ("-1", "eve", "today")
+
+
+def test_what_is_missing_or_was_not_graded_is_said_in_its_line():
+    """Catches a sum for a notebook that no box ran, and exercises that were removed and of which nobody is told."""
+    gone = [exercise(name, STEP, 2.0, 0.0) | {"missing": True} for name in ("kl", "loss")]
+    lines = [
+        Line("ann", {"dots.ipynb": result(items=gone, ungraded="")}),
+        Line("bob", {"dots.ipynb": result(items=gone, ungraded="a box failed")}),
+    ]
+    ann, bob = csv.DictReader(io.StringIO(grades.table(lines, {})))
+    assert ann["remarks"] == "dots.ipynb: missing: kl, loss." and ann["total"] == "2"
+    assert bob["remarks"] == "dots.ipynb: not graded: a box failed"
+    assert {bob[name] for name in ("kl", "loss", "Cell 5 (sum)", "checks", "total")} == {"not graded"}
 
 
 def test_with_several_notebooks_each_has_its_sum():

@@ -2,12 +2,15 @@
 
 import io
 import json
+import re
 import shutil
 import subprocess
+import tomllib
 import zipfile
 
 import pytest
 
+from checker.grading.box.walls import ROOT
 from checker.grading.collect.uploads import Aside
 from checker.grading.table.gradescope import SETUP, autograder, results
 from checker.reading.notebook import Unreadable
@@ -35,12 +38,16 @@ def test_scores_are_real_and_what_a_person_grades_is_left_to_them():
         (0.0, 2.0, "failed"),
     ]
     assert "score" not in content  # Gradescope adds the tests up
+    assert content["visibility"] == "visible"  # one of the four words of the specification
+    ran, in_all, of_section = content["output"].splitlines()
+    assert "ran to its end" in ran and in_all.startswith("dots.ipynb: 3 of 8") and of_section.startswith("  Cell 5")
 
 
 def test_nothing_graded_is_said_and_is_no_failure_of_the_autograder():
     """Catches an empty list of tests without a score, which Gradescope takes for a fault of the autograder."""
     content = json.loads(results([]))
     assert content["score"] == 0 and "No notebook could be graded" in content["output"]
+    assert "autograder" not in content["output"], "whose mistake it was is said where it was one"
 
 
 def test_a_student_is_told_why_a_notebook_was_not_graded():
@@ -80,6 +87,21 @@ def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_p
         assert archive.getinfo("course/checker/x.py").external_attr >> 16 == 0o644, "for the user of a box"
         program = archive.read("run_autograder").decode()
     assert "--seed 41" in program and "\\\n" in program and "\\\\" not in program
+
+
+def test_the_zip_has_what_its_setup_installs_by(tmp_path):
+    """Catches a course that Gradescope cannot install: pip is given a list of versions, and the project's own file
+    names two more, without which it builds nothing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (constraints,) = re.findall(r"-c (\S+\.txt)", SETUP)
+    needed = {"pyproject.toml", constraints, project["readme"]}
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "a.ipynb").write_text("{}")
+    for name in (*needed, "secret.key"):
+        (tmp_path / name).write_text("")
+    with zipfile.ZipFile(io.BytesIO(autograder(41, tmp_path))) as archive:
+        sent = {name.removeprefix("course/") for name in archive.namelist()}
+    assert needed <= sent and "secret.key" not in sent
 
 
 def test_what_students_get_makes_no_autograder(tmp_path):

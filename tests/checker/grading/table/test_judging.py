@@ -16,8 +16,10 @@ from checker.grading.table.feedback import feedback
 from checker.grading.table.overview import NEIGHBOURS, Row, ways, with_neighbours
 from checker.grading.table.students import Line
 from checker.points.forms import Form, merged, read_forms, table
+from checker.reading.markers import BLANK_ANSWER
+from checker.reading.text import LONGEST
 from tests.checker.browser import NEEDED, browser
-from tests.checker.grading.table.forty import ANSWERS, HOSTILE, class_of, worked
+from tests.checker.grading.table.forty import ANSWERS, HOSTILE, class_of, not_run, worked
 
 SUCCESS = "Question: Success"
 
@@ -110,6 +112,68 @@ def test_pictures_are_left_out_where_a_page_could_not_bear_them(sheet, tmp_path,
     assert page.count("data:image/png") == 1 and page.count('<article class="answer"') == 2
 
 
+def answers_to(sheet, *answers, **of_one):
+    """The questions as their pages show them, for students who each gave one answer to every question."""
+    content = [json.dumps(sheet.handed_out).replace(BLANK_ANSWER, json.dumps(answer)[1:-1]) for answer in answers]
+    return judging.questions(
+        judging.Submitted(f"s{number}", sheet, json.loads(text), {"items": _asked(sheet)}, **of_one)
+        for number, text in enumerate(content)
+    )
+
+
+def test_each_answer_stands_under_its_student_with_places_of_its_own(sheet):
+    """Catches answers without a name, and headings of two students that one link leads to."""
+    question, _ = answers_to(sheet, "# Yes\n\nIt did.", "# No")
+    page = judging.page(question)
+    assert [answer.student for answer in question.answers] == ["s0", "s1"]
+    assert re.findall('data-student="(.*?)"', page) == ["s0", "s1"]
+    places = re.findall(' id="(.*?)"', page)
+    assert len(places) == len(set(places)) and len([place for place in places if place.startswith("answer-")]) == 2
+
+
+def test_an_answer_leads_to_its_place_in_the_notebook_where_there_is_a_page(sheet):
+    """Catches a link to no page, for a notebook that has none."""
+    (with_page, *_), (without, *_) = answers_to(sheet, "Yes.", page="pages/s0/dots.html"), answers_to(sheet, "Yes.")
+    assert re.findall('<a href="(.*?)">in the notebook', judging.page(with_page)) == ["../../pages/s0/dots.html#cell-2"]
+    assert "in the notebook" not in judging.page(without)
+
+
+def test_points_that_nobody_gave_are_an_empty_field(sheet):
+    """Catches a field that begins with something else than nothing, which the browser refuses."""
+    question, _ = answers_to(sheet, "Yes.", form=of_page({SUCCESS: None}, 1.0))
+    assert question.answers[0].score == "" and question.waiting == 1
+    question, _ = answers_to(sheet, "Yes.", form=of_page({SUCCESS: 0.0}, 1.0))
+    assert question.answers[0].score == "0" and question.waiting == 0
+
+
+def test_of_a_long_answer_is_said_how_much_is_not_shown(sheet):
+    """Catches an answer that is judged by its beginning, while the page is silent about the rest."""
+    question, _ = answers_to(sheet, "word " * (LONGEST // 5) + "x" * 1234)
+    assert "1,234 more characters" in question.answers[0].html
+    question, _ = answers_to(sheet, "word " * (LONGEST // 5 - 1) + "word")
+    assert "more characters" not in question.answers[0].html
+
+
+def test_a_question_that_the_result_does_not_know_is_not_asked(sheet):
+    """Catches a class that cannot be written down since the course has one more question than a year ago."""
+    (known, *_) = [item for item in sheet.items if not item.checks]
+    one = judging.Submitted("s0", sheet, sheet.handed_out, {"items": [{"key": known.key, "earned": None}]})
+    assert one.asked == [known] and [question.name for question in judging.questions([one])] == [known.name]
+
+
+def test_links_between_questions_and_to_the_class_lead_somewhere(sheet, tmp_path):
+    """Catches a page of a question from which no way leads on or back."""
+    one = class_of(1, tmp_path, sheet)
+    one.write(grader=lambda jobs: not_run(jobs, pages=0))
+    pages = [page_of(one, name) for name in ("Success", "experiment")]
+    for page, relation, other in ((pages[0], "next", pages[1]), (pages[1], "prev", pages[0])):
+        links = dict(re.findall(r'<a (?:rel="(\w+)" )?href="([^"]+)"', page.read_text()))
+        assert {name: (page.parent / link).resolve() for name, link in links.items()} == {
+            "": one.folder.path.resolve() / "pages/index.html",
+            relation: other.resolve(),
+        }
+
+
 def test_an_answer_that_is_missing_or_empty_says_so(sheet, tmp_path):
     """Catches an empty box of which nobody knows whether the question was removed or left."""
     one = class_of(2, tmp_path, sheet, answers=("Your answer here.",))
@@ -118,8 +182,9 @@ def test_an_answer_that_is_missing_or_empty_says_so(sheet, tmp_path):
     content["cells"] = content["cells"][:1]
     path.write_text(json.dumps(content))
     one.write()
-    page = page_of(one).read_text()
-    assert page.count(judging.EMPTY) == 1 and page.count(judging.GONE) == 1
+    _, first, second = page_of(one).read_text().split("<article")
+    assert judging.EMPTY in first and judging.GONE not in first
+    assert judging.GONE in second and judging.EMPTY not in second
 
 
 def test_points_that_were_given_stand_on_the_page_and_leave_the_index(sheet, tmp_path):

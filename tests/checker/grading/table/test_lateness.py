@@ -46,6 +46,7 @@ def test_another_time_zone_is_the_same_moment():
         (LateRule(0, 10.0, percent=True), 30, 0, 20.0, 20.0),
         (LateRule(0, 2.0), None, 0, 20.0, 0.0),
         (LateRule(0, 2.0), 2, 5, 20.0, 0.0),
+        (LateRule(0, 2.0), 3, 0, 0.0, 0.0),
     ],
 )
 def test_further_days_take_points_off_and_never_more_than_there_are(rule, days, free, points, taken):
@@ -54,17 +55,35 @@ def test_further_days_take_points_off_and_never_more_than_there_are(rule, days, 
 
 
 @pytest.mark.parametrize(
+    ("days", "free", "words"),
+    [(None, 2, "0 days late, 0 of them free"), (1, 2, "1 day late, 1 of"), (3, 1, "3 days late, 1 of them free")],
+)
+def test_days_are_said_as_they_were(days, free, words):
+    """Catches a day that nobody counted, and more days that were free than there were."""
+    assert str(Lateness(LateRule(0, 2.0), days, free)).startswith(words)
+
+
+@pytest.mark.parametrize(
     ("free", "off", "rule"),
-    [(2, "10%", LateRule(2, 10.0, True)), (0, "1,5", LateRule(0, 1.5)), (0, "", None)],
+    [
+        (2, "10%", LateRule(2, 10.0, True)),
+        (0, "1,5", LateRule(0, 1.5)),
+        (0, "0.5", LateRule(0, 0.5)),
+        (0, "100%", LateRule(0, 100.0, True)),
+        (2, "0", LateRule(2, 0.0)),
+        (0, "", None),
+    ],
 )
 def test_the_rule_of_the_command_line(free, off, rule):
     """Catches ten points for ten per cent, and the comma of half of Europe."""
     assert late_rule(free, off) == rule
 
 
-@pytest.mark.parametrize(("free", "off"), [(2, ""), (0, "much"), (-1, "2"), (0, "-2"), (0, "200%"), (0, "nan")])
+@pytest.mark.parametrize(
+    ("free", "off"), [(2, ""), (0, "much"), (-1, "2"), (0, "-2"), (0, "200%"), (0, "101%"), (0, "inf"), (0, "nan")]
+)
 def test_a_rule_that_cannot_be_is_refused(free, off):
-    """Catches free days without a price for the others, and points that are added for being late."""
+    """Catches free days without a price for the others, points that are added for being late, and more than all."""
     with pytest.raises(Unreadable, match="--late-off"):
         late_rule(free, off)
 

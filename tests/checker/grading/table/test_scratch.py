@@ -1,5 +1,7 @@
 """Temporary files of a run: below the class's folder, gone with the run, and after a kill with the next one."""
 
+import errno
+import os
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,31 @@ def test_afterwards_all_is_as_before(outside, tmp_path, end):
         pass
     assert tempfile.gettempdir() == str(outside)
     assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_a_machine_that_names_no_folder_names_none_afterwards(outside, tmp_path, monkeypatch):
+    """Catches a run that fails where TMPDIR is not set, or leaves it set to a folder that is gone."""
+    monkeypatch.delenv("TMPDIR")
+    with scratch_in(tmp_path):
+        assert Path(os.environ["TMPDIR"]).is_dir()
+    assert "TMPDIR" not in os.environ and Path(tempfile.gettempdir()).is_dir()
+
+
+def test_files_that_cannot_be_removed_stop_nobody(outside, tmp_path, monkeypatch):
+    """Catches a class that is graded and not written down, for a disk that lets nobody delete a file that is open."""
+    left = tmp_path / "scratch" / "4194305-left"  # above the largest number that a process has
+    left.mkdir(parents=True)
+
+    def busy(*_, **__):
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "rmdir", busy)
+        with scratch_in(tmp_path):
+            own = Path(tempfile.mkdtemp())
+    assert left.exists() and own.exists()
+    with scratch_in(tmp_path):
+        assert not left.exists()
 
 
 def test_the_command_works_in_there(outside, tmp_path, monkeypatch):
