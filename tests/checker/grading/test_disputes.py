@@ -391,3 +391,14 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
         folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0
+
+
+def test_a_dispute_lies_in_the_folder_for_it(one, tmp_path, monkeypatch, capsys):
+    """Catches hidden cases written where an instructor does not look for them, or those of another student."""
+    from checker.commands.grade import _show_disputed
+
+    monkeypatch.setattr(disputes, "dispute", lambda job, name: f"{job.student}, {name}\n\nwrong\n")
+    _show_disputed([one.submissions], one.this_class, one.folder, ["student02"], "kl")
+    (place,) = (one.folder.path / "disputes").iterdir()
+    assert place.read_text() == "student02, kl\n\nwrong\n" and "student02" in place.name
+    assert str(place) in capsys.readouterr().out

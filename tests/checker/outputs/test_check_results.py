@@ -113,7 +113,7 @@ def test_a_result_is_shown_with_the_mark_that_was_printed(good, save):
 def test_a_record_without_a_line_is_told_in_words(good, save, passed, slips, said):
     """Catches "right." said of a wrong function whose line was deleted, and a list in the place of a sentence."""
     with_checks(good, "")["cells"][5]["outputs"].append(record("GRPO loss", passed, slips=slips))
-    assert [result.said for result in check_results(read(save(good)))] == [said]
+    assert [(result.said, result.cell) for result in check_results(read(save(good)))] == [(said, 5)]
 
 
 def test_a_stranger_s_words_are_cut(good, save):
@@ -347,3 +347,9 @@ def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):
     """Catches "checks 0 of 0" where a bracket is missing in the cell that calls them."""
     good["cells"][2]["source"] += "\nfrom shared import check as c"
     assert asked(read(save(with_checks(good, "", "c.loss(grpo_loss)\nprint((")))) == 1
+
+
+def test_a_notebook_that_is_nothing_but_a_check_is_asked(good, save):
+    """Catches "checks 0 of 0" where every cell of code calls one."""
+    good["cells"] = [with_checks(good, RIGHT, CALLS)["cells"][5]]
+    assert asked(read(save(good))) == 2

@@ -120,6 +120,8 @@ def test_a_course_without_a_claim_learns(good, save):
     """Catches "claims None" said of a notebook whose header names its version alone."""
     good["cells"][0]["source"] = MEASURES.replace("claim: measures", "version: 1")
     assert claim_of(read(save(good))) == "learns"
+    good["cells"][0]["source"] = MEASURES.replace("measures", "[measures]")
+    assert claim_of(read(save(good))) == "['measures']"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +148,7 @@ def test_the_header_is_read_between_its_rules(good, save, source, found):
     ("line", "found"),
     [
         ("RLOO: 0.5", {"RLOO": 0.5}),
+        ("HELD OUT   1 row", {"HELD OUT": 1.0}),
         ("  | GRPO | 0.25 |", {}),
         ("GRPO | 79 % | 0.5 s", {"GRPO": 79.0}),
         ("PPO = -3 %", {"PPO": -3.0}),
@@ -157,7 +160,7 @@ def test_the_header_is_read_between_its_rules(good, save, source, found):
 )
 def test_a_method_is_read_as_people_print_it(measuring, save, line, found):
     """Catches a per cent or a minus that stops the reader, and a row that is named by its number alone."""
-    assert methods(read(save(printed(measuring, f"held-out reward\n{line}\n")))) == found
+    assert methods(read(save(printed(measuring, f"Held-Out reward\n{line}\n")))) == found
 
 
 def test_two_cells_of_an_evaluation_are_read_line_by_line(measuring, save):

@@ -66,3 +66,9 @@ def test_a_pattern_that_is_refused_is_shown_with_the_reason(pattern, why):
     with pytest.raises(BadPattern, match=why) as refused:
         compiled(pattern)
     assert repr(pattern) in str(refused.value)
+
+
+def test_a_pattern_that_does_not_find_anybody_says_where_it_looked():
+    """Catches "None" as the reason why a file was not graded."""
+    said = owner("week3/dots.ipynb", pattern=r"by-(?P<student>\w+)/")
+    assert "is not found in its place 'week3/dots.ipynb'" in said and "by-" in said

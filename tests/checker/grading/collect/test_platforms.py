@@ -42,7 +42,8 @@ def test_when_it_was_handed_in_is_read_where_it_is_a_moment():
 
 def test_a_file_that_canvas_numbered_is_told_from_one_that_it_did_not():
     """Catches a first upload that is looked for among the second ones."""
-    assert [without_number(name) for name in ("dots-2.ipynb", "dots.ipynb")] == ["dots.ipynb", ""]
+    names = ("dots-2.ipynb", "dots-2.IPYNB", "dots.ipynb")
+    assert [without_number(name) for name in names] == ["dots.ipynb", "dots.IPYNB", ""]
 
 
 @pytest.fixture
@@ -97,3 +98,19 @@ def test_a_name_that_is_not_in_ascii_is_read(unpacked):
     """Catches José, whom the roster has and the metadata spell in another encoding."""
     found = metadata([unpacked({METADATA: OF_JANE.replace("jd1", "José")})])
     assert found["submission_1"][":submitters"] == [{":sid": "José"}]
+
+
+@pytest.mark.parametrize(
+    ("place", "label", "file"),
+    [
+        ("doejane_LATE_7_8_a\nb.ipynb", "doejane 7", "a\nb.ipynb"),
+        ("Jane Doe_5_assignsubmission_file_/dots.ipynb", "Jane Doe 5", "dots.ipynb"),
+        ("submission_1/dots.ipynb", "17", "dots.ipynb"),
+        ("jane/old/dots.ipynb", "jane", "dots.ipynb"),
+        ("dots.ipynb", "", "dots.ipynb"),
+    ],
+)
+def test_without_a_roster_a_sender_is_called_as_the_platform_does(place, label, file):
+    """Catches everybody called None, or by a name that two may bear, where no list of the class was given."""
+    (sender,) = senders(PurePath(place), {"submission_1": {":submitters": [JANE]}})
+    assert (sender.label, sender.file) == (label, file)

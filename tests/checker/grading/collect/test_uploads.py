@@ -7,14 +7,14 @@ at hand.
 import json
 import zipfile
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 
 from checker.grading.collect.attribution import BadPattern
 from checker.grading.collect.platforms import METADATA, metadata, senders
 from checker.grading.collect.roster import read_roster
-from checker.grading.collect.uploads import collect, differ_by_number
+from checker.grading.collect.uploads import Handed, collect, differ_by_number, unlike
 from checker.reading.notebook import Unreadable
 
 ROSTER = (
@@ -150,6 +150,7 @@ def test_the_later_of_two_uploads_is_graded(export, taken, roster):
     found = taken(export("doejane_1001_77_dots.ipynb", "doejane_1001_99_dots-1.ipynb"), roster)
     assert [handed.place.endswith("dots-1.ipynb") for handed in found.handed] == [True]
     assert "jd1 handed it in again" in found.aside[0].reason
+    assert found.aside[0].place.endswith("77_dots.ipynb")
 
 
 def test_two_of_which_neither_is_known_to_be_later_are_not_chosen_between(export, taken, roster):
@@ -379,6 +380,7 @@ def test_a_notebook_that_cannot_be_unpacked_is_told_with_the_reason(tmp_path, ta
     (aside,) = found.aside
     assert [handed.student for handed in found.handed] == ["ax3"]
     assert aside.student == "jd1" and aside.remark == f"dots.ipynb was not graded: {aside.reason}"
+    assert aside.place.endswith("jd1/dots.ipynb") and len(aside.reason) > len("None")
 
 
 def test_a_single_file_that_is_no_notebook_is_set_aside(tmp_path, taken, roster):
@@ -443,3 +445,12 @@ def test_a_student_with_two_versions_is_told_which_notebook_they_are_of(export, 
     assert first.student == second.student == "jd1"
     assert first.remark == second.remark and first.remark.startswith("dots.ipynb was handed in twice")
     assert second.place in first.reason and first.place in second.reason and first.place not in first.reason
+
+
+def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
+    """Catches a sentence that names the file itself in the place of the others, and a student who is told nothing."""
+    three = [Handed("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
+    aside = unlike(three[1], "lab.ipynb", three)
+    assert (aside.place, aside.student) == ("place 2", "ann")
+    assert aside.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in aside.reason
+    assert aside.remark.startswith("lab-2.ipynb was not graded") and "metadata was lost" in aside.remark
