@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -89,10 +89,10 @@ class Work:
     late: students of whom something was late.      missing: those of the roster who handed in nothing.
     """
 
-    jobs: dict[str, tuple[Handed, Job]] = field(default_factory=dict)
-    aside: list[Aside] = field(default_factory=list)
-    late: set[str] = field(default_factory=set)
-    missing: list[str] = field(default_factory=list)
+    jobs: dict[str, tuple[Handed, Job]]
+    aside: list[Aside]
+    late: set[str]
+    missing: list[str]
 
 
 def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
@@ -105,7 +105,7 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
         if not path.exists():
             raise Unreadable(f"{path} is not there. Nothing was graded, and nothing of an earlier run was changed.")
     found = collect(paths, scratch, this_class.roster, this_class.pattern, this_class.due, this_class.only_student)
-    work = Work(aside=found.aside)
+    jobs: dict[str, tuple[Handed, Job]] = {}
     several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
     for handed, sheet, text in _with_sheets(found, this_class.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
@@ -118,17 +118,17 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
         for handed, sheet, text in uploads:
             if handed is chosen:
                 job = Job(this_class.shown(student), handed.name, text, sheet, this_class.settings)
-                work.jobs[job.digest] = (handed, job)
+                jobs[job.digest] = (handed, job)
             elif chosen is None:
                 why = unlike if unlike_each_other else undecided
-                work.aside.append(why(handed, notebook, [other for other, _, _ in uploads]))
+                found.aside.append(why(handed, notebook, [other for other, _, _ in uploads]))
             else:
                 reason = f"{student} handed in {notebook} under another name too: {chosen.place} is graded."
-                work.aside.append(Aside(handed.place, reason))
-    work.late = {handed.student for handed, _ in work.jobs.values() if handed.late}
-    known = {handed.student for handed, _ in work.jobs.values()} | {aside.student for aside in work.aside}
-    work.missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return work
+                found.aside.append(Aside(handed.place, reason))
+    late = {handed.student for handed, _ in jobs.values() if handed.late}
+    known = {handed.student for handed, _ in jobs.values()} | {aside.student for aside in found.aside}
+    missing = [student.id for student in this_class.roster.students if student.id not in known]
+    return Work(jobs, found.aside, late, missing)
 
 
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:

@@ -101,9 +101,7 @@ def _failed(check: Check, outcomes: list, seed: int) -> list[dict]:
         return []
     asked = json.dumps({"check": check.name, "outcomes": outcomes})
     command = [sys.executable, "-m", DISPUTED, str(seed)]
-    done = subprocess.run(
-        command, input=asked, cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True
-    )
+    done = subprocess.run(command, input=asked, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     return json.loads(done.stdout)
 
 

@@ -39,7 +39,7 @@ def header_of(notebook: Notebook) -> dict:
     """The header's keys; {} where there is no header that can be read, which rules of structure tell."""
     if not notebook.cells or not is_header(notebook.cells[0]):
         return {}
-    text = notebook.cells[0].source.strip().removeprefix("---").removesuffix("---")
+    text = notebook.cells[0].source.strip().removesuffix("---")
     if len(text) > LONGEST_HEADER:
         return {}
     try:

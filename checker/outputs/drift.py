@@ -32,7 +32,7 @@ class KeyNumber:
     """A number that Cell 7 prints, and the ends of the interval printed behind it, None without one."""
 
     value: float
-    interval: tuple[float, float] | None = None
+    interval: tuple[float, float] | None
 
     def allows(self, distance: float | str) -> tuple[float, float] | None:
         """The interval in which a fresh number may lie; None where nothing gives one."""

@@ -57,7 +57,7 @@ def _in_line(line: str, following: list[str]) -> dict[str, float]:
     kinds = list(dict.fromkeys(which for _, which in marks))
     ends = [start for start, _ in marks[1:]] + [len(line)]
     parts = {}
-    for (start, which), end in zip(marks, ends, strict=True):
+    for (start, which), end in zip(marks, ends):
         value = _value(line[start:end], bool(MEASURE.search(line)))
         if value is not None:
             parts.setdefault(which, value)

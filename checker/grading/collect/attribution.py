@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import combinations
 from pathlib import PurePath
 
 from checker.grading.collect.platforms import Sender
@@ -56,7 +57,7 @@ def _parts(place: PurePath) -> list[str]:
     something, and is nobody's.
     """
     words = [word for word in re.split(r"[_\s-]+", DOUBLE.sub("", place.stem)) if word]
-    runs = [" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)]
+    runs = [" ".join(words[begin:end]) for begin, end in combinations(range(len(words) + 1), 2)]
     return [run for run in runs if not SMALL.fullmatch(run)]
 
 

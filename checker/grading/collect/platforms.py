@@ -116,4 +116,4 @@ def _texts(path: Path) -> list[str]:
 
 def _handed_in(place: PurePath) -> bool:
     """True if a file lies in what a student handed in: a metadata file there is the student's, not Gradescope's."""
-    return len(place.parts) > 2 or any(GRADESCOPE.fullmatch(folder) for folder in place.parts[:-1])
+    return len(place.parts) > 2 or GRADESCOPE.fullmatch(place.parts[0]) is not None

@@ -3,7 +3,8 @@
 import csv
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from checker.reading.notebook import Unreadable, read_bytes
@@ -43,15 +44,15 @@ class Roster:
     """The students in the order of the list; none at all where no list was given."""
 
     students: tuple[Student, ...] = ()
-    _by_name: dict[str, set[str]] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    @cached_property
+    def _by_name(self) -> dict[str, set[str]]:
         by_name: dict[str, set[str]] = {}
         for student in self.students:
             for name in student.names:
                 for key in (*_keys(name), *_run_together(name)):
                     by_name.setdefault(key, set()).add(student.id)
-        object.__setattr__(self, "_by_name", by_name)
+        return by_name
 
     def known(self, *names: str) -> frozenset[str]:
         """The ids of the students who bear these names, each a whole one; several where two bear it, or names disagree."""
@@ -80,7 +81,7 @@ def read_roster(path: Path) -> Roster:
     """
     try:
         rows = read_bytes(path).decode("utf-8-sig").splitlines()
-        delimiter = max(DELIMITERS, key=rows[0].count) if rows else DELIMITERS[0]
+        delimiter = max(DELIMITERS, key="".join(rows[:1]).count)
         lines = list(csv.reader(rows, delimiter=delimiter))
     except (UnicodeDecodeError, csv.Error) as error:
         raise Unreadable(f"{path} is not a CSV table in UTF-8 ({error}). Save it as CSV in UTF-8.") from error

@@ -4,6 +4,10 @@ import io
 import json
 import os
 import runpy
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +20,7 @@ from checker.grading.disputes import dispute, of_students, require
 from checker.grading.judge import submission
 from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
+from checker.grading.judge.reference_process import HiddenVerdict
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Job, Settings
 from checker.grading.table.class_folder import Folder
@@ -118,8 +123,6 @@ def test_the_program_answers_where_it_is_run(monkeypatch, capfd):
 @pytest.mark.slow
 def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp_path):
     """Catches a report on another function than the student's, and one that says nothing of what is right."""
-    from pathlib import Path
-
     sheet = read_sheet(Path("notebooks/dots.ipynb"))
     content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
     text = dispute(
@@ -155,6 +158,100 @@ def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeyp
     assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
 
 
+# Stands in for Python: of each outcome that is none it tells the case in the words of what it was asked.
+WORDS = """#!{python} -S
+import json, pathlib, sys
+if not pathlib.Path(*sys.argv[2].split(".")).with_suffix(".py").is_file():
+    sys.exit("started beside the course")
+asked = json.loads(sys.stdin.buffer.read())
+cases = [
+    {{"case": number, "arguments": [["of", asked["check"]], ["as", sys.argv[1]]], "given": "né", "right": sys.argv[3]}}
+    for number, outcome in enumerate(asked["outcomes"], 1) if outcome is None
+]
+sys.stdout.buffer.write(json.dumps(cases, ensure_ascii=False).encode("utf-8"))
+"""
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """The text of a dispute whose checks have these outcomes; a process stands in for each that would import torch."""
+    sheet = worked(tmp_path / "notebooks")
+    item = disputes.exercise_in(sheet, "kl")
+    program = tmp_path / "python"
+    program.write_text(WORDS.format(python=os.path.realpath(sys.executable)))
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(7, Isolation("none"), Limits(wall=3))
+
+    class References:
+        closed = 0
+
+        def __init__(self, seed):
+            self.seed = seed
+
+        def cases(self, checks):
+            return [self.seed, *checks]
+
+        def judge(self, check, outcomes):
+            return HiddenVerdict(None not in outcomes, f"{check}: {len(outcomes)} answers.")
+
+        def close(self):
+            References.closed += 1
+
+    def tell(outcomes, more=()):
+        def verdicts(student, of_sheet, references, isolation, limits):
+            assert student.filled == {"kl"} and of_sheet.items == (item,)
+            assert (isolation, limits) == (settings.isolation, settings.limits)
+            assert references.cases(["kl"]) == [7, "kl"]
+            checks = [*item.checks, *(replace(item.checks[0], name=name) for name in more)]
+            return {
+                check: references.judge(check.name, outcomes) if outcomes else HiddenVerdict(False, "There is no `kl`.")
+                for check in checks
+            }
+
+        monkeypatch.setattr(disputes, "verdicts", verdicts)
+        monkeypatch.setattr(disputes, "ReferenceProcess", References)
+        before = References.closed
+        try:
+            return dispute(Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, settings), "kl")
+        finally:
+            assert References.closed == before + 1
+
+    return tell
+
+
+HEADING = "ann, dots.ipynb, kl: the function as it was handed in, by itself."
+
+
+def test_a_dispute_tells_every_failed_case_below_its_verdict(told):
+    """Catches outcomes of one check told as another's, a verdict without its cases, and cases of another seed."""
+    case = "Case {}\n  of = {}\n  as = -m\n  given  né\n  right  7"
+    of_kl = ["kl: 3 answers.", case.format(2, "kl"), case.format(3, "kl")]
+    assert told([{"value": 1}, None, None]) == "\n\n".join([HEADING, *of_kl]) + "\n"
+    both = told([None], more=["k1"]).split("\n\n")
+    assert both == [HEADING, "kl: 1 answers.", case.format(1, "kl"), "k1: 1 answers.", case.format(1, "k1") + "\n"]
+
+
+def test_what_was_right_has_no_case(told):
+    """Catches "No case was run" said of a function that is right in all of them."""
+    assert told([{"value": 1}, {"value": 2}]) == f"{HEADING}\n\nkl: 2 answers.\n"
+
+
+def test_a_function_that_was_never_called_says_so(told):
+    """Catches a verdict without a word on why no case follows, and a process that is started for nothing."""
+    Path(sys.executable).unlink()
+    text = told([])
+    assert text.startswith(f"{HEADING}\n\nThere is no `kl`.\n\nNo case was run")
+
+
+def test_a_process_that_fails_is_no_list_of_cases(told, monkeypatch):
+    """Catches half an answer read as one: the instructor would think that the function failed in no other case."""
+    monkeypatch.setattr(disputes, "DISPUTED", "checker.no_such_program")
+    with pytest.raises(subprocess.CalledProcessError):
+        told([None])
+
+
 class Anew:
     """A grader that gives every exercise these points, and remembers whether notebooks ran whole."""
 
@@ -172,8 +269,6 @@ class Anew:
 
 @pytest.fixture
 def one(tmp_path):
-    from dataclasses import replace
-
     made = class_of(2, tmp_path, worked(tmp_path / "notebooks"))
     made.this_class = replace(made.this_class, settings=replace(made.this_class.settings, whole=True))
     made.folder.prepare()
@@ -202,11 +297,40 @@ def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypat
     results, changed = run(one, again, tmp_path, "kl")
     assert again.whole == [False, False]
     assert [result["earned"] for result in results.values()] == [2.0, 2.0]
+    assert [item["earned"] for item in results["student01"]["items"]] == [2.0, None, None]
     assert [result["page"] for result in results.values()] == ["page 1.0", "page 1.0"]
     assert changed == [f"student0{number}, dots.ipynb, kl: 1 before, 2 now." for number in (1, 2)]
     nobody = Anew(0.0)
     results, _ = run(one, nobody, tmp_path)
     assert nobody.whole == [] and results["student01"]["earned"] == 2.0
+
+
+def test_who_has_the_same_points_is_not_named(one, tmp_path, monkeypatch):
+    """Catches a list of changes in which everybody stands, so that nobody sees who gained."""
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    _, changed = run(one, Anew(1.0), tmp_path, "kl")
+    assert changed == []
+
+
+def test_a_notebook_without_the_exercise_keeps_its_points(one, tmp_path, monkeypatch):
+    """Catches a notebook that is graded anew for an exercise of another one, and lost for the runs to come."""
+    run(one, Anew(1.0), tmp_path)
+    after_an_update(monkeypatch)
+    nobody = Anew(2.0)
+    for exercise in ("loss", ""):
+        results, changed = run(one, nobody, tmp_path, exercise)
+        assert [result["earned"] for result in results.values()] == [1.0, 1.0] and changed == []
+    assert nobody.whole == []
+
+
+def test_points_that_nobody_had_yet_are_told_as_new(one, tmp_path, monkeypatch):
+    """Catches "0 before" of an exercise that a person was to judge until it had a check."""
+    run(one, Anew(None), tmp_path)
+    after_an_update(monkeypatch)
+    results, changed = run(one, Anew(2.0), tmp_path, "kl")
+    assert changed[0] == "student01, dots.ipynb, kl: none yet before, 2 now."
+    assert results["student01"]["course"] == "another course" and results["student01"]["possible"] == 2.0
 
 
 def test_who_was_never_graded_is_graded_in_full(one, tmp_path, monkeypatch):
@@ -250,8 +374,6 @@ def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_p
 
 def test_an_earlier_result_is_the_latest_of_the_same_cases(one, tmp_path, monkeypatch):
     """Catches points by other hidden cases taken up, and the last by name taken for the last in time."""
-    from dataclasses import replace
-
     run(one, Anew(1.0), tmp_path)
     after_an_update(monkeypatch)
     other_cases = Anew(2.0)
@@ -269,3 +391,14 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
         folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0
+
+
+def test_a_dispute_lies_in_the_folder_for_it(one, tmp_path, monkeypatch, capsys):
+    """Catches hidden cases written where an instructor does not look for them, or those of another student."""
+    from checker.commands.grade import _show_disputed
+
+    monkeypatch.setattr(disputes, "dispute", lambda job, name: f"{job.student}, {name}\n\nwrong\n")
+    _show_disputed([one.submissions], one.this_class, one.folder, ["student02"], "kl")
+    (place,) = (one.folder.path / "disputes").iterdir()
+    assert place.read_text() == "student02, kl\n\nwrong\n" and "student02" in place.name
+    assert str(place) in capsys.readouterr().out

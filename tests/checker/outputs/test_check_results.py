@@ -93,6 +93,45 @@ def test_what_is_open_is_no_failed_check(good, save):
     assert not [found for _, found in findings(path) if "GRPO loss" in found]
 
 
+def test_a_result_is_shown_with_the_mark_that_was_printed(good, save):
+    """Catches an exercise that is open shown as a wrong one, in the line that stands in the report."""
+    lines = [RIGHT, WRONG, "○ reward: it is not filled in yet.\n"]
+    notebook = read(save(with_checks(good, "".join(lines))))
+    assert [result.line for result in check_results(notebook)] == [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("passed", "slips", "said"),
+    [
+        (True, [], "right."),
+        (False, [], "not right yet."),
+        (False, ["wrong sign", 3], "not right yet: wrong sign, 3"),
+        (False, [None, ["x"]], "not right yet."),
+        (False, None, "not right yet."),
+    ],
+)
+def test_a_record_without_a_line_is_told_in_words(good, save, passed, slips, said):
+    """Catches "right." said of a wrong function whose line was deleted, and a list in the place of a sentence."""
+    with_checks(good, "")["cells"][5]["outputs"].append(record("GRPO loss", passed, slips=slips))
+    assert [(result.said, result.cell) for result in check_results(read(save(good)))] == [(said, 5)]
+
+
+def test_a_stranger_s_words_are_cut(good, save):
+    """Catches a report that is filled by what a notebook printed as the name, the slip or the line of a check."""
+    with_checks(good, f"✗ short: {'so ' * 2_000}\n")
+    good["cells"][5]["outputs"].append(record("GRPO " * 1_000, False, slips=["loss " * 1_000]))
+    found = check_results(read(save(good)))
+    assert len(found) == 2
+    assert all(0 < len(result.exercise) <= 80 and 0 < len(result.said) <= 300 for result in found)
+
+
+def test_a_name_as_long_as_a_line_may_have_it_is_one_exercise(good, save):
+    """Catches a check that counts twice, since its record and its line cut the name in two ways."""
+    name = "x" * 80
+    with_checks(good, f"✗ {name}: it is wrong.\n")["cells"][5]["outputs"].append(record(name, False))
+    assert [result.said for result in check_results(read(save(good)))] == ["it is wrong."]
+
+
 def test_evidence_shows_every_verdict(good, save):
     """Catches evidence that quotes five lines, and of the checks only those that passed."""
     lines = [f"{'✗' if number == 3 else '✓'} exercise {number}: said so.\n" for number in range(8)]
@@ -308,3 +347,9 @@ def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):
     """Catches "checks 0 of 0" where a bracket is missing in the cell that calls them."""
     good["cells"][2]["source"] += "\nfrom shared import check as c"
     assert asked(read(save(with_checks(good, "", "c.loss(grpo_loss)\nprint((")))) == 1
+
+
+def test_a_notebook_that_is_nothing_but_a_check_is_asked(good, save):
+    """Catches "checks 0 of 0" where every cell of code calls one."""
+    good["cells"] = [with_checks(good, RIGHT, CALLS)["cells"][5]]
+    assert asked(read(save(good))) == 2

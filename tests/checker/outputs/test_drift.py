@@ -54,6 +54,14 @@ def test_both_rewards_are_looked_at():
     assert ["baseline" in sentence for sentence in drifted(printing(saved), printing(fresh))] == [True]
 
 
+def test_a_number_without_an_interval_hides_no_other():
+    """Catches a reward that has moved and is not told, since the baseline above it is printed without an interval."""
+    saved = "baseline reward 0.100\n"
+    fresh = printing(saved + LINE.format("fine-tuned", "0.500", "0.400", "0.600"))
+    (said,) = drifted(printing(saved + SAVED), fresh)
+    assert said.startswith('"fine-tuned reward" is 0.500')
+
+
 @pytest.mark.parametrize(
     ("saved", "fresh", "told"),
     [

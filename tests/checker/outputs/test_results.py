@@ -22,6 +22,15 @@ from checker.reading.notebook import read
         ("baseline reward 0.25, base model alone 0.30\nfine-tuned reward 0.97, final 0.99\n", (0.25, 0.97)),
         ("baseline reward 0.25\nfine-tuned reward 0.97\nbaseline 0.30\nfine-tuned 0.40\n", (0.25, 0.97)),
         ("nothing of the kind\n", (None, None)),
+        ("baseline reward 25 %\nfine-tuned reward 97%\n", (0.25, 0.97)),
+        ("baseline accuracy 3 of 12\nfine-tuned accuracy 11 of 12\n", (3.0, 11.0)),
+        ("baseline reward of 40 prompts: 25 %, fine-tuned reward of 40 prompts: 97 %\n", (0.25, 0.97)),
+        ("after 80 steps\nbaseline reward 0.25\nfine-tuned reward 0.97\n", (0.25, 0.97)),
+        ("after training, before: 0.97 0.25\n", (0.25, 0.97)),
+        ("mean reward     before  after\nthe 40 rows\nall of them       0.25   0.97\n", (0.25, 0.97)),
+        ("reward        before    after\n7    0.90     0.25      0.97\n", (0.25, 0.97)),
+        ("reward before after\n1\n2\n3\n0.25 0.97\n", (None, None)),
+        (f"baseline reward {' ' * 2_000} 0.25\nfine-tuned reward 0.97\n", (None, 0.97)),
         ("baseline reward 1e999\nbaseline reward 0.25\nfine-tuned reward 0.97\n", (0.25, 0.97)),
     ],
 )
@@ -75,6 +84,21 @@ def test_a_log_has_reward_and_loss():
     assert log_lines("reward 0.5\nreward 0.6\n") == []
 
 
+def test_a_table_of_a_log_has_rows_of_two_numbers():
+    """Catches a log without a column of steps that has no rows, and text below a table counted as a row of it."""
+    assert log_lines("0.9 0.8\nreward loss\n0.5 0.1\n0.6 0.2\n7 epochs\n") == ["0.5 0.1", "0.6 0.2"]
+    assert log_lines("loss 0.1\nloss 0.2\nreward 0.5\n") == ["reward 0.5"]
+    assert log_lines("the reward rose\nreward 0.5\nno loss here\n") == []
+
+
+def test_cases_of_one_reward_show_nothing_however_they_are_printed():
+    """Catches two cases with the same reward taken for two that differ, by a capital or a line break."""
+    assert cases("Reward 1.0 of a1\nREWARD: 1 of b2\n") == []
+    assert cases("case 1: reward\n1.0\ncase 2: reward\n1.0\n") == []
+    assert cases("rewards 1.0 of a1\nrewards 0.5 of b2\n") == ["rewards 1.0 of a1", "rewards 0.5 of b2"]
+    assert cases("reward -1 of a1\nreward 1 of b2\n") == ["reward -1 of a1", "reward 1 of b2"]
+
+
 def test_what_a_check_says_is_no_case():
     """Catches a notebook without a case of its own that passes by the lines of its checks."""
     check = "✓ exact reward: right in all 125 cases.\n"
@@ -88,3 +112,16 @@ def test_examples_are_counted_by_their_prompts():
     text = "baseline reward 0.25, fine-tuned reward 0.97\nbaseline reward 0.25\n"
     assert examples(text + "prompt: a\nb\nprompt: c\n") == 2
     assert examples(text + "a -> b\n\nc -> d\nprompt: e\n") == 3
+
+
+def test_one_prompt_is_no_list_of_examples():
+    """Catches "1 example" of five, since one of them asks about a prompt; and capitals that hide two."""
+    assert examples("prompt: a\nb -> c\nd -> e\n") == 3
+    assert examples("Prompt: a\nb\nPROMPT: c\nd\n") == 2
+    assert examples("2 prompts\nprompt\n") == 2
+
+
+def test_a_line_that_says_before_or_after_may_be_an_example():
+    """Catches an example that is left out since its text says "final", or has a number in it."""
+    assert examples("3 + 4 -> 7\nthe final word -> after\nthe base of 5 -> 25\nmy score -> 12\n") == 4
+    assert examples("before -> after\nfine-tuned accuracy 0.5\nmean reward, base: 0.25\n") == 0

@@ -8,7 +8,8 @@ import pytest
 from checker.grading.box import walls
 from checker.grading.collect import similarity
 from checker.grading.collect.similarity import pairs, text_of
-from tests.checker.conftest import code
+from checker.reading.markers import BLANK_ANSWER
+from tests.checker.conftest import code, markdown
 
 HANDED_OUT = inspect.getsource(walls)
 COPIED = inspect.getsource(similarity.pairs)
@@ -71,3 +72,69 @@ def test_a_copy_inside_of_a_longer_notebook_is_seen():
     long = text_of("long", notebook(renamed(COPIED, 1), inspect.getsource(walls), inspect.getsource(similarity._code)))
     (pair,) = pairs([short, long], [])
     assert pair.share > 0.9
+
+
+def words(*numbers):
+    """A text with these words, as a notebook of one cell."""
+    return {"cells": [markdown(" ".join(f"word{number}" for number in numbers))]}
+
+
+def test_prose_is_compared_by_its_words():
+    """Catches answers that are alike in the number of their words, and a copied one that goes unseen."""
+    ann, bob, cy = (
+        text_of(name, words(*range(begin, begin + 60))) for name, begin in (("ann", 0), ("bob", 100), ("cy", 0))
+    )
+    shouted = text_of("dan", {"cells": [markdown(" ".join(f"WORD{number}," for number in range(60)))]})
+    found = pairs([ann, bob, cy, shouted], [])
+    assert [(pair.first.student, pair.second.student) for pair in found] == [
+        ("ann", "cy"),
+        ("ann", "dan"),
+        ("cy", "dan"),
+    ]
+    assert {pair.share for pair in found} == {1.0}
+
+
+def test_short_texts_are_not_compared():
+    """Catches two sentences of the same words shown as copies; 25 words in order are more than that."""
+    for number, shown in ((24, 0), (25, 1)):
+        two = [text_of(name, words(*range(number))) for name in ("ann", "bob")]
+        assert len(pairs(two, [])) == shown
+
+
+def test_the_most_alike_are_shown_first():
+    """Catches a page whose end nobody reads, with the copies there."""
+    texts = [
+        text_of("ann", words(*range(60))),
+        text_of("bob", words(*range(40), *range(100, 120))),
+        text_of("cy", words(*range(50), *range(200, 210))),
+    ]
+    found = pairs(texts, [], threshold=0.1)
+    assert [pair.second.student for pair in found] == ["cy", "bob", "cy"]
+    assert [pair.share for pair in found] == sorted((pair.share for pair in found), reverse=True)
+
+
+def test_a_page_shows_the_lines_as_they_stand_with_one_between_cells():
+    """Catches marks beside the lines that both have: the second cell's, where the first one's were counted wrong."""
+    content = {"cells": [markdown("one\ntwo"), code("x = 1\ny = 2"), markdown(" ".join(map(str, range(30))))]}
+    text = text_of("ann", content)
+    assert text.lines[:6] == ("one", "two", "", "x = 1", "y = 2", "")
+    assert {text.lines[line] for line in text.runs[("0", "1", "2", "3", "4", "5")]} == {content["cells"][2]["source"]}
+    assert text.runs[("n", "=", "0", "n", "=", "0")] == {3, 4}
+
+
+def test_numbers_and_texts_are_hidden_as_names_are():
+    """Catches a copy that goes unseen for a seed or a title of its own."""
+    first, second = (text_of("", notebook(source)).runs for source in ("f(1, 'a') + g", 'h(2.5, "b") + k'))
+    assert first == second and first
+    assert first != text_of("", notebook("f(1, a) + g")).runs
+
+
+def test_an_answer_that_is_still_to_be_written_is_no_text():
+    """Catches the words that stand where an answer is to be written taken for an answer that many gave."""
+    assert text_of("", {"cells": [markdown("\n".join([BLANK_ANSWER] * 30))]}).runs == {}
+
+
+def test_code_is_taken_until_it_is_no_python():
+    """Catches a traceback for a cell that is not finished, and a whole cell that is left out for its last line."""
+    broken = text_of("", notebook("a = b + c * d\nx = (1,\n")).runs
+    assert ("n", "=", "n", "+", "n", "*") in broken

@@ -7,14 +7,14 @@ at hand.
 import json
 import zipfile
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 
 from checker.grading.collect.attribution import BadPattern
 from checker.grading.collect.platforms import METADATA, metadata, senders
 from checker.grading.collect.roster import read_roster
-from checker.grading.collect.uploads import collect
+from checker.grading.collect.uploads import Handed, collect, differ_by_number, unlike
 from checker.reading.notebook import Unreadable
 
 ROSTER = (
@@ -150,6 +150,7 @@ def test_the_later_of_two_uploads_is_graded(export, taken, roster):
     found = taken(export("doejane_1001_77_dots.ipynb", "doejane_1001_99_dots-1.ipynb"), roster)
     assert [handed.place.endswith("dots-1.ipynb") for handed in found.handed] == [True]
     assert "jd1 handed it in again" in found.aside[0].reason
+    assert found.aside[0].place.endswith("77_dots.ipynb")
 
 
 def test_two_of_which_neither_is_known_to_be_later_are_not_chosen_between(export, taken, roster):
@@ -309,3 +310,147 @@ def test_what_canvas_numbers_is_in_the_order_of_its_numbers():
     names = ("dots.ipynb", "dots-2.ipynb", "dots-10.ipynb")
     uploads = [senders(PurePath(f"doejane_1001_567_{name}"), {})[0].upload for name in names]
     assert uploads == [(567, 0), (567, 2), (567, 10)]
+
+
+def of_two_students(tmp_path, good):
+    """Gradescope's export: Jane's submission came in time, Ann's a day and a minute late."""
+    root = tmp_path / "two"
+    for number in (1, 2):
+        (root / f"submission_{number}").mkdir(parents=True)
+        (root / f"submission_{number}" / "dots.ipynb").write_text(json.dumps(good))
+    (root / METADATA).write_text(
+        "submission_1:\n  :submitters:\n  - :sid: jd1\n  :created_at: 2026-03-01 10:00:00 Z\n"
+        "submission_2:\n  :submitters:\n  - :sid: ax3\n  :created_at: 2026-03-03 00:01:00 Z\n"
+    )
+    return root
+
+
+def test_the_days_are_those_of_gradescope(tmp_path, good, taken, roster):
+    """Catches a student who is late and pays nothing, since the days are not kept."""
+    found = taken(of_two_students(tmp_path, good), roster, due=datetime.fromisoformat("2026-03-02T00:00:00+00:00"))
+    assert {handed.student: (handed.late, handed.days_late) for handed in found.handed} == {
+        "jd1": (False, 0),
+        "ax3": (True, 2),
+    }
+
+
+def test_without_a_due_date_nobody_is_late(tmp_path, good, taken, roster):
+    """Catches days that are counted from a date that nobody gave."""
+    found = taken(of_two_students(tmp_path, good), roster)
+    assert [(handed.late, handed.days_late) for handed in found.handed] == [(False, None), (False, None)]
+
+
+@pytest.mark.parametrize("root", ["", "assignment_9_export/"])
+def test_gradescopes_own_file_is_not_among_those_that_were_not_graded(root, export, taken, roster):
+    """Catches a list of what was not graded that begins with a file of the platform's, in a folder of the zip or not."""
+    others = {f"{root}{METADATA}": "submission_1:\n  :submitters:\n  - :sid: jd1\n"}
+    found = taken(export(f"{root}submission_1/dots.ipynb", **others), roster)
+    assert who(found) == [("jd1", "dots.ipynb", False)] and found.aside == []
+
+
+def remarks(found):
+    """The words to students on files that were not graded."""
+    return {aside.student: aside.remark for aside in found.aside}
+
+
+@pytest.mark.parametrize("name", ["dots.ipynb.json", "DOTS.IPYNB.pdf"])
+def test_a_notebook_under_a_wrong_name_is_told_beside_one_that_is_graded(name, export, taken, roster):
+    """Catches a second notebook of which nobody hears, since the student has another one."""
+    found = taken(export("jd1/poker.ipynb", **{f"jd1/{name}": "{}", "jd1/notes.txt": "x"}), roster)
+    assert [handed.name for handed in found.handed] == ["poker.ipynb"]
+    told = {PurePath(aside.place.rpartition(":")[2]).name: (aside.student, aside.remark) for aside in found.aside}
+    assert told["notes.txt"] == ("", "")
+    assert told[name][0] == "jd1" and told[name][1].startswith(f"{name} was not graded: ")
+
+
+def test_who_handed_in_only_what_is_no_notebook_is_told(export, taken, roster):
+    """Catches a student who is told that nothing was handed in, though a text was."""
+    found = taken(export("ax3/dots.ipynb", **{"jd1/notes.txt": "x"}), roster)
+    assert remarks(found)["jd1"].startswith("notes.txt was not graded: It is not a notebook")
+
+
+def test_a_notebook_that_cannot_be_unpacked_is_told_with_the_reason(tmp_path, taken, roster):
+    """Catches a traceback for one damaged file of a class, and one that is left out without a word."""
+    path = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("jd1/dots.ipynb", "the words of Jane")
+        archive.writestr("ax3/notes.ipynb", "x")
+    path.write_bytes(path.read_bytes().replace(b"the words of Jane", b"the words of Eve!"))
+    found = taken(path, roster)
+    (aside,) = found.aside
+    assert [handed.student for handed in found.handed] == ["ax3"]
+    assert aside.student == "jd1" and aside.remark == f"dots.ipynb was not graded: {aside.reason}"
+    assert aside.place.endswith("jd1/dots.ipynb") and len(aside.reason) > len("None")
+
+
+def test_a_single_file_that_is_no_notebook_is_set_aside(tmp_path, taken, roster):
+    """Catches a text that is graded as a notebook, or a traceback, where a file is given and no folder."""
+    path = tmp_path / "jd1.txt"
+    path.write_text("x")
+    found = taken(path, roster)
+    assert found.handed == [] and "not a notebook" in found.aside[0].reason and found.aside[0].student == "jd1"
+
+
+def test_the_pattern_tells_whose_an_unread_file_is(export, taken, roster):
+    """Catches a student who is not told of a file, since only the others' owners are looked for with the pattern."""
+    found = taken(export(**{"week3/by-jd1/dots.ipynb.json": "{}"}), roster, pattern=r"by-(?P<student>\w+)/")
+    assert remarks(found).keys() == {"jd1"}
+
+
+def test_gradescopes_people_are_told_of_an_unread_file(tmp_path, good, taken, roster):
+    """Catches a student who is not told of a file, since its folder has a number for a name."""
+    root = of_two_students(tmp_path, good)
+    (root / "submission_1" / "dots.ipynb").rename(root / "submission_1" / "dots.ipynb.json")
+    found = taken(root, roster)
+    assert [handed.student for handed in found.handed] == ["ax3"] and remarks(found).keys() == {"jd1"}
+
+
+def test_a_stranger_is_told_nothing_and_listed(export, taken, roster):
+    """Catches a line in the table of grades for whoever has a folder."""
+    found = taken(export(**{"Bob/dots.ipynb.json": "{}"}), roster)
+    assert remarks(found) == {"": ""}
+
+
+def test_without_a_class_the_only_student_is_told(export, taken):
+    """Catches a student who grades alone, and who is not told of what was left out."""
+    found = taken(export("dots.ipynb", **{"kl.ipynb.json": "{}"}), only_student="me")
+    assert [handed.student for handed in found.handed] == ["me"]
+    assert remarks(found)["me"].startswith("kl.ipynb.json was not graded")
+
+
+@pytest.mark.parametrize(
+    ("names", "differ"),
+    [
+        (("lab-1.ipynb", "lab-2.ipynb"), True),
+        (("Lab 1.ipynb", "lab_2 (1).ipynb"), True),
+        (("lab1.ipynb", "LAB2__1_.ipynb"), True),
+        (("lab-1.ipynb", "lab-01.ipynb"), False),
+        (("lab-1.ipynb", "lab-1 (1).ipynb"), False),
+        (("lab-1.ipynb", "kl-2.ipynb"), False),
+        (("lab.ipynb", "lab-2.ipynb"), False),
+        (("lab.ipynb", "kl.ipynb"), False),
+        (("1.ipynb", "2.ipynb"), True),
+    ],
+)
+def test_two_labs_are_told_from_two_downloads(names, differ):
+    """Catches the first lab taken for an older version of the second, and a second download taken for another lab."""
+    assert differ_by_number(names) is differ
+    assert differ_by_number(reversed(names)) is differ
+
+
+def test_a_student_with_two_versions_is_told_which_notebook_they_are_of(export, taken, roster):
+    """Catches a student who is to leave one of two files, and is not told of which notebook."""
+    found = taken(export("jd1/dots.ipynb", **{"jd1/old/dots.ipynb": "{}"}), roster)
+    first, second = found.aside
+    assert first.student == second.student == "jd1"
+    assert first.remark == second.remark and first.remark.startswith("dots.ipynb was handed in twice")
+    assert second.place in first.reason and first.place in second.reason and first.place not in first.reason
+
+
+def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
+    """Catches a sentence that names the file itself in the place of the others, and a student who is told nothing."""
+    three = [Handed("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
+    aside = unlike(three[1], "lab.ipynb", three)
+    assert (aside.place, aside.student) == ("place 2", "ann")
+    assert aside.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in aside.reason
+    assert aside.remark.startswith("lab-2.ipynb was not graded") and "metadata was lost" in aside.remark

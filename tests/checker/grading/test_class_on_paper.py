@@ -1,0 +1,311 @@
+"""The papers of a class: pages with their links and remarks, the tables, the platforms' gradebooks."""
+
+import csv
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from checker.grading.classes import graded, plan, write_class, write_similar
+from checker.grading.collect.roster import Roster, Student
+from checker.grading.judge import submission
+from checker.grading.table.gradebooks import read_gradebooks
+from checker.grading.table.lateness import LateRule
+from checker.points.forms import Form
+from tests.checker.grading.table.forty import class_of, hand_in, worked
+
+SUCCESS = "Question: Success"
+QUESTION = "questions/dots/Question_*Success*.html"
+PAGE = '<main id="results"><!-- neighbours --></main>'
+
+
+@pytest.fixture
+def one(tmp_path):
+    """A class of two who handed in, and a third who did not."""
+    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
+    people = tuple(Student(f"student0{number}", (f"student0{number}", f"{number}@example.org")) for number in (1, 2, 3))
+    made.this_class = replace(made.this_class, roster=Roster(people))
+    return made
+
+
+class Points:
+    """A grader that gives checks these points by student, with a page unless none is wanted, and keeps the jobs."""
+
+    def __init__(self, page=PAGE, ungraded=(), **points):
+        self.points = points
+        self.page = page
+        self.ungraded = ungraded
+        self.jobs = []
+
+    def __call__(self, jobs):
+        for job in jobs:
+            self.jobs.append(job)
+            earned = self.points.get(job.student, 1.0)
+            items = [submission._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
+            page = self.page.replace("results", f"results of {job.student}")
+            ungraded = "a box failed" if job.student in self.ungraded else ""
+            yield job, submission._result(job, items, page=page, ungraded=ungraded, passing=bool(ungraded))
+
+
+def pages(one, pattern):
+    return {path.relative_to(one.folder.path).as_posix(): path.read_text() for path in one.folder.path.glob(pattern)}
+
+
+def table(one, name="grades.csv"):
+    return list(csv.DictReader(io.StringIO((one.folder.path / name).read_text(encoding="utf-8-sig"))))
+
+
+def remarks(one):
+    """The remarks of the index, by student."""
+    text = (one.folder.path / "pages/index.html").read_text()
+    rows = re.findall(r'<tr data-student="(.*?)".*?</tr>', text, re.DOTALL)
+    said = re.findall(r'<td data-value="([^"]*)">[^<]*</td>\s*</tr>', text)
+    return dict(zip(rows, said, strict=True))
+
+
+def test_the_index_links_each_page_and_says_who_has_none(one):
+    """Catches a student who is in no list, a link to a page that is not there, and a remark that nobody reads."""
+    place = one.submissions / "student02" / "dots.ipynb"
+    place.rename(one.submissions / "student02_LATE_1_2_dots.ipynb")
+    place.parent.rmdir()
+    one.write(grader=Points())
+    index = (one.folder.path / "pages/index.html").read_text()
+    assert remarks(one) == {"student01": "", "student02": "Late."}
+    links = re.findall(r'<a href="\.\./(pages/[^"]*)">(.*?)</a>', index)
+    assert [name for _, name in links] == ["student01", "student02"]
+    for address, name in links:
+        page = (one.folder.path / address).read_text()
+        assert f"results of {name}" in page and f"<strong>{name}</strong>" in page
+    assert "<li>student03: No notebook was handed in.</li>" in index
+
+
+def test_a_notebook_without_a_page_has_a_line_and_no_link(one):
+    """Catches a link into nothing where grading had failed before there was a page."""
+    one.write(grader=Points(page=""))
+    index = (one.folder.path / "pages/index.html").read_text()
+    assert remarks(one).keys() == {"student01", "student02"} and "dots.html" not in index
+    assert "in the notebook</a>" not in "".join(pages(one, QUESTION).values())
+
+
+def test_a_question_shows_each_students_own_answer_and_leads_to_the_notebook(one):
+    """Catches an answer beside another one's name, and a link that leads to somebody else's page."""
+    one.write(grader=Points())
+    (page,) = pages(one, QUESTION).values()
+    answers = re.findall(
+        r'<article class="answer".*?data-student="(.*?)".*?<h2>(.*?)</h2>.*?'
+        r'<a href="../../(.*?)#.*?<div class="written">\s*<p>(.*?)</p>',
+        page,
+        re.DOTALL,
+    )
+    assert [(student, name, answer) for student, name, _, answer in answers] == [
+        ("student01", "student01", "It rose."),
+        ("student02", "student02", "It fell."),
+    ]
+    assert all(f"results of {name}" in (one.folder.path / place).read_text() for name, _, place, _ in answers)
+
+
+def test_points_of_a_form_stand_beside_the_answer_that_they_are_for(one):
+    """Catches points that were given and that the page of the question asks for again."""
+    one.write(grader=Points())
+    one.write([Form("student02", "dots.ipynb", {SUCCESS: 2.5}, "", 9.0, one.folder.path)], grader=Points())
+    (page,) = pages(one, QUESTION).values()
+    assert re.findall(r'value="(.*?)" aria-label="Points of (.*?),', page) == [("", "student01"), ("2.5", "student02")]
+    assert [row["Success"] for row in table(one)] == ["", "2.5", ""]
+
+
+def test_the_questions_lead_to_each_other(one):
+    """Catches a way through the questions that ends before the last one, or leads in a circle."""
+    one.write(grader=Points())
+    first, second = sorted(pages(one, "questions/dots/*.html").items())
+    ways = [re.findall(r'rel="(prev|next)" href="\.\./(.*?)"', page) for _, page in (first, second)]
+    assert [[(way, f"questions/{place}") for way, place in some] for some in ways] == [
+        [("next", second[0])],
+        [("prev", first[0])],
+    ]
+
+
+def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
+    """Catches a student whose box failed and of whom nobody is told, or who is judged on a page."""
+    one.write(grader=Points(ungraded=["student02"]))
+    assert remarks(one) == {"student01": "", "student02": "not graded"}
+    (page,) = pages(one, QUESTION).values()
+    assert "student01" in page and "student02" not in page
+    (row,) = table(one, "not-graded.csv")
+    assert row["reason"] == "a box failed" and row["file"].endswith("student02/dots.ipynb")
+
+
+def test_who_left_the_class_leaves_no_page(one):
+    """Catches the pages and the feedback of somebody who handed in under another name before."""
+    one.write(grader=Points())
+    (one.submissions / "student02").rename(one.submissions / "student03")
+    one.write(grader=Points())
+    assert sorted(pages(one, "pages/*/*.html")) == ["pages/student01/dots.html", "pages/student03/dots.html"]
+    assert sorted(pages(one, "feedback/*.html")) == [f"feedback/student0{number}.html" for number in (1, 2, 3)]
+    assert "No notebook was handed in." in (one.folder.path / "feedback/student02.html").read_text()
+
+
+def test_names_are_listed_beside_those_of_the_pages(one):
+    """Catches pages without names from which no instructor finds back to a student."""
+    one.this_class = replace(one.this_class, anonymous=True)
+    grader = Points()
+    one.write(grader=grader)
+    names = {row["shown as"]: row["student"] for row in table(one, "names.csv")}
+    assert names == {one.this_class.shown(f"student0{number}"): f"student0{number}" for number in (1, 2, 3)}
+    assert {job.student for job in grader.jobs} == {
+        one.this_class.shown("student01"),
+        one.this_class.shown("student02"),
+    }
+    (page,) = pages(one, QUESTION).values()
+    shown = re.findall(r'data-student="(.*?)".*?<a href="../../(.*?)#', page, re.DOTALL)
+    assert {name for name, _ in shown} <= names.keys() and len(shown) == 2
+    assert all(f"results of {name}" in (one.folder.path / place).read_text() for name, place in shown)
+    feedback = pages(one, "feedback/*.html")
+    assert {name: name in feedback[f"feedback/{name}.html"] for name in names} == dict.fromkeys(names, True)
+
+
+def test_a_remark_stands_once_however_many_files_it_is_about(one):
+    """Catches a line of the table in which one sentence stands for each of several files."""
+    for place in ("old", "older"):
+        (one.submissions / "student01" / place).mkdir()
+        (one.submissions / "student01" / place / "dots.ipynb").write_text(json.dumps({"of": place}))
+    one.write(grader=Points())
+    first, *_ = table(one)
+    assert first["remarks"].count("handed in twice") == 1 and first["total"] == ""
+    assert len(table(one, "not-graded.csv")) == 3
+
+
+def test_the_earlier_of_two_names_is_listed_with_what_is_graded(one):
+    """Catches a file that was not graded, and whose student cannot tell which other one was."""
+    text = (one.submissions / "student01" / "dots.ipynb").read_text()
+    for name, number, changed in (
+        ("dots.ipynb", 7, '"metadata": {"a": 1}'),
+        ("dots__1_.ipynb", 8, '"metadata": {"a": 2}'),
+    ):
+        place = one.submissions / f"student03_1_{number}_{name}"
+        place.write_text(text.replace('"metadata": {}', changed, 1))
+    one.write(grader=Points(student03=2.0))
+    (row,) = table(one, "not-graded.csv")
+    assert row["file"].endswith("student03_1_7_dots.ipynb") and "student03 handed in dots.ipynb" in row["reason"]
+    assert "student03_1_8_dots__1_.ipynb is graded" in row["reason"]
+    assert [line["total"] for line in table(one)] == ["1", "1", "2"] and table(one)[2]["remarks"] == ""
+
+
+CANVAS = "Student,ID,SIS Login ID,Section,Dots (1)\n    Points Possible,,,,20\nA,1,student01,L,\nB,2,student02,L,7\n"
+GRADESCOPE = (
+    "First Name,Last Name,SID,Email,Total Score,Max Points\n"
+    "A,B,student01,1@example.org,,20\nC,D,,2@example.org,,20\nE,F,,3@example.org,,20\n"
+)
+
+
+def test_each_platform_gets_the_points_in_its_own_way(one, tmp_path):
+    """Catches points in nobody's line, a correction left out, and an autograder for a platform that takes a table."""
+    for name, text in (("canvas", CANVAS), ("gradescope", GRADESCOPE)):
+        (tmp_path / f"{name}.csv").write_text(text)
+    exports = read_gradebooks([tmp_path / "canvas.csv", tmp_path / "gradescope.csv"])
+    one.write(grader=Points(student01=2.0))
+    grades = one.folder.path / "grades.csv"
+    grades.write_text(re.sub(r"^(student02,.*),,,$", r"\1,-0.5,,", grades.read_text(), flags=re.MULTILINE))
+    said = one.write(grader=Points(), gradebooks=exports)
+    totals = [row["total"] for row in table(one)]
+    assert totals == ["2", "0.5", "0"]
+    assert sorted(path.name for path in (one.folder.path / "gradebooks").iterdir()) == [
+        "canvas.csv",
+        "gradescope.csv",
+        "gradescope.zip",
+    ]
+    filled = list(csv.reader((one.folder.path / "gradebooks/canvas.csv").open()))
+    assert [row[4] for row in filled[2:]] == totals[:2]
+    with zipfile.ZipFile(one.folder.path / "gradebooks/gradescope.zip") as archive:
+        handed_back = json.loads(archive.read("points.json"))
+    assert handed_back == {"1@example.org": 2.0, "2@example.org": 0.5}
+    assert [sentence for sentence in said if "wait to be judged" in sentence] == [
+        "Of 2 students answers wait to be judged: the gradebook has a part of their points."
+    ]
+    assert not any("wait" in sentence for sentence in one.write(grader=Points()))
+
+
+def test_of_one_notebook_the_gradebook_has_its_own_points(one, tmp_path):
+    """Catches the total, with what late days take off, in the column of a single notebook."""
+    (tmp_path / "canvas.csv").write_text(CANVAS)
+    one.this_class = replace(one.this_class, late_rule=LateRule(0, 0.5))
+    students = one.this_class.roster.students
+    late = replace(students[0], days_late=1)
+    one.this_class = replace(one.this_class, roster=Roster((late, *students[1:])))
+    exports = read_gradebooks([tmp_path / "canvas.csv"], ["dots.ipynb=Dots (1)"])
+    one.write(grader=Points(student01=2.0), gradebooks=exports)
+    filled = list(csv.reader((one.folder.path / "gradebooks/canvas.csv").open()))
+    assert (table(one)[0]["total"], filled[2][4]) == ("1.5", "2")
+
+
+def test_the_days_by_gradescope_take_points_off(tmp_path):
+    """Catches a due date that marks as late, and by which nobody is late by a day."""
+    made = class_of(1, tmp_path, worked(tmp_path / "notebooks"))
+    (made.submissions / "student01").rename(made.submissions / "submission_1")
+    (made.submissions / "submission_metadata.yml").write_text(
+        "submission_1:\n  :submitters:\n  - :sid: student01\n  :created_at: 2026-03-03 00:01:00 Z\n"
+    )
+    due = datetime.fromisoformat("2026-03-02T00:00:00+00:00")
+    made.this_class = replace(made.this_class, due=due, late_rule=LateRule(0, 0.5))
+    made.write(grader=Points())
+    (row,) = table(made)
+    assert (row["days late"], row["late"], row["total"], row["remarks"]) == ("2", "-1", "0", "Late.")
+
+
+def test_the_statistics_and_the_tables_are_where_they_are_looked_for(one):
+    """Catches a table under another name, which the next run and the index do not find."""
+    one.write(grader=Points())
+    kept = {path.name for path in one.folder.path.iterdir()}
+    assert {"grades.csv", "not-graded.csv", "statistics.html", "pages", "feedback", "questions", "results"} <= kept
+    assert "names.csv" not in kept
+    assert 'href="../statistics.html"' in (one.folder.path / "pages/index.html").read_text()
+
+
+def test_a_result_that_passes_is_not_kept_and_others_are(one):
+    """Catches a failed box that is a student's result for ever, and a class that is run again for one of them."""
+    one.write(grader=Points(ungraded=["student02"]))
+    again = Points()
+    one.write(grader=again)
+    assert [job.student for job in again.jobs] == ["student02"]
+
+
+def test_alike_are_compared_notebook_by_notebook(tmp_path):
+    """Catches the pairs of one notebook under the name of another, and a page for a notebook that nobody handed in."""
+    sheet = worked(tmp_path / "notebooks")
+    text = " ".join(f"word{number}" for number in range(60))
+    one = class_of(2, tmp_path, sheet, answers=(text,))
+    hand_in(one.submissions, "student03", sheet, ["It rose.", "It did."])
+    one.this_class = replace(one.this_class, sheets=[sheet, replace(sheet, name="poker.ipynb")], roster=Roster())
+    one.folder.prepare()
+    work = plan([one.submissions], tmp_path, one.this_class)
+    list(graded(work, one.folder, Points()))
+    assert write_similar(one.this_class, work, one.folder) == 1
+    page = (one.folder.path / "similar.html").read_text()
+    assert "student01 and student02" in page and "dots.ipynb" in page and "poker.ipynb" not in page
+    assert write_similar(one.this_class, work, one.folder, threshold=1.01) == 0
+
+
+def test_what_is_unpacked_lies_in_the_folder_for_it(one, tmp_path):
+    """Catches submissions of a class unpacked where nobody deletes them."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(one.submissions / "student01" / "dots.ipynb", "student01/dots.ipynb")
+    work = plan([path], scratch, one.this_class)
+    ((handed, job),) = work.jobs.values()
+    assert handed.file.is_relative_to(scratch) and job.student == "student01"
+    assert work.missing == ["student02", "student03"]
+
+
+def test_a_form_of_a_stranger_is_said(one):
+    """Catches points that reach nobody, without a word."""
+    one.folder.prepare()
+    work = plan([one.submissions], one.folder.path, one.this_class)
+    results = [(handed, result) for handed, result, _ in graded(work, one.folder, Points())]
+    form = Form("eve", "dots.ipynb", {SUCCESS: 1.0}, "", 1.0, one.folder.path / "x.grades.json")
+    said = write_class(one.this_class, work, results, [form, replace(form, student="")], one.folder)
+    assert said == [f"{form.path}: {who} is not in this class. It was not counted." for who in ("eve", "nobody")]
