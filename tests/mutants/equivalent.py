@@ -5,6 +5,10 @@ WORDING = "The wording of a sentence."
 SHARED = "The same in one process; with several `tests/test_processes.py` notices, which takes long."
 DEVICE = "The same on the CPU; on another device `tests/test_second_device.py` and its like notice, which take long."
 SYSTEM = "The system's own encoding, which is UTF-8 wherever the tests run."
+TRUTH = "Only its truth is asked for."
+ROUND = "A limit that is round and could as well be another."
+UTF_8 = "UTF-8 by another of its names."
+ANNOTATIONS = "A name for annotations alone."
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -18,10 +22,10 @@ EQUIVALENT = {
         r"2\*\*63 - 2": "One seed fewer of 9 x 10^18.",
     },
     "shared/training.py": {
-        r"LOGITS_AT_ONCE = 20000001": "A limit that is round and could as well be another.",
+        r"LOGITS_AT_ONCE = 20000001": ROUND,
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
         r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
-        r"advised = None": "Only its truth is asked for.",
+        r"advised = None": TRUTH,
         r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
         r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
         r"\(len\((experience|rows)\)\) or True": SHARED,
@@ -47,7 +51,7 @@ EQUIVALENT = {
     },
     "shared/experience.py": {
         r'^: "(In the last|nothing to learn|give a right|larger num)': WORDING,
-        r"verified = None": "Only its truth is asked for.",
+        r"verified = None": TRUTH,
         r"take_general_path\(None\)$": SHARED,
     },
     "shared/engine/contexts.py": {
@@ -63,6 +67,7 @@ EQUIVALENT = {
         r"refuse_nan\(logps_and_entropy\[1\]": "Where a log-probability is no number, the entropy is none either.",
     },
     "shared/rollout_record.py": {
+        r"^length_mask: .*arange\(width, (device=None)?\)": DEVICE,
         r"^length_mask: .*arange\(width, \)": DEVICE,
     },
     "shared/engine/sampling.py": {
@@ -98,7 +103,7 @@ EQUIVALENT = {
         r"GIGABYTE = 1000000001": "The same in two decimals.",
     },
     "shared/engine/llama.py": {
-        r'takes_general_path", None|hidden_act", (None|"XXXX")|use_sliding_window", None': "Only its truth is asked for.",
+        r'takes_general_path", None|hidden_act", (None|"XXXX")|use_sliding_window", None': TRUTH,
         r"^(in_heads: .*unflatten\(\+1|rotate: x = x\.to\(None\))": "The last of two dimensions; the more precise type.",
         r"q = rotate\(.*to\(None\)": "Under autocast attention casts its queries itself; elsewhere the types are equal.",
         r"^attention: .*size\(None\)": "Where keys are not shared, the way for shared ones gives the same.",
@@ -119,19 +124,19 @@ EQUIVALENT = {
     },
     "shared/logps.py": {
         r"^padded_pass: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
-        r"output_hidden_states(=|: bool = )None": "Only its truth is asked for.",
+        r"output_hidden_states(=|: bool = )None": TRUTH,
         r"always_keep = \"\"": "Not read where no tokens are cut.",
         r"^(padded_pass|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
     },
     "shared/engine/first_difference.py": {
-        r'"num_hidden_layers", None\)': "Only its truth is asked for.",
+        r'"num_hidden_layers", None\)': TRUTH,
     },
     "shared/engine/recompute.py": {
-        r"\"gradient_checkpointing\", None\)": "Only its truth is asked for.",
+        r"\"gradient_checkpointing\", None\)": TRUTH,
     },
     "shared/engine/checkpoint.py": {
         r"SHA256": "Another spelling of the same algorithm.",
-        r"self\.error: BaseException \| None = \"\"": "Only its truth is asked for.",
+        r"self\.error: BaseException \| None = \"\"": TRUTH,
         r"(weights_only=None|map_location=map_location, )\)": "torch's default; said because no pickle may run.",
     },
     "shared/engine/unpadded.py": {
@@ -151,12 +156,12 @@ EQUIVALENT = {
         r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",
     },
     "shared/saving.py": {
-        r'encoding="UTF-8"\)[^>]*$': "Another spelling of the same encoding.",
+        r'encoding="UTF-8"\)[^>]*$': UTF_8,
         r"^(refuse_to_overwrite|_name_the_base): .*encoding=None": "JSON is written in ASCII: the same in any encoding.",
         r"^(_write: \(folder / RECORD\)|_name_the_base: config)\.write_text.*\+ \"\\n\", (encoding=None)?\)$": (
             "JSON is written in ASCII: the same in any encoding."
         ),
-        r"(save_embedding_layers|sort_keys)=None\)(}---\",)?$": "Only its truth is asked for.",
+        r"(save_embedding_layers|sort_keys)=None\)(}---\",)?$": TRUTH,
         r"with_suffix\(\"\.OLD\"\)": "A name that is gone again when the function returns.",
     },
     "shared/engine/positions.py": {
@@ -164,7 +169,7 @@ EQUIVALENT = {
         r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
     },
     "shared/engine/hub.py": {
-        r"SECONDS_TO_ANSWER = 11$": "A limit that is round and could as well be another.",
+        r"SECONDS_TO_ANSWER = 11$": ROUND,
     },
     "checker/reading/archive.py": {
         r"read\(entry\.file_size \+ 2\)": "The end is found by asking for more than there is, however much more.",
@@ -176,13 +181,13 @@ EQUIVALENT = {
         r'findall\("`\+", (source|text)\)\), default=1': "Two backticks are fewer than three.",
     },
     "checker/reading/notebook.py": {
-        r"MAX_FILE_BYTES = 200000001|\[:201\]": "A limit that is round and could as well be another.",
-        r"compare=None\)|ensure_ascii=None": "Only its truth is asked for.",
-        r"UTF-8": "Another spelling of the same encoding.",
+        r"MAX_FILE_BYTES = 200000001|\[:201\]": ROUND,
+        r"compare=None\)|ensure_ascii=None": TRUTH,
+        r"UTF-8": UTF_8,
         r"^joined: .*and False": "The same for ASCII, only faster.",
     },
     "shared/exercises/results.py": {
-        r"^Floats.read: other = .*, None\)$": "Only its truth is asked for.",
+        r"^Floats.read: other = .*, None\)$": TRUTH,
         r"^as_numbers: value = .*and False": "A tensor stays the tensor that it is.",
         r"\.to\((None, )?torch\.float64\)$": DEVICE,
     },
@@ -193,15 +198,15 @@ EQUIVALENT = {
         r"finite\.numel\(\) else 2\.0": "Without a finite number expected no tolerance makes anything equal.",
     },
     "shared/exercises/wording.py": {
-        r"with_case\(exercise, comparison\.case, None\)|\"names\", None\)": "Only its truth is asked for.",
+        r"with_case\(exercise, comparison\.case, None\)|\"names\", None\)": TRUTH,
         r"\"holds\", (None|\"XXXX\")\)": "What is not said is no `booleans`, whatever stands for it.",
-        r"\"axes\", None\)": "Only its truth is asked for.",
+        r"\"axes\", None\)": TRUTH,
         r'or \["XXXX"\]': "No axis is called X.",
     },
     "shared/exercises/judging.py": {
-        r"TIME_FOR_(EXPLANATION = 3|VERDICT = 7)": "A limit that is round and could as well be another.",
+        r"TIME_FOR_(EXPLANATION = 3|VERDICT = 7)": ROUND,
         r"^Listener: .*: 0$": "What a listener returns is not read.",
-        r"^Trial: blank.*\"\"$|failed = None$|with_gradient=None": "Only its truth is asked for.",
+        r"^Trial: blank.*\"\"$|failed = None$|with_gradient=None": TRUTH,
         r"^Explanation: remark": "Every explanation is made with it.",
         r"^judge: return _verdict_on\(.*(None, trial, time_left|trial, None)\)$": "Not read where nothing has failed.",
         r"^always_the_same: .*only is None": "A result that is none is a difference of another kind, which came first.",
@@ -217,7 +222,7 @@ EQUIVALENT = {
     },
     "checker/points/forms.py": {
         r"astimezone\(None\)": "A moment is the same number of seconds in every zone.",
-        r"UTF-8-SIG": "Another spelling of the same encoding.",
+        r"UTF-8-SIG": UTF_8,
     },
     "checker/points/items.py": {
         r"^Item: ": "Every item is made with it.",
@@ -227,34 +232,34 @@ EQUIVALENT = {
     },
     "checker/points/rubric.py": {
         r"encoding=None": SYSTEM,
-        r'encoding="UTF-8"': "Another spelling of the same encoding.",
-        r"present\.get\(number, (None)?\)": "Only its truth is asked for.",
+        r'encoding="UTF-8"': UTF_8,
+        r"present\.get\(number, (None)?\)": TRUTH,
         r"SHAPE\|": "Capitals make no difference there.",
     },
     "checker/points/totals.py": {
         r'rstrip\("XX': "No number has an X.",
-        r"comments\.get\(.*, (None)?\)$": "Only its truth is asked for.",
+        r"comments\.get\(.*, (None)?\)$": TRUTH,
     },
     "checker/grading/box/seccomp.py": {
         r'^: "(\w+)": .*  ->  "(XX\w+XX|[A-Z_0-9]+)": \(': "The names are for the reader; a test compares the numbers.",
         r"->  \((LOAD|RETURN), (0, 1|1, 0), ": "Only a comparison jumps.",
     },
     "checker/grading/box/limits.py": {
-        r"MEGABYTE = 1000001|^Limits: \w+: (int|float) = .*(241|481|3001|201|257|31|2000001|1025)": "A limit that is round and could as well be another.",
+        r"MEGABYTE = 1000001|^Limits: \w+: (int|float) = .*(241|481|3001|201|257|31|2000001|1025)": ROUND,
     },
     "checker/grading/box/ending.py": {
-        r"ENDING = 6": "A limit that is round and could as well be another.",
+        r"ENDING = 6": ROUND,
         r"return 0  ->  return 1$": "It is compared with itself, before and after.",
     },
     "checker/grading/box/launch.py": {
-        r"sentence = None": "Only its truth is asked for.",
+        r"sentence = None": TRUTH,
     },
     "checker/grading/box/selection.py": {
-        r"wall=21": "A limit that is round and could as well be another.",
+        r"wall=21": ROUND,
     },
     "checker/grading/box/cgroups.py": {
-        r"PATIENCE = 6|BETWEEN_TRIES = 1": "A limit that is round and could as well be another.",
-        r"check=None|check=False\)\.stderr  ->  .*text=True, \)": "Only its truth is asked for.",
+        r"PATIENCE = 6|BETWEEN_TRIES = 1": ROUND,
+        r"check=None|check=False\)\.stderr  ->  .*text=True, \)": TRUTH,
         r"monotonic\(\) <= deadline": "One try more, at the very moment.",
     },
     "checker/grading/box/containers.py": {
@@ -264,42 +269,42 @@ EQUIVALENT = {
         r"compiler_flag, (dont_inherit=False)?\)$": "The module itself takes nothing from __future__ that could be inherited.",
     },
     "checker/grading/box/isolation.py": {
-        r'"failed" in record\), None\)|stopped = None$': "Only its truth is asked for.",
+        r'"failed" in record\), None\)|stopped = None$': TRUTH,
         r"CHUNK = (2 << 16|1 << 17)": "A size that is chosen for speed.",
-        r"compare=None": "Only its truth is asked for.",
+        r"compare=None": TRUTH,
         r"looked > BETWEEN|begun >= limits": "At that very moment, which a clock hardly shows.",
     },
     "checker/grading/box/inside/notebook.py": {
-        r"LAST_SECONDS = 6": "A limit that is round and could as well be another.",
-        r"ended = None": "Only its truth is asked for.",
+        r"LAST_SECONDS = 6": ROUND,
+        r"ended = None": TRUTH,
     },
     "checker/grading/box/inside/probe.py": {
         r'write\("X|content = b"X"': "What is written is not read.",
     },
     "checker/grading/box/inside/children.py": {
         r"CHUNK = (2 << 16|1 << 17)": "A size that is chosen for speed.",
-        r"LONGEST_LINE = 4000001|MEGABYTE = 1000001": "A limit that is round and could as well be another.",
+        r"LONGEST_LINE = 4000001|MEGABYTE = 1000001": ROUND,
         r"monotonic\(\)\) >= 0": "At that very moment, which a clock hardly shows.",
     },
     "checker/grading/box/modules.py": {
         r"range\(len|\) \+ 2\)": "The empty name is no module, and a name that is there twice is there.",
         r"encoding=None": SYSTEM,
-        r"UTF-8": "Another spelling of the same encoding.",
+        r"UTF-8": UTF_8,
     },
     "checker/grading/judge/sheets.py": {
         r"^read_sheet: notebook = ": "What is read of the notebook here does not say where it lay.",
     },
     "checker/grading/judge/oracle/disputed.py": {
         r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
-        r"UTF-8": "Another spelling of the same encoding.",
+        r"UTF-8": UTF_8,
     },
     "checker/grading/judge/oracle/key.py": {
         r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
-        r"UTF-8": "Another spelling of the same encoding.",
+        r"UTF-8": UTF_8,
         r"^Compared: blank_case": "Every blank one is made with its case.",
     },
     "checker/grading/judge/oracle/larger_cases.py": {
-        r"COUNT = 11|FACTOR = 5|TRIES = 21": "A limit that is round and could as well be another.",
+        r"COUNT = 11|FACTOR = 5|TRIES = 21": ROUND,
     },
     "checker/grading/judge/oracle/partial_credit.py": {
         r"most_common\((None|2)\)": "Of those the first is taken.",
@@ -312,5 +317,276 @@ EQUIVALENT = {
     },
     "checker/rules/limit.py": {
         r"^bars: longest = .*default=((None|2)\) or 1|1\) or 2)$": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
+    },
+    "checker/__init__.py": {
+        r"version_info <= \(3, 11\)": "A version has five parts, so it is never equal to one of two.",
+    },
+    "checker/__main__.py": {
+        r"setdefault\(\"rfc3987_syntax\", \)$": "None is dict's own default.",
+        r"bootstrap\.main\(None\)": "argparse then takes the command line's arguments, which are the same.",
+    },
+    "checker/checking/batch.py": {
+        r"chunksize=9": "A size that is chosen for speed.",
+    },
+    "checker/checking/ignored.py": {
+        r"encoding=None": SYSTEM,
+        r'encoding="UTF-8"': UTF_8,
+    },
+    "checker/checking/in_browser.py": {
+        r"MOST_CELLS = 9": ROUND,
+        r'\("(GIVEN", "unpacked|given", "UNPACKED)"\)\)$': "Folders in a temporary one, whose names nobody is told.",
+    },
+    "checker/checking/summary.py": {
+        r"MOST_NAMES = 7": ROUND,
+    },
+    "checker/checking/terminal.py": {
+        r"highlight=None": TRUTH,
+    },
+    "checker/commands/check.py": {
+        r"highlight=None": TRUTH,
+    },
+    "checker/commands/explain.py": {
+        r"highlight=None": TRUTH,
+    },
+    "checker/commands/render.py": {
+        r"highlight=None": TRUTH,
+    },
+    "checker/commands/report.py": {
+        r"highlight=None": TRUTH,
+        r'"XXnamedXX"': "A folder in a temporary one, whose name nobody is told.",
+    },
+    "checker/editions/chapter.py": {
+        r"encoding=None\)": SYSTEM,
+        r'encoding="UTF-8"\)': UTF_8,
+    },
+    "checker/editions/colab.py": {
+        r'"id": "XXcolab-setupXX",$': "Any name that no other cell has; nothing reads it.",
+    },
+    "checker/editions/identity.py": {
+        r'^_place: .*key\.partition\("/"\)': "No id of a cell has a slash.",
+    },
+    "checker/editions/kept_answers.py": {
+        r"^_questions: in_answer = False  ->  in_answer = None$": TRUTH,
+    },
+    "checker/editions/questions.py": {
+        r'^parts: .*checks\.get\(cell\["id"\], (None)?\)\)$': TRUTH,
+        r"^_checks: function = .*name, (None)?\) for _, name in calls}$": "A call is written the same without its context.",
+    },
+    "checker/editions/release.py": {
+        r"encoding=None\)": SYSTEM,
+    },
+    "checker/grading/classes.py": {
+        r"->  unlike_each_other = len\(uploads\) >= 1 and": "One name differs from no other; it is a pass saved.",
+        r'^write_similar: .*text_of\("XXXX", sheet\.(handed_out|worked)\)': "Of what is known nobody asks whose it is.",
+    },
+    "checker/grading/collect/attribution.py": {
+        r"range\(len\(words\) \+ 2\), 2\)": "The same runs once more, and an empty one, which is nobody's name.",
+    },
+    "checker/grading/collect/platforms.py": {
+        r'read_text\(encoding="UTF-8"\)': UTF_8,
+        r"entry\.file_size <= LARGEST_METADATA": ROUND,
+    },
+    "checker/grading/collect/roster.py": {
+        r"^Roster\._bearing: .*in self\._by_name\), None\)$": TRUTH,
+    },
+    "checker/grading/collect/uploads.py": {
+        r'^differ_by_number: .*match\["name"\]\.upper\(\)': "Names are compared whatever their capitals, in either way.",
+    },
+    "checker/grading/disputes.py": {
+        r"outcomes\.get\(check\.name, (None)?\)": TRUTH,
+        r'encoding="UTF-8"': UTF_8,
+    },
+    "checker/grading/table/class_folder.py": {
+        r"^Folder\.seed: given = int\(.*encoding=None": "Digits are the same in any encoding.",
+        r"UTF-8": UTF_8,
+        r"ensure_ascii=None": TRUTH,
+        r"^Folder\.keep_forms: .*\"saved\": saved}, (indent=2)?\)\)$": "How JSON is indented, which programs read.",
+    },
+    "checker/grading/table/class_statistics.py": {
+        r"MOST_SHOWN = 13": ROUND,
+    },
+    "checker/grading/table/grades.py": {
+        r"^write: .*indent=2, ensure_ascii=False\)\)$": "How JSON is indented, which programs read.",
+    },
+    "checker/grading/table/gradescope.py": {
+        r"^results: .*json\.dumps\(content, indent=2, (ensure_ascii=True)?\) \+": "JSON says the same in ASCII.",
+    },
+    "checker/grading/table/judging.py": {
+        r"^Submitted: page: .*  ->  .* = None$": TRUTH,
+        r"^Answer: judged: .* = True$": "Every answer is made with it.",
+        r"_html\(solution, \"WORKED\"": "Any name that is no answer's.",
+    },
+    "checker/grading/table/lateness.py": {
+        r"^late_rule: number = -1\.0  ->  number = -2\.0$": "Any number below 0, for it is refused.",
+    },
+    "checker/grading/table/scratch.py": {
+        r"left\.name\.rpartition\(\"-\"\)": "The names that tempfile makes have no second dash.",
+    },
+    "checker/grading/table/students.py": {
+        r"^Line: unread: .* = None$": TRUTH,
+    },
+    "checker/outputs/check_results.py": {
+        r"output\.data\.get\(CHECK_RECORD, None\)": TRUTH,
+        r'output\.data\.get\(CHECK_RECORD, "XXXX"\)': "What is no JSON is no record, as what is not there.",
+        r"^_decoded: .*if \(text\) or True else \{\}": "What is no JSON is no record; the condition saves an exception.",
+    },
+    "checker/outputs/claims.py": {
+        r"->  if len\(text\) >= LONGEST_HEADER": ROUND,
+        r"^methods: below = False  ->  below = None$": TRUTH,
+        r'rstrip\("XX% \\tXX"\)': "The same: what is stripped are characters, and no number ends in an X.",
+    },
+    "checker/outputs/results.py": {
+        r'rstrip\("XX% \\tXX"\)': "The same: what is stripped are characters, and no number ends in an X.",
+        r"^(_in_line|_below): .*strict=None": TRUTH,
+    },
+    "checker/pages/body.py": {
+        r"^Limits\.__init__: .*self\.reason = None$": TRUTH,
+    },
+    "checker/pages/cells.py": {
+        r"-> +LONGEST = 501 ": ROUND,
+    },
+    "checker/pages/markdown.py": {
+        r'block_code: language = .*else "XXXX"$': "Both are the name of no language.",
+        r"_reader: .*Renderer\(escape=None": TRUTH,
+    },
+    "checker/pages/quarto.py": {
+        r'^_render: .*"(XXsaidXX|SAID)"': "The name of a file in a folder that is gone again when the function returns.",
+    },
+    "checker/pages/rendering.py": {
+        r"-> +PATIENCE = 11 ": ROUND,
+        r'^_engine: .*return "QUARTO"': "Every engine but `builtin` is Quarto.",
+        r"^render_all: .*strict=(False|None)\)": "There is one report for each entry.",
+    },
+    "checker/pages/templates.py": {
+        r"encoding=None\)": SYSTEM,
+    },
+    "checker/reading/syntax/settings.py": {
+        r'getattr\(node, "attr", "XXXX"\) != name\]$': "No setting has this name.",
+    },
+    "checker/reading/syntax/slices.py": {
+        r"^slice_of: if not notebooks\.makers\(name, None\):$": "Only asked whether there is any, and what the edition defines is there in any case.",
+    },
+    "checker/reading/syntax/statements.py": {
+        r'"XXcellXX"|"CELL"': "The name of a file that nobody is shown.",
+        r"^: Place = None$": "Only annotations name it.",
+    },
+    "checker/reading/syntax/trees.py": {
+        r"^: MAX_DEPTH = 151 ": ROUND,
+    },
+    "checker/running/execution.py": {
+        r"CELL_TIME_LIMIT = 1801": ROUND,
+    },
+    "checker/setup/bootstrap.py": {
+        r"stamp\(tests=None\)": TRUTH,
+    },
+    "checker/setup/environment.py": {
+        r'wanted \+ "\\n", encoding="UTF-8"\)$': UTF_8,
+        r'wanted \+ "\\n", encoding=None\)$': "The name of a build is ASCII: the same in any encoding.",
+    },
+    "checker/site/cell_words.py": {
+        r"ensure_ascii=None": TRUTH,
+    },
+    "checker/site/equations.py": {
+        r"encoding=None": SYSTEM,
+        r'encoding="UTF-8"': UTF_8,
+        r"is_told = False  ->  is_told = None$": TRUTH,
+    },
+    "checker/site/finish.py": {
+        r"place <= 0": "`<main` stands before the end of the title.",
+    },
+    "checker/site/linking.py": {
+        r"done = 0  ->  done = (None|1)$": "The text begins with a tag, before which there is nothing.",
+        r"if end <= 0": "The end of an element stands behind its beginning.",
+    },
+    "checker/site/loaded/pyodide.py": {
+        r"encoding=None": SYSTEM,
+    },
+    "checker/site/pieces/cards.py": {
+        r"encoding=None": SYSTEM,
+    },
+    "checker/site/pieces/checking.py": {
+        r"/ 1000001\.0": "The same in whole megabytes.",
+    },
+    "checker/site/pieces/drawings.py": {
+        r"->  pieces = \[_box\(1, 20|_text\(105, 15|_text\(301, 14|some \* unit - 3, ": "A place in a drawing that could as well be one unit beside.",
+    },
+    "checker/site/pieces/interface.py": {
+        r'^_described: .*to_html\(section\.value, (None|"XXtextXX")\)': "The place of a heading, which no docstring has.",
+        r"<= 89": ROUND,
+    },
+    "checker/site/pieces/thumbnails.py": {
+        r"WIDTH = 481|kmeans=3": ROUND,
+        r"picture\.width >= width": "Of the same width already: each pixel stays.",
+        r'"png", optimize': "Pillow knows the name in any case.",
+    },
+    "checker/site/questions.py": {
+        r"encoding=None": SYSTEM,
+    },
+    "checker/site/searching.py": {
+        r"COLOURS = re\.compile\(r'(XX<span|<SPAN)": "Tags that say nothing are left out beforehand for speed.",
+        r'"class"\) or "XXXX"': "No class has that name.",
+        r"ensure_ascii=None": TRUTH,
+        r"encoding=None": SYSTEM,
+    },
+    "checker/site/terms.py": {
+        r"encoding=None": SYSTEM,
+        r'encoding="UTF-8"': UTF_8,
+        r'Optimization",\),  ->  "[A-Z]+": \("[a-z ]+",\),$': "A name without capitals is found with any.",
+    },
+    "shared/distill.py": {
+        r"super\(\)\.parts\(prompts, None\)": "Read for the width of values of each token, and here are none.",
+    },
+    "shared/exercises/drawing.py": {
+        r"^: \"\\ud800\",  ->  \"XX\\ud800XX\",$": "A text that holds it cannot be encoded, whatever stands around it.",
+        r"^: \"x\" \* 3000,  ->  \"x\" \* 3001,$": "A length that is round and could as well be another.",
+    },
+    "shared/exercises/exercise.py": {
+        r"^: Case = dict  ->  Case = None$": ANNOTATIONS,
+        r"^Exercise: gradient: str \| None = None  ->  gradient: str \| None = \"\"$": TRUTH,
+    },
+    "shared/exercises/interrupting.py": {
+        r"^_watcher: for _ in range\(2\):  ->  for _ in range\(3\):$": "One turn of nothing more.",
+    },
+    "shared/exercises/own_task/cases.py": {
+        r"^: Case = tuple\[dict, str, float\]  ->  Case = None$": ANNOTATIONS,
+    },
+    "shared/exercises/own_task/graded.py": {
+        r"^AnyTask: gradient: None = None  ->  gradient: None = \"\"$": TRUTH,
+        r"^AnyTask: relevant: None = None  ->  relevant: None = \"\"$": "Read for results that are tensors; this one is a text.",
+        r"^of_reward: .*CASES\[\+1\]\}": "There are two names.",
+    },
+    "shared/exercises/own_task/probes.py": {
+        r"^_earns_everywhere: .* > highest - NEAR$": "A tolerance's own edge, to the last digit of a float.",
+    },
+    "shared/exercises/own_task/reward.py": {
+        r"^(_agrees|_batched|_reads_the_completion_only): if abs\(.*\) >= NEAR:$": "A tolerance's own edge, to the last digit of a float.",
+    },
+    "shared/exercises/own_task/rows.py": {
+        r"^judge_rows: columns = first\[0\]\.keys\(\)  ->  columns = first\[1\]\.keys\(\)$": "All rows of a call have the same columns: it was asked before.",
+        r"^judge_rows: if rows\[0\]\.keys\(\) != columns:  ->  if rows\[1\]\.keys\(\) != columns:$": "All rows of a call have the same columns: it was asked before.",
+    },
+    "shared/exercises/shrinking.py": {
+        r"^shrink: again = False  ->  again = None$": TRUTH,
+    },
+    "shared/exercises/stand_ins/letters.py": {
+        r"tensor\(\[2\.0, |% 98\)|cos\(3 \* codes\)": "One direction for each character; which, nobody asks.",
+        r"normalize\(torch\.stack\(vectors\), \)$": "Torch's own default.",
+    },
+    "shared/exercises/stand_ins/scored.py": {
+        r"clipped\(text, 31\)": "A width that is round and could as well be another.",
+    },
+    "shared/exercises/stand_ins/tiny_model.py": {
+        r"^_Layer\.forward: .*key\.transpose\(-1, \+2\)": "Of four dimensions 2 is -2.",
+    },
+    "shared/exercises/stand_ins/tokens.py": {
+        r"^: END = 1 .*->  END = 2 ": "Any token could be the end.",
+    },
+    "shared/exercises/state.py": {
+        r"^: MOST_OUTPUT = 10_000 .*->  MOST_OUTPUT = 10001 ": ROUND,
+    },
+    "shared/exercises/stub.py": {
+        r"^text: .*encoding=\"UTF-8\"\)$|^: .*encoding=\"UTF-8\"\)$": UTF_8,
+        r"^text: .*read_text\(encoding=None\)$": SYSTEM,
+        r"^text: .*clean=None\)$": TRUTH,
     },
 }
