@@ -148,6 +148,7 @@ def test_half_in_place(source, whole):
         ("r - torch.log(r) - 1", None),
         ("torch.expm1(d) - d", None),
         ("torch.exp(d) - (d + 1)", None),
+        ("torch.exp(a - b) - (1 + (a - b))", ("a", "b")),
     ],
 )
 def test_k3_and_what_its_logarithm_is_the_difference_of(source, log_r):

@@ -202,6 +202,12 @@ def test_only_what_is_trained_is_the_policy(maker):
     assert codes(reference, f"opt = {maker}(self.student.parameters())\nself.ref_model = self.model\n{BACK}") == []
 
 
+def test_each_that_is_the_policy_is_asked_about():
+    """Catches a search that ends at the first model that is another one."""
+    lines = "ref_model = other\nref_model = model\nref_model = policy\ntrain(ref_model=copied)\ntrain(model=net, ref_model=net)\n"
+    assert [finding.found[:7] for finding in found(reference, lines + BACK)] == ["line 2:", "line 3:", "line 5:"]
+
+
 def test_a_long_name_is_cut_where_it_is_quoted():
     (finding,) = found(reference, f"ref_model = {'x' * 60}_model\n{BACK}")
     assert f"({'x' * 40})" in finding.found
