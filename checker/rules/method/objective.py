@@ -16,8 +16,8 @@ BARE_BASE = r"^(base|init(ial)?+)_?+(?!model|policy|lm|llm|net)"
 DRAWN = ("sample", "multinomial", "argmax", "one_hot", "generate", "item")  # nothing is learned through their results
 FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
-    *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
-    *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "backward", "abs", "log", "size"),
+    *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad_"),
+    *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "abs", "log", "size"),
     "completion_mask",
 }
 

@@ -114,3 +114,9 @@ def test_a_switch_that_is_met_on_two_ways_is_told_once():
         "    turn()\n    return score(out)\nstep(a)\nstep(b)",
     )
     assert codes(modes, *cells) == ["M016"]
+
+
+def test_functions_that_call_each_other_have_an_end():
+    """Catches a search that follows two functions round and round."""
+    turns = "def a(x):\n    model.train()\n    b(x)\ndef b(x):\n    a(x)\n"
+    assert codes(modes, f"{turns}{STEP}out = sample(x)\na(x)\n{SCORE}") == ["M016"]

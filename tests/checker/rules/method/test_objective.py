@@ -77,7 +77,7 @@ EMPTY = [
     "loss = masked_mean(adv, completion_mask)",
     "loss = config.beta * kl.item()",
     "loss = self.beta * cfg.kl_coeff * torch.log(adv)",
-    "loss = -torch.tensor(rewards)\nloss.requires_grad_()",
+    "loss = -torch.tensor(rewards).requires_grad_()",
     "action = model(x).argmax()\nreward = env(action)\nloss = -reward",
     "action = model(x).item()\nreward = env(action)\nloss = -reward",
     "action = torch.multinomial(model(x), 1)\nreward = env(action)\nloss = -reward",
@@ -153,3 +153,10 @@ def test_a_reward_that_a_reward_model_gave_has_no_path_to_the_policy():
     """Catches `reward_model(state)` taken for the policy."""
     assert codes(objective, f"reward = reward_model(x)\nloss = -reward{BACK}") == ["M017"]
     assert codes(objective, f"adv = value_net(x)\nloss = -adv{BACK}") == ["M017"]
+
+
+@pytest.mark.parametrize(("steps", "asked"), [(2, []), (3, ["M017"])])
+def test_a_reward_is_followed_back_a_few_steps(steps, asked):
+    """Catches a search that gives up at once, and one that has no end."""
+    lines = "".join(f"s{n} = s{n - 1} + 1\n" for n in range(1, steps + 1))
+    assert codes(objective, f"s0 = f(logps)\n{lines}reward = s{steps} + 1\nloss = -reward{BACK}") == asked
