@@ -6,6 +6,8 @@ from checker.rules.method import group_size
 from tests.checker.rules.looking import codes, found
 
 ONES = [
+    "num_generations = 8\nnum_generations = 1",
+    "x = {name: {'num_generations': 1}}",
     "num_generations = 1",
     "group_size: int = 1",
     "G = 1",
@@ -70,6 +72,7 @@ def test_a_group_of_one_is_asked_about(lines):
         "class PPOConfig:\n    num_generations: int = 1",
         "x = GRPOEval(num_generations=1)",
         "x = f(num_generations=1)",
+        "x = GRPOConfig(num_generations=8)",
         "x = Config(lr=1)",
         "x = Config(1)",
         "x = MyConfigs(num_generations=1)",
@@ -106,3 +109,17 @@ def test_each_setting_is_asked_about():
 
 def test_a_return_called_g_hides_no_other_setting():
     assert len(found(group_size, "G = 1\nG = r + gamma * G\nnum_generations = 1")) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def evaluate(G=1):\n    pass\ndef step(G=1):\n    pass",
+        "eval_cfg = {'G': 1}\n\ncfg = {'G': 1}",
+        "x = evaluate(G=1)\n\nx = train(G=1)",
+    ],
+)
+def test_what_is_right_hides_nothing_below_it(lines):
+    """Catches a search that ends at the first setting of an evaluation."""
+    (finding,) = found(group_size, lines)
+    assert finding.found.startswith("line 3:")

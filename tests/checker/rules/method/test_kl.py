@@ -146,6 +146,7 @@ def test_another_use_of_a_kl_changes_nothing_of_its_sign(use):
 
 
 K1 = [
+    "x = a + b\ny = 3 * z\nw = beta * z\nloss = pg + beta * (logps - ref_logps).mean()",
     "loss = pg + beta * (logps - ref_logps).mean()",
     "loss = pg + (logps - ref_logps) * kl_coef",
     "loss = pg - (-KL_WEIGHT * (logps - ref_logps))",
