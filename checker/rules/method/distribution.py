@@ -189,10 +189,8 @@ def _is_aside(code: Code, call: ast.Call) -> bool:
     return any(re.search(ASIDE, name) for name in held_by)
 
 
-LOOKED_AT = {
-    *("print", "display", "decode", "batch_decode", "to_string", "tolist", "cpu", "detach", "len", "str"),
-    *("strip", "split", "replace", "join", "format"),
-}
+# Functions that are handed something to be looked at; methods, `out.tolist()` for instance, are no calls with it.
+LOOKED_AT = ("print", "display", "decode", "batch_decode", "to_string", "len", "str", "join", "format")
 
 
 def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:

@@ -12,7 +12,9 @@ def with_code(good, source: str, printed: str = "") -> None:
 
 def test_each_check_that_failed_is_told_in_its_words(good, told):
     """Catches a check that passed, or one of an exercise that is still blank, told as failed."""
-    lines = "✗ GRPO loss: it returned None.\n○ k3: it is not filled in yet.\n✓ reward: right.\n✗ k1: is the sign right?\n"
+    lines = (
+        "✗ GRPO loss: it returned None.\n○ k3: it is not filled in yet.\n✓ reward: right.\n✗ k1: is the sign right?\n"
+    )
     with_code(good, "check.k1(k1)", f"{lines}✗ k2: it is no X.\n")
     first, second, third = told("C001")
     assert first.cell == 5 and first.found == "✗ GRPO loss: it returned None"
@@ -107,7 +109,13 @@ def test_a_function_that_ignores_its_arguments_is_told(good, told, body):
 @pytest.mark.parametrize(
     "body",
     [
-        *("return a", "return b[0]", "x = [a for c in d]", "raise NotImplementedError", "raise NotImplementedError('TODO')"),
+        *(
+            "return a",
+            "return b[0]",
+            "x = [a for c in d]",
+            "raise NotImplementedError",
+            "raise NotImplementedError('TODO')",
+        ),
         *("return k3(**locals())", "return vars()['a']"),
     ],
 )

@@ -18,7 +18,10 @@ FURTHER = CORE.replace("minutes)", "minutes, further)")
         (f"{CORE}\n{FURTHER}\ny = 2", {5, 6, 7, 8, 9}),
         ("  # student code here\n# TODO: more (1 point, further)\npass", {1, 2, 3}),
         ("# student code here\nx = 1", set()),
-        (f"# student code here\n# TODO: of many lines\n{'# and more words' + chr(10)}# (1 point, further)\npass", {1, 2, 3, 4, 5}),
+        (
+            f"# student code here\n# TODO: of many lines\n{'# and more words' + chr(10)}# (1 point, further)\npass",
+            {1, 2, 3, 4, 5},
+        ),
         ("a\n*Worth 2 points, further.*\nYour answer here.\n*Worth 1 point.*\nYour answer here.", {2, 3}),
         ("*Worth 1 point.*\nYour answer here.\n *Worth 0.5 points, further.* \n**b**\nYour answer here.", {3, 4, 5}),
         ("*Worth 1 point, further.* and more", set()),
@@ -37,7 +40,13 @@ def test_each_blank_of_a_cell_is_told_with_its_line(good, told):
 
 
 @pytest.mark.parametrize(
-    "line", ["# raise NotImplementedError", "x = 1  # raise NotImplementedError", "raise NotImplementedErrorToo", "raise ValueError"]
+    "line",
+    [
+        "# raise NotImplementedError",
+        "x = 1  # raise NotImplementedError",
+        "raise NotImplementedErrorToo",
+        "raise ValueError",
+    ],
 )
 def test_another_line_is_no_blank(good, told, line):
     good["cells"][4]["source"] += f"\n{line}"
@@ -50,7 +59,13 @@ def test_a_further_exercise_may_stay_blank_and_one_below_may_not(good, told):
     assert [finding.found[-8:] for finding in told("F001")] == ["(line 7)"]
 
 
-ANSWERS = ["Your answer here.", "  your answer here", "*Your answer here.*", "_Your Answer Here_", "**Your answer here.**"[1:-1]]
+ANSWERS = [
+    "Your answer here.",
+    "  your answer here",
+    "*Your answer here.*",
+    "_Your Answer Here_",
+    "**Your answer here.**"[1:-1],
+]
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
@@ -63,7 +78,9 @@ def test_an_unwritten_answer_is_told(good, told, answer):
 
 
 def test_unwritten_answers_of_a_cell_are_counted(good, told):
-    good["cells"][8]["source"] += "\n*Worth 1 point, further.*\nYour answer here.\n*Worth 1 point.*\n" + "Your answer here.\n" * 3
+    good["cells"][8]["source"] += (
+        "\n*Worth 1 point, further.*\nYour answer here.\n*Worth 1 point.*\n" + "Your answer here.\n" * 3
+    )
     (finding,) = told("F002")
     assert finding.found.startswith("3 questions are not answered")
 
@@ -82,7 +99,10 @@ def test_an_exercise_without_code_is_told_with_its_line(good, told, body):
     """Catches one way of writing nothing that passes for code."""
     good["cells"][4]["source"] += "\n" + CORE.format(body) + "\ny = 2"
     (finding,) = told("F003")
-    assert (finding.cell, finding.found) == (4, "an exercise is empty (line 3)") and "two marker lines" in finding.advice
+    assert (finding.cell, finding.found) == (
+        4,
+        "an exercise is empty (line 3)",
+    ) and "two marker lines" in finding.advice
 
 
 @pytest.mark.parametrize("body", ["x = 1", "pass\nx = 1", "return None", "passed", "...and"])

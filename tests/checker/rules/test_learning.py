@@ -16,11 +16,15 @@ def test_a_reward_that_is_not_above_the_baseline_is_told_with_both(good, told, b
     compared(good, before, after)
     (finding,) = told("N001")
     assert finding.cell == 7
-    assert finding.found == f"the fine-tuned reward ({float(after):.3f}) is not above the baseline ({float(before):.3f})"
+    assert (
+        finding.found == f"the fine-tuned reward ({float(after):.3f}) is not above the baseline ({float(before):.3f})"
+    )
     assert "say it in Cell 8" in finding.advice and finding.advice.startswith("Look for the reason")
 
 
-@pytest.mark.parametrize("text", ["baseline reward 0.4", "fine-tuned reward 0.3", "", "baseline reward 0.4\nfine-tuned reward 0.41"])
+@pytest.mark.parametrize(
+    "text", ["baseline reward 0.4", "fine-tuned reward 0.3", "", "baseline reward 0.4\nfine-tuned reward 0.41"]
+)
 def test_a_gain_or_a_figure_that_is_missing_is_no_loss(good, told, text):
     good["cells"][7]["outputs"][0]["text"] = text
     assert told("N001") == []
@@ -57,14 +61,24 @@ def test_a_notebook_without_any_cell_is_told_as_a_whole():
 
 IDLE = [
     *("equal groups {}", "equal_groups: {}", "equal-groups = {}", "idle groups {}", "Idle_Groups {}", "idle-groups {}"),
-    *("groups without signal {}", "group without spread: {}", "groups with equal rewards {}", "frac_reward_zero_std {}"),
+    *(
+        "groups without signal {}",
+        "group without spread: {}",
+        "groups with equal rewards {}",
+        "frac_reward_zero_std {}",
+    ),
 ]
 
 
 @pytest.mark.parametrize("words", IDLE)
 def test_logs_in_which_no_group_has_a_spread_are_told(good, told, words):
     """Catches one way to log the share of groups without a spread that is not known."""
-    for values, is_told in ((("1.000", "1"), True), (("100%", "100.0 %"), True), (("1.0", "0.9"), False), (("99%", "100%"), False)):
+    for values, is_told in (
+        (("1.000", "1"), True),
+        (("100%", "100.0 %"), True),
+        (("1.0", "0.9"), False),
+        (("99%", "100%"), False),
+    ):
         lines = [f"step {n} reward 0.1 loss 0.1 {words.format(value)}\n" for n, value in enumerate(values)]
         good["cells"][6]["outputs"][0]["text"] = "".join(lines)
         findings = told("N002")
@@ -72,12 +86,20 @@ def test_logs_in_which_no_group_has_a_spread_are_told(good, told, words):
         assert all("every group earn the same" in f.found and "Make the task easier" in f.advice for f in findings)
 
 
-SPREADS = ["reward std {}", "reward_std={}", "reward-std: {}", "std of rewards {}", "std_of_reward {}", "reward spread {}"]
+SPREADS = [
+    "reward std {}",
+    "reward_std={}",
+    "reward-std: {}",
+    "std of rewards {}",
+    "std_of_reward {}",
+    "reward spread {}",
+]
 
 
 @pytest.mark.parametrize("words", SPREADS)
 @pytest.mark.parametrize(
-    ("values", "is_told"), [(("0.0", "0.000", "0"), True), (("0", "0"), True), (("0.0",), False), (("0.0", "0.1", "0.0"), False)]
+    ("values", "is_told"),
+    [(("0.0", "0.000", "0"), True), (("0", "0"), True), (("0.0",), False), (("0.0", "0.1", "0.0"), False)],
 )
 def test_logs_whose_spread_is_0_throughout_are_told(good, told, words, values, is_told):
     """Catches one line that is taken for a log, and one way to log the spread that is not known."""

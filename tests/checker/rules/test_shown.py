@@ -17,7 +17,10 @@ RULES = {  # the section, what it has to print, what is asked for
     "P008": (7, "five examples", "five held-out rows"),
 }
 ENOUGH = [
-    *(("P002", text) for text in ("12 params", "4 layers", "LlamaForCausalLM", "Model(\n", "1.5 M", "80k weights", "7B of them")),
+    *(
+        ("P002", text)
+        for text in ("12 params", "4 layers", "LlamaForCausalLM", "Model(\n", "1.5 M", "80k weights", "7B of them")
+    ),
     ("P003", "a\n\nb\nc"),
     ("P004", "a reward 1.0\nb reward 0.0"),
     ("P006", "step 1 reward 0.1 loss 0.2\n" * 3),
@@ -83,7 +86,10 @@ def test_a_shape_and_a_loss_show_that_a_step_works(good, told, shape, loss):
         ("(32,)", ["the initial loss"]),
         ("shape of all of the many, 32; loss none", ["the shape of the advantages", "the initial loss"]),
         ("(1, 2, 3) loss", ["the shape of the advantages", "the initial loss"]),
-        ("() [] (a, b) loss of the very first of all the batches: 3", ["the shape of the advantages", "the initial loss"]),
+        (
+            "() [] (a, b) loss of the very first of all the batches: 3",
+            ["the shape of the advantages", "the initial loss"],
+        ),
     ],
 )
 def test_a_step_that_shows_neither_is_told_which(good, told, text, missing):
@@ -118,8 +124,23 @@ def test_a_notebook_that_measures_prints_a_comparison_of_methods(good, told):
 
 
 PARTS = {
-    "success": ["It was a success.", "The baseline is beaten.", "held-out", "heldout", "It improves.", "reward rises", "reward went up"],
-    "dynamics and reward hacking": ["dynamics", "No hacking.", "The curve", "Entropy fell.", "the KL is small", "a plateau"],
+    "success": [
+        "It was a success.",
+        "The baseline is beaten.",
+        "held-out",
+        "heldout",
+        "It improves.",
+        "reward rises",
+        "reward went up",
+    ],
+    "dynamics and reward hacking": [
+        "dynamics",
+        "No hacking.",
+        "The curve",
+        "Entropy fell.",
+        "the KL is small",
+        "a plateau",
+    ],
     "group size": ["The group size", "G = 8", "g=2", "All groups", "a group"],
 }
 

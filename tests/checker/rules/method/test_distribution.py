@@ -182,7 +182,7 @@ LOGPS = "lp = F.log_softmax(model(y).logits, -1)"
         "text = tok.decode(out)\nprint(text.strip())",
         "a = out\nb = a\nprint(b)",
         "print(tok.decode(out.tolist()), len(out), str(out))",
-        "print(', '.join(out.cpu().detach()))",
+        "print(', '.join(out.cpu().detach()), words.to_string(out))",
         "print('{}'.format(out.to_string().split()[0].replace('a', 'b')))",
     ],
 )
@@ -206,6 +206,12 @@ def test_a_look_at_what_the_model_says_is_right(use):
 )
 def test_what_goes_on_to_something_else_is_asked_about(use):
     assert codes(distribution, f"{SAMPLED}\n{use}\n{LOGPS}") == ["M015"]
+
+
+def test_what_goes_into_a_call_that_scores_nothing_is_only_asked_about():
+    """Catches a claim about samples that go into another call than the one that scores."""
+    (finding,) = found(distribution, f"{SAMPLED}\nprint(f(out))\n{LOGPS}")
+    assert finding.level == "question"
 
 
 def test_a_sample_that_is_put_into_a_list_is_no_look():
@@ -268,3 +274,23 @@ def test_in_a_notebook_of_the_course_only_three_cells_train(number, is_aside):
     assert codes(distribution, cells[number]) == ["M015"]
     del cells[6 if number != 6 else 4]
     assert codes(distribution, *dict(sorted(cells.items())).values()) == ["M015"]
+
+
+def test_each_call_of_one_function_is_told_with_its_own_settings():
+    """Catches an argument that is taken from all calls of a function, and so from none."""
+    draw = "def draw(x, k):\n    return model.generate(x, top_k=k)\n"
+    findings = found(distribution, f"{draw}out = draw(x, 9)\nother = draw(x, 20){SCORE}")
+    assert [(finding.level, finding.found.split("top_k=")[1][:2]) for finding in findings] == [
+        ("warning", "9,"),
+        ("question", "20"),
+    ]
+
+
+def test_functions_that_call_each_other_have_an_end():
+    """Catches a search that follows two functions round and round."""
+    turns = f"def a(x):\n    b(x)\n    {SAMPLED}\n    return out\ndef b(x):\n    a(x)\n"
+    assert codes(distribution, f"{turns}out = a(x){SCORE}") == ["M015"]
+
+
+def test_settings_that_another_engine_gets_are_told():
+    assert codes(distribution, f"out = engine.run(x, SamplingParams(top_k=9)){SCORE}") == ["M015"]

@@ -153,6 +153,7 @@ SAME = [
     "train(policy_model=a_model, ref_policy=a_model)",
     "def train(x, model, ref_model):\n    return x\ntrain(3, net, net)",
     "optimizer = AdamW(model.parameters())\nref_model = model",
+    "a = Adam(model.parameters())\nb = Adam(critic.parameters())\nref_model = model",
     "opt = torch.optim.SGD([*model.parameters()])\nref_model = model",
     "ref_model = my_lm",
 ]
