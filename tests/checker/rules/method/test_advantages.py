@@ -11,6 +11,7 @@ def of(code: str, *cells: str) -> list:
 
 
 BY_STD = [
+    "def f(s):\n    return s > 0\ns = rewards.std()\nadv = (rewards - mean) / s",
     "adv = (rewards - rewards.mean()) / rewards.std()",
     "adv = (scores - scores.mean()) / scores.std()",
     "adv = (returns - returns.mean()) / returns.std()",
@@ -75,6 +76,7 @@ def test_a_standard_deviation_that_can_be_0_is_told(lines):
         "rewards -= rewards.mean()\ndef f(rewards):\n    rewards /= rewards.std()",
         "s = rewards.std()\nif s > 0:\n    adv = (rewards - mean) / s",
         "s = rewards.std()\nassert s != 0\nadv = (rewards - mean) / s",
+        "def f(rewards):\n    s = rewards.std()\n    assert s != 0\n    return (rewards - mean) / s",
         "if has_spread:\n    adv = (rewards - mean) / rewards.std()",
         "adv = (rewards - mean) / rewards.std() if sigma_ok else 0",
         "adv = (rewards - mean) / rewards.std()\nadv = adv.nan_to_num()",
