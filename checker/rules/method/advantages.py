@@ -13,7 +13,6 @@ from checker.reading.syntax.expressions import (
     names,
     number,
     operands,
-    parameters,
     plain_name,
     same,
     subject,
@@ -280,7 +279,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
 
 def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     """True if two loops fill a flat list of rewards: one over prompts and, inside, one over the group."""
-    if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
+    if not isinstance(node, ast.Name):
         return False
     made = code.resolve(node)
     listed = subject(made) if called(made) in TENSORS else node

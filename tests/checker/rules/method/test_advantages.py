@@ -142,6 +142,7 @@ def test_what_a_network_is_given_is_no_reward(lines):
 
 LOOP = "rewards = []\nfor i in range(G):\n    rewards.append(score(i))\n"
 SAMPLE_STD = [
+    "rewards = f(x)\nrewards += np.ones(3)\ns = rewards.std(1)",
     "s = rewards.std(dim=1)",
     "s = rewards.std(1)",
     "s = rewards.view(-1, G).std(-1, keepdim=True)",
@@ -178,6 +179,7 @@ def test_the_samples_standard_deviation_is_asked_about(lines):
         "rewards = np.array(x)\ns = rewards.std(1)",
         "rewards = np.array(x).reshape(-1, 2)\ns = rewards[3:].std(1)",
         "rewards = numpy.zeros(3)\nr = rewards[i : i + 3]\ngroup = r.view(1)\ns = group.std(1)",
+        "rewards = [1]\nrewards = np.array(rewards)\ns = rewards.std(1)",
         "s = heights.std(dim=1)",
         "s = rewards.std()",
         "s = std()",
@@ -210,6 +212,7 @@ def test_where_it_is_said_which_one_is_meant_nothing_is_asked(lines):
 
 TWO_LOOPS = "rewards = []\nfor prompt in prompts:\n    for i in range(G):\n        rewards.append(score(i))\n"
 OVER_ALL = [
+    "x = a + b\ngap = rewards - other\nrewards = rewards.view(-1, G)\nadv = rewards - rewards.mean()",
     "rewards = rewards.view(-1, G)\nadv = rewards - rewards.mean()",
     "rewards = rewards.reshape(n, G)\nadv = rewards - torch.mean(rewards)",
     "scores = s.unflatten(0, G)\nadv = scores - scores.mean()",
