@@ -1,4 +1,4 @@
-"""What the rules say of a notebook that a test has spoilt."""
+"""A fixture for findings: those with one code on the notebook that a test has spoilt."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the rules say, and how it is written."""
+"""The findings of rules, and a test of how they are written."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where gradients are off."""
+"""The test for code in which gradients are off."""
 
 import ast
 from pathlib import Path
