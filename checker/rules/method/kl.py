@@ -191,8 +191,7 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
             is_one = any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
             return is_one or any(_is_term_of_a_loss(code, target) for target in targets)
         if isinstance(parent, ast.Return):
-            function = code.scope(parent)
-            return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")
+            return re.search("loss|objective", code.scope(parent).name) is not None
         if isinstance(parent, (ast.stmt, *FUNCTIONS)) or (
             isinstance(parent, ast.Call) and called(parent) not in AVERAGES
         ):

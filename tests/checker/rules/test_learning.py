@@ -113,6 +113,11 @@ def test_a_share_of_groups_outweighs_the_spread(good, told):
     assert told("N002") == []
 
 
+def test_a_log_that_says_both_is_told(good, told):
+    good["cells"][6]["outputs"][0]["text"] = "equal groups 1.0 reward std 0.0 reward spread 0.0\n" * 3
+    assert len(told("N002")) == 1
+
+
 def test_a_log_of_anything_else_is_right(good, told):
     good["cells"][6]["outputs"][0]["text"] = "groups 1 std 0 spread 0\nequal rewards 1.0\n" * 3
     assert told("N002") == []

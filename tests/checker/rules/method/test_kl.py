@@ -146,6 +146,7 @@ def test_another_use_of_a_kl_changes_nothing_of_its_sign(use):
 
 
 K1 = [
+    "for b in c:\n    ks.append(logps - ref_logps)\nloss = pg + beta * torch.stack(ks).mean()",
     "x = a + b\ny = 3 * z\nw = beta * z\nloss = pg + beta * (logps - ref_logps).mean()",
     "loss = pg + beta * (logps - ref_logps).mean()",
     "loss = pg + (logps - ref_logps) * kl_coef",
