@@ -95,7 +95,7 @@ class Rule:
     why: str
     wrong: str
     right: str
-    asks: str = ""
+    asks: str
 
     @property
     def name(self) -> str:

@@ -13,7 +13,6 @@ from checker.reading.syntax.expressions import (
     names,
     number,
     operands,
-    parameters,
     plain_name,
     same,
     subject,
@@ -30,7 +29,6 @@ RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expa
 def _plain(code: Code, node: ast.expr) -> ast.expr:
     """The value of a name, without changes of shape: x of `x.unsqueeze(1)`, `x[:, None]`."""
     for _ in range(6):
-        before = node
         node = code.resolve(node)
         if called(node) in RESHAPES and subject(node) is not None:
             node = subject(node)
@@ -38,8 +36,6 @@ def _plain(code: Code, node: ast.expr) -> ast.expr:
             isinstance(p, ast.Constant) and p.value is None for p in getattr(node.slice, "elts", [node.slice])
         ):
             node = node.value
-        if node is before:
-            break
     return node
 
 
@@ -221,15 +217,12 @@ def _is_numpy(code: Code, call: ast.Call, values: ast.expr) -> bool:
 def _whole(code: Code, node: ast.expr) -> ast.expr:
     """The array that a part was taken of: x of `x[i : i + G]`, of `x.reshape(...)`, and what x stands for."""
     for _ in range(6):
-        before = node
         bindings = code.visible(node) if isinstance(node, ast.Name) else []
         node = bindings[-1].value if len(bindings) > 1 and bindings[-1].plain else code.resolve(node)
         if isinstance(node, ast.Subscript):
             node = node.value
         elif called(node) in RESHAPES and subject(node) is not None:
             node = subject(node)
-        if node is before:
-            break
     return node
 
 
@@ -286,7 +279,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
 
 def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     """True if two loops fill a flat list of rewards: one over prompts and, inside, one over the group."""
-    if not isinstance(node, ast.Name) or node.id in parameters(code.scope(node)):
+    if not isinstance(node, ast.Name):
         return False
     made = code.resolve(node)
     listed = subject(made) if called(made) in TENSORS else node

@@ -80,7 +80,10 @@ def _changed(code: Code, step: ast.AST, accounted: set[str]) -> dict[ast.Call, s
         changed = {name: n for name, n in drawn.items() if n not in NO_CHANGE and name not in accounted}
         if changed and not _is_aside(code, call) and not _is_only_shown(code, call, DEEP):
             found[call] = " and ".join(f"{name}={n}" for name, n in changed.items())
-    return found
+    # Where settings are made by one call and handed to another, both sample with them: the mistake is told once.
+    handed = [keyword(call, "generation_config", "sampling_params") for call in found]
+    made = [code.resolve(config) for config in handed if config is not None]
+    return {call: settings for call, settings in found.items() if call not in made}
 
 
 def _cells_aside(submission: Submission) -> set[int]:
@@ -186,10 +189,8 @@ def _is_aside(code: Code, call: ast.Call) -> bool:
     return any(re.search(ASIDE, name) for name in held_by)
 
 
-LOOKED_AT = {
-    *("print", "display", "decode", "batch_decode", "to_string", "tolist", "cpu", "detach", "len", "str"),
-    *("strip", "split", "replace", "join", "format"),
-}
+# Functions that are handed something to be looked at; methods, `out.tolist()` for instance, are no calls with it.
+LOOKED_AT = ("print", "display", "decode", "batch_decode", "to_string", "len", "str", "join", "format")
 
 
 def _is_only_shown(code: Code, node: ast.AST, deep: int) -> bool:

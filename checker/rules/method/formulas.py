@@ -125,13 +125,14 @@ def _k3_of_three_terms(code: Code, terms: list[_Term]) -> K3 | None:
 def _k3_of_ratio(code: Code, ratio: ast.expr, others: list[_Term]) -> K3 | None:
     """k3 when the other terms come to -log(ratio): by name, `- log(r)`, or as the exponent of `exp(x)`, `- x`."""
     subtracted = _negated_sum(others)
-    logarithm = None if subtracted is None or len(others) > 1 else code.resolve(subtracted)
-    if called(logarithm) == "log":
-        return K3(quotient(code, ratio)) if same(subject(logarithm), ratio) else None
-    exponent = _exponent(code.resolve(ratio))
-    if exponent is None or subtracted is None:
+    if subtracted is None:
         return None
     forms = [subtracted, code.resolve(subtracted)]
+    if called(forms[-1]) == "log":
+        return K3(quotient(code, ratio)) if same(subject(forms[-1]), ratio) else None
+    exponent = _exponent(code.resolve(ratio))
+    if exponent is None:
+        return None
     if not any(same(one, other) for one in (exponent, code.resolve(exponent)) for other in forms):
         return None
     return K3(difference(code.resolve(unclipped(exponent))))

@@ -37,8 +37,8 @@ def adapter_not_disabled(submission: Submission) -> Iterator[Remark]:
     entered = {plain_name(item.context_expr) for _, node in code.walk(ast.With) for item in node.items}
     for cell, call in code.calls("disable_adapter"):
         parent = code.parent(call)
-        kept = {plain_name(target) for target in parent.targets} if isinstance(parent, ast.Assign) else {""}
-        if isinstance(parent, ast.Expr) or (isinstance(parent, ast.Assign) and not kept & (entered | {""})):
+        kept = {plain_name(target) for target in parent.targets} if isinstance(parent, ast.Assign) else set()
+        if isinstance(parent, ast.Expr) or (kept and not kept & (entered | {""})):
             yield (
                 cell,
                 f"line {call.lineno}: is the adapter off where the reference is computed?",
@@ -166,15 +166,12 @@ def k1_as_a_loss(submission: Submission) -> Iterator[Remark]:
 def _collected(code: Code, node: ast.expr) -> ast.expr:
     """The values that an average is of: x of `torch.stack(xs).mean()` with `xs.append(x)` in a loop."""
     for _ in range(6):
-        before = node
         node = averaged(code.resolve(node))
         if called(node) in ("stack", "cat", "tensor") and subject(node) is not None:
             node = subject(node)
         added = [b.value for b in code.visible(node) if called(b.statement)] if isinstance(node, ast.Name) else []
         if len(added) == 1:
             node = added[0]
-        if node is before:
-            break
     return node
 
 
@@ -194,8 +191,7 @@ def _is_in_a_loss(code: Code, node: ast.AST) -> bool:
             is_one = any(mentions(target, "loss|objective") and not mentions(target, "reward") for target in targets)
             return is_one or any(_is_term_of_a_loss(code, target) for target in targets)
         if isinstance(parent, ast.Return):
-            function = code.scope(parent)
-            return "loss" in getattr(function, "name", "") or "objective" in getattr(function, "name", "")
+            return re.search("loss|objective", code.scope(parent).name) is not None
         if isinstance(parent, (ast.stmt, *FUNCTIONS)) or (
             isinstance(parent, ast.Call) and called(parent) not in AVERAGES
         ):

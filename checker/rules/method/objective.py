@@ -12,12 +12,12 @@ from checker.rules.method.vocabulary import ADVANTAGE, MODEL, POLICY, REFERENCE,
 
 NOT_POLICY = r"\w*(kl|value|critic|vf|vloss|entropy|beta|coef|coeff|reward|rewards|advantages?|adv)\w*"
 CRITIC = r"value|critic|(^|_)(vf|v|q)(_|$)"
-BARE_BASE = r"^(base|init(ial)?)_?(?!model|policy|lm|llm|net)"
+BARE_BASE = r"^(base|init(ial)?+)_?+(?!model|policy|lm|llm|net)"
 DRAWN = ("sample", "multinomial", "argmax", "one_hot", "generate", "item")  # nothing is learned through their results
 FAR = 3  # steps from a loss to what it is made of
 NEUTRAL = {
-    *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad", "requires_grad_"),
-    *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "backward", "abs", "log", "size"),
+    *("mean", "sum", "torch", "item", "self", "float", "tensor", "stack", "requires_grad_"),
+    *("to", "device", "config", "cfg", "args", "mask", "masked_mean", "abs", "log", "size"),
     "completion_mask",
 }
 
@@ -124,8 +124,8 @@ def _reaches_the_policy(code: Code, value: ast.expr, far: int) -> bool:
         return False
     if any(_is_forward(part) for part in ast.walk(value)):
         return True
-    parts = [code.resolve(part) for part in ast.walk(value) if isinstance(part, ast.Name)] if far else []
-    return any(not isinstance(part, ast.Name) and _reaches_the_policy(code, part, far - 1) for part in parts)
+    parts = [(part, code.resolve(part)) for part in ast.walk(value) if isinstance(part, ast.Name)] if far else []
+    return any(made_of is not part and _reaches_the_policy(code, made_of, far - 1) for part, made_of in parts)
 
 
 def _is_forward(node: ast.AST) -> bool:

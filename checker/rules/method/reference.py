@@ -106,7 +106,7 @@ def _is_let_go(code: Code, call: ast.Call) -> bool:
     statement = code.within(call, ast.Assign)
     made = {name for target in statement.targets for name in names(target)} if statement else set()
     for _, detach in code.calls("detach", "item", "detach_"):
-        if code.scope(detach) is code.scope(call) and (names(detach) & made - {""} or call in code.inside(detach)):
+        if code.scope(detach) is code.scope(call) and (names(detach) & made or call in code.inside(detach)):
             return True
     return False
 

@@ -123,7 +123,7 @@ def _collects_the_same(code: Code, call: ast.Call, loop: ast.AST, iterable: ast.
     return bool(asked) and not asked & changed
 
 
-CHANGES = ("append", "extend", "add", "update", "insert", "pop", "put")
+CHANGES = ("add", "update", "insert", "pop", "put")  # beside those that are bindings: "append", "extend"
 
 
 def _generates(code: Code, node: ast.AST) -> bool:

@@ -77,7 +77,7 @@ def _is_taken_from(code: Code, value: ast.expr, train: str) -> bool:
     """`train`, `train[:50]`, `random.sample(train, 50)`, `list(train)`, with train never cut down itself."""
     if called(value) in TAKING:
         # In `random.sample(train, 50)` and `copy.copy(train)` the subject is the module, and train an argument.
-        is_of_a_module = re.search(r"random|rng|copy", "".join(names(value.func)))
+        is_of_a_module = value.args and re.search(r"random|rng|copy", "".join(names(value.func)))
         value = value.args[0] if is_of_a_module else subject(value)
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         value = value.value
@@ -276,8 +276,7 @@ def _measured_on_training_rows(submission: Submission, bound: set[str]) -> Itera
     code = submission.code
     cells = {cell.number for cell in submission.sections.get(7, [])}
     calls = [(cell, call) for cell, call in code.walk(ast.Call) if cell in cells]
-    outermost = [call for _, call in calls if code.within(call, ast.Call) is None]
-    used = {name for call in outermost for name in names(call)}
+    used = {name for _, call in calls for name in names(call)}
     if any(EVAL.search(name) and DATA.search(name) for name in used):
         return
     for cell, call in calls:

@@ -54,7 +54,7 @@ def _has_an_environment(code: Code) -> bool:
 
 def _knows_a_mask_of_the_policy(code: Code) -> bool:
     """True if some name in the code speaks of the policy's own tokens: then what is masked where is not guessed."""
-    return any(mentions(node, OF_POLICY) for _, node in code.walk(ast.Name, ast.Attribute, ast.FunctionDef)) or any(
+    return any(mentions(node, OF_POLICY) for _, node in code.walk(ast.Name, ast.Attribute, ast.Subscript)) or any(
         re.search(OF_POLICY, k.arg or "") for _, k in code.walk(ast.keyword)
     )
 
@@ -72,8 +72,7 @@ def _is_a_loss(code: Code, node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return re.search(AVERAGES, called(node)) is not None
     if isinstance(node, ast.Return):
-        function = code.within(node, ast.FunctionDef)
-        return function is not None and "loss" in function.name
+        return "loss" in code.scope(node).name
     return any(mentions(target, r"(^|_)loss(es)?(_|$)") for target in node.targets)
 
 

@@ -140,32 +140,18 @@ def _is_known_to_begin_so(code: Code, node: ast.AST) -> bool:
     return any(called(part) == "startswith" for holder in holders for part in code.inside(holder.test))
 
 
-KEEPING = {
-    *("to", "cpu", "detach", "clone", "tolist", "view", "reshape", "unsqueeze", "zip", "enumerate"),
-    *("decode", "batch_decode"),
-}
+KEEPING = ("to", "cpu", "detach", "clone", "tolist", "view", "reshape", "unsqueeze", "zip", "enumerate")
+HARMLESS = ("strip", "rstrip", "lower", "zip", "enumerate", "list")  # to a text, or to a list of texts
 
 
 def _leaves_tensors(node: ast.AST) -> bool:
     """A call whose result is not the ids it was given: `f(output)` of the notebook's own may cut them."""
-    return isinstance(node, ast.Call) and not is_generation(node) and called(node) not in KEEPING
+    return isinstance(node, ast.Call) and called(node) not in KEEPING
 
 
 def _cuts_text(node: ast.AST) -> bool:
-    """A call that may take a part of a text: anything but decoding it and strings' harmless methods."""
-    if not isinstance(node, ast.Call) or is_generation(node):
-        return False
-    return called(node) not in (
-        "decode",
-        "batch_decode",
-        "strip",
-        "lower",
-        "zip",
-        "enumerate",
-        "append",
-        "list",
-        "rstrip",
-    )
+    """A call that may take a part of a text: anything but strings' harmless methods."""
+    return isinstance(node, ast.Call) and called(node) not in HARMLESS
 
 
 @rule(

@@ -9,7 +9,7 @@ REFERENCE = (
     r"|^ref(log|prob|model|policy)|^(log)?p(i|robs?)?_?ref$"
 )
 POLICY = r"log_?p(rob)?s?|policy|new|cur(rent)?|theta|^lp"
-ADVANTAGE = r"(^|_)(adv|advs|advantages?|atarg|gaes?|A|A_i|A_hat)(_|$)"
+ADVANTAGE = r"(^|_)(adv|advs|advantages?|atarg|gaes?|A)(_|$)"
 GROUP_SIZE = (
     r"^(G|K|(self_?)?num_generations?|group_size|num_completions|n_completions|num_samples|n_samples"
     r"|(samples|completions|responses)_per_prompt|num_rollouts|num_return_sequences"

@@ -15,7 +15,7 @@ from checker.points.rubric import evidence, load
 from checker.reading.notebook import Cell, Notebook, read
 from checker.rules import RULES, Submission, method
 from tests.checker.command_line import checker
-from tests.checker.rules.method_wrong import WRONG
+from tests.checker.rules.method.wrong import WRONG
 
 ASKED = "std = rewards.view(-1, G).std(dim=1)"  # M010: perhaps it is meant so
 ASSERTED = "adv = (rewards - rewards.mean()) / rewards.std()"  # M009

@@ -1,6 +1,6 @@
 """Code that only looks as if it made a mistake of method: no rule may find anything in it."""
 
-from tests.checker.rules.method_wrong import LEFT, PAD_IS_EOS
+from tests.checker.rules.method.wrong import LEFT, PAD_IS_EOS
 
 RIGHT = [
     "mask = completion_ids != tokenizer.pad_token_id  # pad is its own token here",

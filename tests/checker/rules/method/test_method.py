@@ -8,8 +8,8 @@ from checker.checking.check import check
 from checker.reading.notebook import Cell, Notebook
 from checker.rules import Submission, method
 from tests.checker.conftest import code
-from tests.checker.rules.method_right import RIGHT
-from tests.checker.rules.method_wrong import PAD_IS_EOS, WRONG
+from tests.checker.rules.method.right import RIGHT
+from tests.checker.rules.method.wrong import PAD_IS_EOS, WRONG
 
 
 def found(good, save, source) -> list[str]:
@@ -27,7 +27,7 @@ def test_what_only_looks_like_it_is_not(good, save, source):
     assert found(good, save, source) == []
 
 
-COURSE = Path(__file__).parents[3] / "shared"
+COURSE = Path(__file__).parents[4] / "shared"
 
 
 @pytest.mark.parametrize("path", sorted(COURSE.glob("*.py")) + sorted(COURSE.glob("tasks/*.py")), ids=lambda p: p.stem)

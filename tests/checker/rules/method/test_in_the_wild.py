@@ -150,7 +150,8 @@ FOUND = {
     ),
     "M016, two methods": (
         "M016",
-        "class Trainer:\n    def rollout(self, x):\n        self.model.eval()\n        return self.model.generate(**x)\n"
+        "class Trainer:\n    def rollout(self, x):\n"
+        "        self.model.eval()\n        return self.model.generate(**x)\n"
         "    def score(self, ids):\n        return self.model(ids).logits.log_softmax(-1)\n"
         "    def step(self, x):\n        ids = self.rollout(x)\n        self.model.train()\n"
         "        return self.score(ids)",
@@ -186,7 +187,8 @@ FOUND = {
 
 QUIET = {
     "M009, observations": "reward = env.step(action)\nobs = (obs - obs.mean()) / obs.std()",
-    "M009, another name by another's deviation": "reward = env.step(action)\ntarget = (target - target.mean()) / old.std()",
+    "M009, another name by another's deviation": "reward = env.step(action)\n"
+    "target = (target - target.mean()) / old.std()",
     "M009, figures without rewards": "heights = load()\nz = (heights - heights.mean()) / heights.std()",
     "M013, a function of one's own": (
         "def eval(loader, model):\n    return model(loader)\ntest_loss = eval(text_loader, model)"

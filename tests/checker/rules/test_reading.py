@@ -1,0 +1,32 @@
+"""The rules on cells that cannot be read."""
+
+import sys
+
+from checker.reading.notebook import notebook_of
+from checker.rules import RULES, Submission
+from checker.rules.reading import cannot_be_read
+from tests.checker.conftest import code
+
+
+def test_the_rule_on_files_never_speaks_of_what_was_read(good):
+    """Catches a finding on every notebook under the code for those that nobody can open."""
+    assert list(cannot_be_read.findings(Submission(notebook_of(good)))) == []
+    assert cannot_be_read.code not in [rule.code for rule in RULES]
+
+
+def test_a_cell_that_is_none_is_told_with_its_fault(good, told):
+    """Catches the first faulty cell told for all of them."""
+    good["cells"][2]["cell_type"], good["cells"][3]["source"] = "text", 3
+    first, second = told("U002")
+    assert (first.cell, first.found) == (2, "this is not a valid cell: its cell_type is 'text'")
+    assert (second.cell, second.found) == (3, "this is not a valid cell: its source is not text")
+    assert "in Jupyter, mend it, and save" in first.advice
+
+
+def test_each_cell_that_python_cannot_read_is_told_with_its_line(good, told):
+    good["cells"][3:3] = [code("x = 1\ny = (2", count=None), code("def f(:\n    pass", count=None)]
+    first, second = told("U003")
+    running = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+    assert first.cell == 3 and first.found == f"{running} cannot read this cell, line 2: '(' was never closed"
+    assert second.cell == 4 and second.found.startswith(f"{running} cannot read this cell, line 1: ")
+    assert first.advice == "Mend the line, or one above it, and run the cell again."
