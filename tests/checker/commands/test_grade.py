@@ -4,6 +4,7 @@ Nothing is graded here: see tests/checker/grading/. The functions in the place o
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -37,7 +38,7 @@ def result_of(earned: float, stopped: str = "", ungraded: str = "") -> dict:
 def grading(monkeypatch, tmp_path):
     """The parts of grading, each with what it gives and what it was given. `run` calls the command."""
     it = SimpleNamespace(
-        work=Work(jobs={"1": job_of("ann"), "2": job_of("bob")}),
+        work=Work({"1": job_of("ann"), "2": job_of("bob")}, aside=[], late=set(), missing=[]),
         found=[("ann", result_of(2.5), False), ("bob", result_of(4.0), True)],
         changed=[],
         remarks=[],
@@ -103,7 +104,7 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
 
 def test_what_a_person_has_to_look_at_is_told(grading):
     """Catches a notebook without points that nobody hears of, and "1 files"."""
-    grading.work = Work(jobs=grading.work.jobs, aside=[Aside("x.pdf", "It is none.")], missing=["cy"])
+    grading.work = replace(grading.work, aside=[Aside("x.pdf", "It is none.")], missing=["cy"])
     grading.found = [
         ("ann", result_of(2.0, stopped="Cell 5 stopped."), False),
         ("bob", result_of(0.0, ungraded="The box failed."), False),
@@ -195,7 +196,7 @@ def test_a_box_that_fails_in_a_dispute_is_nobodys_mistake(grading, monkeypatch):
 def test_gradescope_gets_results_and_what_was_set_aside(grading, tmp_path, monkeypatch):
     """Catches a student who is told nothing: Gradescope shows this file and no terminal."""
     monkeypatch.setattr(gradescope, "results", lambda found, aside: json.dumps([found, [file.place for file in aside]]))
-    grading.work = Work(jobs=grading.work.jobs, aside=[Aside("x.pdf", "It is none.")])
+    grading.work = replace(grading.work, aside=[Aside("x.pdf", "It is none.")])
     grading.run("--gradescope", "results.json")
     found, aside = json.loads((tmp_path / "results.json").read_text())
     assert [result["earned"] for result in found] == [2.5, 4.0] and aside == ["x.pdf"]

@@ -11,7 +11,7 @@ ANSWERED = "<!-- student answer: 2 points -->\nSo.\n<!-- end student answer -->"
 
 
 def kept(analysis: str, kind: str = "markdown", label: str = "# Cell 8: Analysis") -> list[str]:
-    """What a warning shows of each answer that stays."""
+    """The lines of a warning that show the answers that stay."""
     cells = (Cell(0, "markdown", "# Cell 1: Plan\n\n**Points (3 points).** x"), Cell(1, kind, f"{label}\n\n{analysis}"))
     said = kept_answers(Notebook(Path("a.ipynb"), cells))
     assert all(one.startswith("a.ipynb, Cell 8: Analysis: ") for one in said)

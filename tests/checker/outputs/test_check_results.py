@@ -7,7 +7,7 @@ from checker.outputs.check_results import asked, check_results
 from checker.pages.rendering import render
 from checker.points.rubric import evidence, load
 from checker.reading.notebook import CHECK_RECORD, read
-from tests.checker.conftest import HEADER, code, markdown
+from tests.checker.conftest import code, markdown
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"

@@ -13,7 +13,7 @@ def code_of(*cells: str) -> Code:
 
 
 def shown(code: Code, place: int = -1) -> ast.expr:
-    """What a call of `show` is given, the last one's where no other is asked for."""
+    """The first argument of a call of `show`, of the last one where no other is asked for."""
     return list(code.calls("show"))[place][1].args[0]
 
 

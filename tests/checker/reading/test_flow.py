@@ -12,7 +12,7 @@ from tests.checker.reading.cells import notebook
 
 
 def flow(code: Code, asked: Counter | None = None) -> Flow:
-    """What comes from `generate(...)`, and goes through everything but `decode(...)`."""
+    """Values that come from `generate(...)`, and go through everything but `decode(...)`."""
 
     def origin(node: ast.AST) -> bool:
         if asked is not None:
@@ -23,7 +23,7 @@ def flow(code: Code, asked: Counter | None = None) -> Flow:
 
 
 def shown(code: Code) -> ast.expr:
-    """What the last call of `show` is given."""
+    """The first argument of the last call of `show`."""
     *_, (_, call) = code.calls("show")
     return call.args[0]
 
