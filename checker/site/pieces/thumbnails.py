@@ -20,7 +20,7 @@ def thumbnail(address: str, width: int = WIDTH) -> str:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB")
         if picture.width > width:
-            small = small.resize((width, height), Image.Resampling.LANCZOS)
+            small = small.resize((width, height))
         out = io.BytesIO()
         drawn = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=2)  # a thin line keeps its colour
         drawn.save(out, "PNG", optimize=True)
