@@ -9,6 +9,8 @@ TRUTH = "Only its truth is asked for."
 ROUND = "A limit that is round and could as well be another."
 UTF_8 = "UTF-8 by another of its names."
 ANNOTATIONS = "A name for annotations alone."
+ANY_CASE = "Searched for whatever its case."
+NOT_FOUND = "The pattern finds nothing in it either."
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -317,6 +319,46 @@ EQUIVALENT = {
     },
     "checker/rules/limit.py": {
         r"^bars: longest = .*default=((None|2)\) or 1|1\) or 2)$": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
+    },
+    "checker/rules/method/data.py": {
+        r"^model_output_executed: .*\"name\", \"XXXX\"\)": NOT_FOUND,
+    },
+    "checker/rules/method/formulas.py": {
+        r"^_divides_by_a_count: .*MASK\|LEN": ANY_CASE,
+    },
+    "checker/rules/method/gradients.py": {
+        r"^: QUIET = .*NO_GRAD": ANY_CASE,
+    },
+    "checker/rules/method/modes.py": {
+        r"^dropout_in_one_pass: sampled_in = None": "Compared with \"eval\" alone.",
+        r"^_mode: .*\"value\", None\) is False": "What is no constant is not False.",
+    },
+    "checker/rules/method/objective.py": {
+        r"^: (CRITIC = .*VALUE\||BARE_BASE = .*BASE\|)": ANY_CASE,
+        r"^_is_forward: .*else \"XXXX\"$": NOT_FOUND,
+    },
+    "checker/rules/method/padding.py": {
+        r"^: r\"completion.*COMPLETION\|": ANY_CASE,
+        r"^_place_of_use: .*parent\.arg or \"XXXX\"": NOT_FOUND,
+    },
+    "checker/rules/method/sampling.py": {
+        r"^_collects_the_same: .*STEP\|EPOCH": ANY_CASE,
+    },
+    "checker/rules/method/splits.py": {
+        r"^: EVAL = .*EVAL\(": ANY_CASE,
+        r"^_is_size: .*\"attr\", \"XXXX\"\)$": NOT_FOUND,
+    },
+    "checker/rules/method/vocabulary.py": {
+        r"^: .*(LOG_\?P|ADV\||SELF_|\(NUM\|N\)|\^EOS)": ANY_CASE,
+    },
+    "checker/rules/rendering.py": {
+        r"^_outside_code: .*match\[1\]\[1\]": "A fence is one character, repeated.",
+    },
+    "checker/rules/shown.py": {
+        r"^: FIRST_LOSS = .*LOSS": ANY_CASE,
+    },
+    "checker/rules/structure.py": {
+        r"^out_of_order: highest_at = None": "Read after the first cell that is numbered, which sets it.",
     },
     "checker/__init__.py": {
         r"version_info <= \(3, 11\)": "A version has five parts, so it is never equal to one of two.",
