@@ -330,7 +330,7 @@ EQUIVALENT = {
         r"^: QUIET = .*NO_GRAD": ANY_CASE,
     },
     "checker/rules/method/modes.py": {
-        r"^dropout_in_one_pass: sampled_in = None": "Compared with \"eval\" alone.",
+        r"^dropout_in_one_pass: sampled_in = None": 'Compared with "eval" alone.',
         r"^_mode: .*\"value\", None\) is False": "What is no constant is not False.",
     },
     "checker/rules/method/objective.py": {
