@@ -13,22 +13,20 @@ from checker.rules import (
     shown,
     structure,
 )
-from checker.rules.base import Rule, Submission
+from checker.rules.base import Rule as Rule
+from checker.rules.base import Submission as Submission
 
-GROUPS = {
-    "reading": reading.RULES,
-    "limit": limit.RULES,
-    "structure": structure.RULES,
-    "filled": filled.RULES,
-    "executed": executed.RULES,
-    "checks": checks.RULES,
-    "shown": shown.RULES,
-    "learning": learning.RULES,
-    "rendering": rendering.RULES,
-    "hygiene": hygiene.RULES,
-    "method": method.RULES,
-}
 READING = reading.cannot_be_read
-RULES: list[Rule] = [rule for rules in GROUPS.values() for rule in rules]
-
-__all__ = ["GROUPS", "READING", "RULES", "Rule", "Submission"]
+RULES: list[Rule] = [
+    *reading.RULES,
+    *limit.RULES,
+    *structure.RULES,
+    *filled.RULES,
+    *executed.RULES,
+    *checks.RULES,
+    *shown.RULES,
+    *learning.RULES,
+    *rendering.RULES,
+    *hygiene.RULES,
+    *method.RULES,
+]

@@ -206,7 +206,11 @@ def test_harm_is_told_and_the_rest_is_compared_all_the_same():
         return x.requires_grad_(False) ** 2
 
     found = outcome(switched_off)
-    assert found.harm == calling.GRADIENT_SWITCHED_OFF and found.raised is None and found.value.tolist() == [1, 4, 9]
+    assert found.harm == (
+        "it switches off the gradient of an argument, `requires_grad_(False)`, for everybody who uses it afterwards. "
+        "`detach` gives a tensor that has none."
+    )
+    assert found.raised is None and found.value.tolist() == [1, 4, 9]
 
     def without_recording(x):
         torch.set_grad_enabled(False)
@@ -320,6 +324,7 @@ def test_an_error_after_the_return_is_about_the_result():
     assert found.where == ""
     wrong_call = outcome(function_of("def f():\n    return 3"))
     assert wrong_call.raised == "it raised TypeError: f() takes 0 positional arguments but 1 was given"
+    assert wrong_call.where == ""
     reference = function_of("def f(x):\n    return 3")
     reference.is_reference = True
     assert outcome(reference, looped).raised.startswith("it raised TypeError: 'int'")

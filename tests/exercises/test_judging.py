@@ -325,12 +325,35 @@ def test_a_wrong_helper_is_to_be_mended_first():
     assert "For x 1 it gives -4, expected 4." in judge(calls, scope["four_times"]).text
     assert judge(calls, scope["four_times"]).first == ()
     assert judging._first_failure(TWICE, lambda x: x) and judging._first_failure(TWICE, right) is None
+    exec("def twice(x):\n    return x\n\ndef four_times(x):\n    twice(x)\n    return 4 * x", scope)
+    assert judge(calls, scope["four_times"]).text == "right in all 6 cases.", "whatever it calls"
+
+
+def test_a_blank_helper_is_to_be_filled_in_first():
+    """Catches a function that is told to be blank because one that it calls is, and the other way round."""
+    scope = {"torch": torch}
+    exec("def twice(x):\n    raise NotImplementedError\n\ndef four_times(x):\n    return twice(twice(x))", scope)
+    four = Steps()
+
+    @four.step
+    def result(x):
+        return 4 * x
+
+    calls = replace(TWICE, name="four times", function="four_times", steps=four, needs=(TWICE,))
+    verdict = judge(calls, scope["four_times"])
+    assert verdict.text == "first fill in `twice`, which this one calls. With a right one in its place it is right."
+    assert (verdict.first, verdict.right_after, verdict.mark) == (("twice",), True, "✗")
+    exec("def four_times(x):\n    twice\n    raise NotImplementedError", scope)
+    verdict = judge(calls, scope["four_times"])
+    assert (verdict.text, verdict.first, verdict.mark) == ("it is not filled in yet.", (), "○")
 
 
 def test_two_helpers_are_named_both():
     one, other = replace(TWICE, function="a"), replace(TWICE, function="b")
     text = judging._helpers_first(Verdict("c", True, "right in all 3 cases.", 3), [], [one, other]).text
     assert text == "first mend `a` and `b`, which this one calls. With a right one in its place it is right."
+    text = judging._helpers_first(Verdict("c", True, "right in all 3 cases.", 3), [one], [other]).text
+    assert text.startswith("first fill in `a` and mend `b`, which")
 
 
 def test_timers_end_and_within_another_with_it(monkeypatch):

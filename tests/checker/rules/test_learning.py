@@ -87,7 +87,7 @@ def test_logs_in_which_no_group_has_a_spread_are_told(good, told, words):
 
 
 SPREADS = [
-    "reward std {}",
+    "Reward std {}",
     "reward_std={}",
     "reward-std: {}",
     "std of rewards {}",
