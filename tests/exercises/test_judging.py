@@ -383,16 +383,17 @@ def test_the_limits_leave_time_for_the_next_step():
     assert judging.TIME_FOR_SLIPS < judging.TIME_FOR_EXPLANATION < judging.TIME_FOR_VERDICT < 8
 
 
-def test_a_function_that_fails_no_more_when_it_is_called_again_is_told_as_it_failed():
-    """Catches an error of the judge where a function kept count of its calls."""
+@pytest.mark.parametrize("times", [6, 9])
+def test_a_function_that_fails_no_more_when_it_is_called_again_is_told_as_it_failed(times):
+    """Catches "it gives 2, expected 2", and an error of the judge, where a function keeps count of its calls."""
     calls = []
 
-    def twelve_times_wrong(x):
+    def wrong_at_first(x):
         calls.append(x)
-        return x if len(calls) < 12 else 2 * x
+        return x if len(calls) <= times else 2 * x
 
-    verdict = judge(TWICE, twelve_times_wrong)
-    assert not verdict.passed and "For x " in verdict.text
+    verdict = judge(TWICE, wrong_at_first)
+    assert not verdict.passed and "For x -6 it gives -6, expected -12." in verdict.text
 
 
 def test_the_smallest_case_is_searched_in_the_time_of_the_verdict():
