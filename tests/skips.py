@@ -62,7 +62,6 @@ ALLOWED = (
     ),
     Allowed("tests/checker/grading/box/test_isolation.py::*", "the system does not count *", "A kernel before 5.14."),
     Allowed("tests/run/test_loggers.py::*", "could not import 'tensorboard'*", "A reader's choice, not installed."),
-    Allowed("tests/run/test_loggers.py::*", "could not import 'trackio'*", "A reader's choice, not installed."),
     Allowed("tests/engine/test_memory.py::*", "only glibc can be asked", "Not on macOS, Windows and Alpine."),
     Allowed("tests/engine/*", "kill -9 and fork are POSIX", "Not on Windows."),
     Allowed(

@@ -15,6 +15,7 @@ from shared.models import (
     load_policy,
     matrix_megabytes,
     model_name,
+    name_and_revision,
     parameter_summary,
     reference_model,
     train_upper_half,
@@ -74,7 +75,7 @@ def test_course_device_chooses_the_device(monkeypatch, saved):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:7", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")]
+    ("name", "words"), [("gpu", "choose cpu, cuda"), ("cuda:1", "PyTorch sees 1 with CUDA"), ("mps", "no Apple GPU")]
 )
 def test_a_device_that_is_not_there_is_a_sentence(monkeypatch, saved, name, words):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
@@ -135,6 +136,7 @@ def test_a_4_bit_model_is_made_on_the_device_that_was_asked_for(saved, monkeypat
 def test_two_revisions_at_once_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="'v1' and 'v2'"):
         load_policy("someone/tiny@v1", revision="v2")
+    assert name_and_revision("someone/tiny@v1", "v1") == ("someone/tiny", "v1")
 
 
 def test_four_bits_without_adapters_are_refused(saved):

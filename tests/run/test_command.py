@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from shared.evaluate import evaluate
 from shared.models import load_policy
 from shared.recipes import RECIPES
 from shared.rollouts import read_rollouts
@@ -129,6 +130,48 @@ def test_a_run_that_was_interrupted_is_not_measured_as_if_it_had_finished(monkey
     assert "baseline" in told["measured"] and not {"fine-tuned", "gain"} & told["measured"].keys()
 
 
+def test_a_part_of_the_weights_is_trained_against_the_whole_as_it_was(monkeypatch):
+    """Catches a reference that is there only where all weights are trained, or that is measured in the policy's place."""
+    recipe = replace(RECIPES["dots"], trained="upper half", eval_rows=4, train_rows=8)
+    seen, measured = [], []
+
+    def train(algorithm, *_, evaluate, **__):
+        seen.append(algorithm)
+        evaluate(algorithm.policy)
+        return []
+
+    def evaluated(model, *arguments, **options):
+        measured.append(model)
+        return evaluate(model, *arguments, **options)
+
+    monkeypatch.setattr(session.training, "train", train)
+    monkeypatch.setattr(session, "evaluate", evaluated)
+    session.run(session.Plan(recipe, "grpo", {"beta": 0.1}))
+    (algorithm,) = seen
+    assert [model is algorithm.policy for model in measured] == [True, True]
+    trained = [parameter.requires_grad for parameter in algorithm.policy.parameters()]
+    assert any(trained) and not all(trained)
+    assert algorithm.reference is not None and algorithm.reference is not algorithm.policy
+
+
+def test_only_the_first_of_several_processes_writes(monkeypatch, tmp_path, capsys):
+    """Catches a log that every process opens, and a model that all of them save at once."""
+
+    class Second(session.Processes):
+        """As the second of two, whose share is the whole all the same."""
+
+        first = False
+
+    opened = []
+    monkeypatch.setattr(session.loggers, "csv_log", opened.append)
+    monkeypatch.setattr(session.Processes, "here", classmethod(lambda cls: Second()))
+    recipe = replace(RECIPES["dots"], eval_rows=4, train_rows=8)
+    log, result, folder = (tmp_path / name for name in ("run.csv", "run.json", "tuned"))
+    small = {"steps": 1, "prompts_per_step": 4, "num_generations": 2}
+    session.run(session.Plan(recipe, "grpo", small, save=folder, result=result, logs=(f"csv:{log}",)))
+    assert not opened and not list(tmp_path.iterdir()) and not capsys.readouterr().out
+
+
 def test_a_checkpoint_is_saved_now_and_then_without_being_asked():
     plan = session.Plan(RECIPES["dots"], "grpo", {}, checkpoint="run.pt")
     assert plan.config(4).checkpoint_every == CHECKPOINT_EVERY
@@ -205,6 +248,7 @@ def test_a_redirected_log_has_no_bar(terminal, monkeypatch):
             ["dots", "--result", "README.md/run.json"],
             "README.md/run.json cannot be written (File exists). Choose a path",
         ),
+        (["dots", "--save", "README.md/tuned"], "README.md/tuned cannot be written"),
         (["dots", "--result", "tests"], "tests is a folder; give a file."),
         (["dots", "--log", "csv:README.md/run.csv"], "README.md/run.csv cannot be written"),
         (["dots", "--log", "rollouts:README.md/run.jsonl,every=2"], "README.md/run.jsonl cannot be written"),

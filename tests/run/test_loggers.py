@@ -1,6 +1,8 @@
 """Logs chosen by a text."""
 
+import sys
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,13 +48,44 @@ def test_tensorboard_shows_a_step_once_after_a_resume(tmp_path):
     assert [event.step for event in events.Scalars("reward")] == [1, 2, 3, 4]
 
 
+def test_tensorboard_is_told_where_a_run_goes_on(monkeypatch):
+    """Catches what the two tests above catch, on a machine without TensorBoard."""
+    told = []
+
+    class Writer:
+        def __init__(self, folder, purge_step):
+            told.append((folder, purge_step))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            told.append("closed")
+
+        def add_text(self, name, text):
+            told.append((name, text))
+
+        def add_scalar(self, name, value, step):
+            told.append((name, value, step))
+
+    monkeypatch.setattr(loggers, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    with loggers.listening("tensorboard:runs", {"steps": 9}) as listen:
+        listen({"step": 7, "reward": 0.5})
+        listen({"step": 8, "kl": 0.1})
+    assert told == [("runs", 7), ("settings", "- steps: 9"), ("reward", 0.5, 7), ("kl", 0.1, 8), "closed"]
+
+
 def test_trackio_is_told_project_settings_and_steps(monkeypatch):
     """trackio itself begins a server and asks for its address; here it is replaced by what notes the calls."""
-    trackio = pytest.importorskip("trackio")
     calls = []
-    monkeypatch.setattr(trackio, "init", lambda **options: calls.append(options))
-    monkeypatch.setattr(trackio, "log", lambda record, step: calls.append((step, record)))
-    monkeypatch.setattr(trackio, "finish", lambda: calls.append("finished"))
+    trackio = SimpleNamespace(
+        init=lambda **options: calls.append(options),
+        log=lambda record, step: calls.append((step, record)),
+        finish=lambda: calls.append("finished"),
+    )
+    monkeypatch.setattr(loggers, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "trackio", trackio)
     write("trackio:dots")
     assert calls == [
         {"project": "dots", "config": {"steps": 2}},

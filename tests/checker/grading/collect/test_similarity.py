@@ -110,6 +110,7 @@ def test_the_most_alike_are_shown_first():
     ]
     found = pairs(texts, [], threshold=0.1)
     assert [pair.second.student for pair in found] == ["cy", "bob", "cy"]
+    assert not pairs([texts[0], texts[0]], []), "one student's own two"
     assert [pair.share for pair in found] == sorted((pair.share for pair in found), reverse=True)
 
 

@@ -78,12 +78,21 @@ def test_canvas_gets_its_column_and_every_other_byte_back(fill):
     text, said = fill(CANVAS, columns=["Dots (4711)"])
     expected = CANVAS.replace('late",,7.50', 'late",12.5,7.50').replace('Lab 2",,3.00', 'Lab 2",,17')
     assert text == expected
-    assert "Student, Test: of nobody here" in said[0] and len(said) == 1
+    assert said == ["export.csv: Student, Test: of nobody here, or of several. Left as it was."]
 
 
 def test_the_assignments_name_is_enough(fill):
     """Catches an id that has to be typed."""
     assert fill(CANVAS, columns=["Dots"])[0] == fill(CANVAS, columns=["Dots (4711)"])[0]
+    two = CANVAS.replace("Poker (4712)", "Dots 2 (4712)")
+    assert fill(two, columns=["Dots"])[0] == fill(two, columns=["Dots (4711)"])[0], "whatever else begins with it"
+
+
+def test_quotes_in_a_name_are_a_part_of_it(fill):
+    """Catches a student whose nickname the platform writes in quotes, and who gets no points."""
+    roster = Roster((Student("bs3", ('Stone, Robert "Bob"',)),))
+    asked = 'Student,ID,Section,Dots (1)\n"Stone, Robert ""Bob""",7,L,\n'
+    assert fill(asked, roster=roster)[0] == asked.replace("L,\n", "L,4\n")
 
 
 def test_excused_students_and_other_peoples_assignments_stay(fill):

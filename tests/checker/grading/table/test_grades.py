@@ -194,6 +194,10 @@ def test_forgetting_deletes_a_class_and_nothing_else(folder, tmp_path):
     written(folder, "ann")
     with pytest.raises(Unreadable, match="Nothing was deleted"):
         forget(tmp_path)
+    link = tmp_path / "link"
+    link.symlink_to(folder.path)
+    with pytest.raises(Unreadable, match="Nothing was deleted"):
+        forget(link)
     assert forget(folder.path) > 2
     assert not folder.path.exists()
 

@@ -58,6 +58,19 @@ def test_a_run_that_is_still_going_on_keeps_its_files(outside, tmp_path):
         own = Path(tempfile.mkdtemp())
         with scratch_in(tmp_path):
             assert own.exists()
+
+
+def test_a_run_of_somebody_else_keeps_its_files(outside, tmp_path, monkeypatch):
+    """Catches two assistants who grade into one folder: nobody may ask after a process of the other."""
+    own = tmp_path / "scratch" / "1-theirs"
+    own.mkdir(parents=True)
+
+    def refused(process, signal):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", refused)
+    with scratch_in(tmp_path):
+        assert own.exists()
         assert own.exists()
 
 
