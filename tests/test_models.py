@@ -171,11 +171,12 @@ def test_an_explicit_reference_wins_and_none_at_all_is_a_sentence():
             pass
 
 
-def test_a_frozen_copy_shares_no_memory():
-    model = tiny_llama()
+def test_a_frozen_copy_shares_no_memory_and_has_no_dropout():
+    model = tiny_llama().train()
     copy = frozen_copy(model)
     assert not {p.data_ptr() for p in model.parameters()} & {p.data_ptr() for p in copy.parameters()}
     assert not any(p.requires_grad for p in copy.parameters())
+    assert not copy.training and model.training
 
 
 def test_eval_mode_is_undone_even_after_an_error():

@@ -36,6 +36,17 @@ CELLS = {
 }
 
 
+SAVED = "fine-tuned reward 0.9 (95 % interval 0.85 to 0.95)"
+
+
+def with_saved_reward(path):
+    """The notebook with a reward in the saved outputs of Cell 7."""
+    content = json.loads(path.read_text())
+    content["cells"][7]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": SAVED}]
+    path.write_text(json.dumps(content))
+    return path
+
+
 def written(folder, changes=(), name="my notebook.ipynb"):
     """A notebook of these cells that was never run."""
     cells = [
@@ -91,7 +102,7 @@ def two(tmp_path_factory):
     """A good and a bad notebook, saved in place: their paths, the bad one's bytes before, the other folder, the call."""
     folder = tmp_path_factory.mktemp("two")
     good = written(folder)
-    bad = written(folder, {4: "# Cell 4: Reward function\nx = 1\nundefined + x"}, "bad.ipynb")
+    bad = with_saved_reward(written(folder, {4: "# Cell 4: Reward function\nx = 1\nundefined + x"}, "bad.ipynb"))
     before = bad.read_bytes()
     done = report("--in-place", good, bad, "-o", folder / "build")
     return SimpleNamespace(good=good, bad=bad, before=before, build=folder / "build", done=done)
@@ -102,10 +113,11 @@ def test_a_cell_that_fails_is_named_and_what_ran_is_kept(two):
     out = two.done.output
     assert "Cell 4: Reward function stopped with NameError: name 'undefined' is not defined" in out
     assert "of the file" not in out
+    assert "drift" not in out, "what was not reached is no other result"
     assert "undefined + x" in out
     assert re.search(r"findings +\d+ errors", out), "what is wrong is no matter of structure"
     assert re.search(r"structure +9 of 9 cells *\n", out)
-    assert many(1, "error") == "1 error"
+    assert [many(count, "error") for count in (0, 1, 2)] == ["0 errors", "1 error", "2 errors"]
     assert executed(two.build, "bad.ipynb")[3]["outputs"]
 
 
@@ -140,11 +152,7 @@ def run_once(monkeypatch):
 
 def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_path, run_once):
     """The saved outputs say that it learnt: that they are of other code is told, too, and fails in the same place."""
-    path = notebook({7: CELLS[7].replace("0.9", "0.1")})
-    content = json.loads(path.read_text())
-    saved = "fine-tuned reward 0.9 (95 % interval 0.85 to 0.95)"
-    content["cells"][7]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": saved}]
-    path.write_text(json.dumps(content))
+    path = with_saved_reward(notebook({7: CELLS[7].replace("0.9", "0.1")}))
     done = report(path, "--out", tmp_path / "build")
     assert done.exit_code == 0
     drift = '"fine-tuned reward" is 0.100; the saved outputs say 0.900 and allow 0.800 to 1.000.'
