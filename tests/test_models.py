@@ -3,6 +3,7 @@ import warnings
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
+from transformers.utils import logging
 
 from shared import models
 from shared.engine import capacity
@@ -169,6 +170,18 @@ def test_an_explicit_reference_wins_and_none_at_all_is_a_sentence():
     with pytest.raises(ValueError, match="frozen_copy"):
         with reference_model(policy, None):
             pass
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_bars_are_as_they_were_after_a_model_was_loaded(saved, shown):
+    """Catches bars that somebody had switched off, and that come back with the first model."""
+    before = logging.is_progress_bar_enabled()
+    try:
+        (logging.enable_progress_bar if shown else logging.disable_progress_bar)()
+        load_policy(saved, device="cpu")
+        assert logging.is_progress_bar_enabled() is shown
+    finally:
+        (logging.enable_progress_bar if before else logging.disable_progress_bar)()
 
 
 def test_a_frozen_copy_shares_no_memory_and_has_no_dropout():
