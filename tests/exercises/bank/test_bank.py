@@ -1,5 +1,6 @@
 """The checks against functions of readers who had seen the blank editions and nothing of a check."""
 
+import random
 from collections import defaultdict
 
 import pytest
@@ -39,10 +40,16 @@ def test_functions_that_differ_in_names_alone_lie_in_one_half():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("most", [4, pytest.param(None, marks=pytest.mark.exhaustive)], ids=["a few", "all"])
 @pytest.mark.parametrize("check", sorted({block.check for block in BLOCKS}))
-def test_right_ones_pass_and_wrong_ones_are_named_but_for_those_that_are_listed(check):
-    """Catches a check that asks for what no page says, cases that leave a mistake open, and a slip that is lost."""
+def test_right_ones_pass_and_wrong_ones_are_named_but_for_those_that_are_listed(check, most):
+    """Catches a check that asks for what no page says, cases that leave a mistake open, and a slip that is lost.
+
+    All three thousand take half an hour, so they are held by hand when a check was changed.
+    """
     of_check = [block for block in BLOCKS if block.check == check]
+    if most is not None:
+        of_check = random.Random(check).sample(of_check, most)
     found = tally([held(block) for block in of_check])
     listed = {block.name for block in of_check} & set(unnamed())
     assert (found["refused"], found["passing"], set(found["without a name"])) == ([], [], listed)
