@@ -105,6 +105,12 @@ def test_a_reward_may_leave_a_completion_to_another():
     assert add_up(rewards, [2.0, 2.0, 0.0]).tolist() == [2.0, 1.0]
 
 
+def test_a_reward_that_does_not_tell_its_arguments_is_called():
+    """Catches Python's own words for a function that is written in C."""
+    with pytest.raises(ValueError, match="^dict returned .* for 1 completions; return a list, one for each[.]$"):
+        score(dict, ["p"], ["abc"])
+
+
 def test_what_a_reward_is_not_given_is_a_sentence():
     """Catches the TypeError of a call that the student never wrote; an error inside the function stays its own."""
 

@@ -108,7 +108,9 @@ def test_the_first_of_several_eos_ends_a_completion(tokenizer):
     for ids, length, truncated in zip(rollout.completion_ids.tolist(), rollout.lengths.tolist(), rollout.truncated):
         ends = [token in (1, 5, 6) for token in ids[:length]]
         assert not any(ends[:-1]) and ends[-1] == (not truncated)
-    assert eos_token_ids(model, tokenizer) == [1, 5, 6]
+    for configured, all_of_them in (([1, 5, 6], [1, 5, 6]), ([5, 6], [1, 5, 6]), (5, [1, 5]), (None, [1])):
+        model.generation_config.eos_token_id = configured
+        assert eos_token_ids(model, tokenizer) == all_of_them, "the tokenizer's and the model's own"
 
 
 def test_truncated_completions_are_known_and_keep_all_their_tokens(model, tokenizer):
