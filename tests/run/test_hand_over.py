@@ -163,6 +163,25 @@ def trainer_of(task, tiny, tmp_path, **settings):
     return hand_over.trainer_for(plan, config, args, tokenizer, materials), plan, materials, config
 
 
+@pytest.mark.parametrize(
+    ("asked", "adapters", "four_bits"),
+    [({"lora": False}, False, False), ({"lora": True}, True, False), ({"load_in_4bit": True}, True, True)],
+)
+def test_the_trainer_is_given_what_the_plan_says(asked, adapters, four_bits, tmp_path, monkeypatch):
+    """Catches a revision, 4-bit weights or adapters that are asked for and not handed over, and rewards of one name."""
+    monkeypatch.setattr(hand_over, "GRPOTrainer", lambda **given: given)
+    recipe = replace(RECIPES["dots"], train_rows=8, eval_rows=2)
+    plan = Plan(recipe, "grpo", {}, model="someone/tiny@v1", logs=("csv:run.csv",), **asked)
+    config = plan.config(max_new_tokens=3)
+    args = hand_over.arguments(plan, config, str(tmp_path))
+    assert args.model_init_kwargs == {"dtype": "float32", "revision": "v1"} and args.logging_steps == 1
+    tokenizer = load_tokenizer()
+    given = hand_over.trainer_for(plan, config, args, tokenizer, prepare(recipe, tokenizer))
+    assert given["model"] == "someone/tiny" and given["args"] is args
+    assert [function.__name__ for function in given["reward_funcs"]] == [f.__name__ for f in recipe.reward_funcs]
+    assert (given["peft_config"] is not None, given["quantization_config"] is not None) == (adapters, four_bits)
+
+
 @pytest.mark.parametrize("task", few_of([n for n in RECIPES if not RECIPES[n].environment_factory], ["countdown"]))
 def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
     """Catches a reward that TRL cannot call, a column that it does not pass on, rows that `datasets` does not take."""
@@ -288,6 +307,19 @@ def test_a_run_is_measured_kept_and_told(tiny, tmp_path):
     assert len(table.read_text().splitlines()) == 3
     tuned, base = load_policy(folder, device="cpu")[0], load_policy(tiny, device="cpu")[0]
     assert any((p != q).any() for p, q in zip(tuned.parameters(), base.parameters()))
+
+
+def test_the_same_command_goes_on_in_trl(tiny, tmp_path):
+    """Catches a checkpoint that is written and never read."""
+    folder, table = tmp_path / "checkpoints", tmp_path / "run.csv"
+    small = f"dots --engine trl --model {tiny} --prompts-per-step 2 --num-generations 2 --train-rows 4 --eval-rows 2"
+    kept = [*small.split(), "--checkpoint", str(folder), "--checkpoint-every", "1", "--log", f"csv:{table}"]
+    assert call(*kept, "--steps", "1").exit_code == 0
+    first = table.read_text().splitlines()
+    ran = call(*kept, "--steps", "2")
+    assert ran.exit_code == 0 and "Going on from" in ran.output
+    lines = table.read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["step", "1", "2"] and lines[:2] == first
 
 
 @pytest.mark.slow
