@@ -15,7 +15,7 @@ given in `tests/mutants/equivalent.py`. The share is of those that are not equiv
 what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was
 caught once. A row is of the file whose `git hash-object` begins as its second column says; a file that has changed since
 has another. Date and commit are those of the last run. "40 of 312" mutants were drawn with the seed of
-tests/mutants/files.py. A file without a row has not been tried yet.
+tests/mutants/files.py. A file without a row has not been tried yet, or has nothing to change.
 
 | file | version | date | commit | mutants | caught | equivalent | survived | share caught |
 |---|---|---|---|--:|--:|--:|--:|--:|
@@ -30,7 +30,7 @@ def write_report(results: Path, files: list[str], report: Path) -> None:
         if not result.exists():
             continue
         found = json.loads(result.read_text())
-        if not found["finished"]:
+        if not found["finished"] or not found["caught"]:
             continue
         survived, equivalent = sorted_out(name, [label for label, caught in found["caught"].items() if not caught])
         rows[name] = row(name, found, len(equivalent), len(survived))
@@ -68,7 +68,7 @@ def row(name: str, found: dict, equivalent: int, survived: int) -> str:
     tried = len(found["caught"])
     mutants = f"{tried} of {found['of']}" if tried < found["of"] else tried
     caught = tried - equivalent - survived
-    share = f"{100 * caught / max(1, caught + survived):.1f} %"
+    share = f"{100 * caught / (caught + survived):.1f} %" if caught + survived else "–"
     cells = [name, found["version"][:7], found["date"], found["commit"], mutants, caught, equivalent, survived, share]
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -55,3 +55,17 @@ def test_a_run_that_was_broken_off_is_in_no_table(tmp_path):
     result(tmp_path, "kl.py", "b", {"one": False}, finished=False)
     write_report(tmp_path, FILES, report)
     assert report.read_text() == before
+
+
+def test_a_file_in_which_nothing_can_be_changed_has_no_row(tmp_path):
+    """Catches a package's empty file with a share of 0 %."""
+    result(tmp_path, "kl.py", "a", {})
+    result(tmp_path, "losses.py", "b", {"one": True})
+    write_report(tmp_path, FILES, tmp_path / "report.md")
+    assert read_report((tmp_path / "report.md").read_text())[0].keys() == {"shared/losses.py"}
+
+
+def test_a_file_of_equivalent_ones_alone_has_no_share(tmp_path):
+    result(tmp_path, "kl.py", "a", {EQUIVALENT: False})
+    write_report(tmp_path, FILES, tmp_path / "report.md")
+    assert "| 1 | 0 | 1 | 0 | – |" in (tmp_path / "report.md").read_text()
