@@ -27,8 +27,22 @@ def test_the_expert_prefers_the_intended_neighbour():
 
 
 def test_a_weighting_that_is_no_weighting():
-    with pytest.raises(ValueError, match="weighting"):
-        irl.stochastic_policy_from_value(chain_table(), np.array([1.0, -1.0, 1.0]))
+    for weights in ([1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [1.0, np.inf, 1.0]):
+        with pytest.raises(ValueError, match="The weighting must give finite numbers of at least 0"):
+            irl.stochastic_policy_from_value(chain_table(), np.array(weights))
+
+
+def test_a_reward_that_is_no_number_ends_all_the_same():
+    """Catches a notebook that runs for ever after a division by 0."""
+    assert np.isnan(irl.value_iteration(row_of_three(), np.array([np.nan, 0.0, 0.0]), discount=0.9)[0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_the_end_is_out_of_reach_the_world_stays_as_it_is():
+    """Catches transitions that are nan, and a warning about them, for two states that lead to each other alone."""
+    table = np.zeros((3, 3, 1))
+    table[0, 1] = table[1, 0] = table[2, 2] = 1.0
+    np.testing.assert_array_equal(irl.tilted_transitions(table, [2], np.zeros(3)).table(), table)
 
 
 @pytest.mark.parametrize("n_actions", [1, 2])

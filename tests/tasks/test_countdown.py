@@ -16,6 +16,17 @@ def test_every_problem_can_be_solved():
             assert countdown.solves(row["answer"], row["numbers"], row["target"]), row
 
 
+def test_a_problem_comes_once_however_its_numbers_are_arranged():
+    """Catches 4 3 = 12 in a batch beside 3 4 = 12, as if they were two problems."""
+    rows = countdown.dataset("train", 600)
+    assert len({(*sorted(row["numbers"]), row["target"]) for row in rows}) == 600
+
+
+def test_each_number_is_used_as_often_as_it_is_given():
+    assert countdown.solves("2 + 2 + 3", [2, 3, 2], 7)
+    assert not countdown.solves("2 + 3", [2, 3, 2], 5) and not countdown.solves("2 + 2 + 3", [2, 3], 7)
+
+
 def test_the_steps_of_a_solution_are_its_expression():
     rng = random.Random(0)
     for _ in range(500):

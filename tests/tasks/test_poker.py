@@ -1,5 +1,6 @@
 import itertools
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.tasks import poker
+from shared.tasks.split import split_of
 
 # How many of the 2,598,960 hands are of each type, as every book on poker lists them.
 KNOWN_COUNTS = {
@@ -99,6 +101,23 @@ def test_balanced_data_and_data_from_the_deck():
     assert max(balanced.values()) - min(balanced.values()) == 1
     from_deck = Counter(row["answer"] for row in poker.dataset("train", 400, balanced=False))
     assert (from_deck["high card"] + from_deck["one pair"]) / 400 > 0.85
+
+
+def test_hands_of_a_label_do_not_stand_together():
+    """Catches a first batch of high cards alone."""
+    answers = [row["answer"] for row in poker.dataset("train", 80)]
+    assert sum(one == next_one for one, next_one in itertools.pairwise(answers)) < 40
+
+
+def test_no_data_set_holds_a_straight_flush():
+    """Catches the one hand in 65,000 that has no label; here the deck deals it first."""
+    rng = SimpleNamespace(sample=lambda deck, count: hands.pop(0))
+    for split in ("train", "eval"):
+        others = [["A♠", "K♥", "7♦", "7♣", f"{rank}♠"] for rank in "2345689TJQ"]
+        other = next(cards for cards in others if split_of(poker.canonical(cards)) == split)
+        straight_flushes = [[rank + suit for rank in ranks] for ranks in poker.STRAIGHTS for suit in poker.SUITS]
+        hands = [cards for cards in straight_flushes if split_of(poker.canonical(cards)) == split] + [other]
+        assert len(hands) > 1 and poker.draw_hand(rng, split, balanced=False) == other
 
 
 def test_rewards_and_weights():
