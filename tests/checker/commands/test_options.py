@@ -1,4 +1,4 @@
-"""What several commands ask alike."""
+"""Questions that several commands ask alike."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is known of one student: points, those that wait, and a correction as people and spreadsheets write it."""
+"""One student: points, those that wait, and a correction as people and spreadsheets write it."""
 
 from pathlib import Path
 
