@@ -453,6 +453,16 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_cla
     assert table(folder)["ann"]["rubric"] == "4"
 
 
+def test_without_names_pages_stand_in_an_order_that_tells_none(sheet, this_class, folder, submissions, tmp_path):
+    """Catches a first line of the index that is Ann's whatever it is called."""
+    students = ("ann", "bob", "cy")
+    nameless = Class([sheet], this_class.settings, this_class.roster, anonymous=True)
+    run(nameless, folder, submissions(*students), tmp_path, Grader())
+    listed = re.findall(r"student-[0-9a-f]{8}", (folder.path / "pages" / "index.html").read_text())
+    shown = [nameless.shown(student) for student in students]
+    assert list(dict.fromkeys(listed)) == sorted(shown) != shown
+
+
 def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, folder, submissions, tmp_path):
     """Catches an earlier run's pages, with names, among those that are handed to somebody who should not see any."""
     run(this_class, folder, submissions("ann"), tmp_path, Grader())

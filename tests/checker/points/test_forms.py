@@ -69,6 +69,7 @@ def of_page(moment: float, score: float | None, comment: str = "", question: str
         (of_page(5, 1, "old"), of_page(5, 2, "new", "B"), 1, {"B": "old"}),
         (of_page(5, None), of_page(4, 2, "new", "B"), 2, {"B": "new"}),
         (of_page(5, 1), of_page(4, 2, "new", "B"), 1, {"B": "new"}),
+        (of_page(5, 0), of_page(4, 2, "new", "B"), 0, {"B": "new"}),
     ],
 )
 def test_the_later_of_page_and_question_counts_and_what_a_page_leaves_empty_stays(page, question, score, comments):

@@ -139,3 +139,5 @@ def test_code_is_taken_until_it_is_no_python():
     """Catches a traceback for a cell that is not finished, and a whole cell that is left out for its last line."""
     broken = text_of("", notebook("a = b + c * d\nx = (1,\n")).runs
     assert ("n", "=", "n", "+", "n", "*") in broken
+    outdented = text_of("", notebook("if a:\n        a = b + c * d\n    e = f\n")).runs
+    assert ("n", "=", "n", "+", "n", "*") in outdented

@@ -169,6 +169,8 @@ def test_more_points_than_the_platform_takes_are_said(fill, text):
     """Catches a grade that Moodle leaves out without a word."""
     _, said = fill(text, {"": {"jd1": 44.0}}, columns=["Dots"] if text is CANVAS else [])
     assert any("jd1: more points than" in sentence for sentence in said)
+    _, said = fill(text, {"": {"jd1": 20.0}}, columns=["Dots"] if text is CANVAS else [])
+    assert not any("more points than" in sentence for sentence in said), "full marks are no more"
 
 
 def test_gradescopes_table_is_filled(fill):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -71,6 +72,8 @@ def test_a_correction_that_was_changed_is_not_left_under_the_old_name(folder, mo
     monkeypatch.setattr("checker.grading.table.grades.getpass.getuser", lambda: "second")
     table.write_text(table.read_text().replace("-1.5,first", "-0.5,first"))
     assert "-0.5,second," in written(folder, "bob").read_text()
+    table.write_text(re.sub("-0.5,second,[^,\n]*", "-1,eve,today", table.read_text()))
+    assert "-1,eve,today" in written(folder, "bob").read_text(), "as somebody wrote it"
 
 
 def test_a_correction_survives_a_run_over_another_part_of_the_class(folder):
