@@ -69,6 +69,11 @@ def one_and_by_hand_the_rest(chapter, one=None):
     return [one, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in others)]
 
 
+def by_hand(chapter):
+    """The conditions of a further sweep, a control of what another sweep of the notebook found: all as exhaustive ones."""
+    return [pytest.param(name, marks=pytest.mark.exhaustive) for name in chapter.CONDITIONS]
+
+
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -163,7 +168,7 @@ def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients_shrunk))
+@pytest.mark.parametrize("condition", by_hand(gradients_shrunk))
 def test_one_seed_of_the_shrunk_penalties_comes_out_as_recorded(condition):
     """As above, for the control of the two exact penalties."""
     now = gradients_shrunk.run(condition, seed=0)
@@ -236,6 +241,7 @@ def test_each_shrunk_penalty_moves_one_beta():
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_one_seed_of_gradients_on_dots_comes_out_as_recorded():
     """As above, for the KL and the direction of k3 as a loss."""
@@ -285,7 +291,7 @@ def test_one_seed_of_game_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(game_limits, "a lopsided split"))
+@pytest.mark.parametrize("condition", by_hand(game_limits))
 def test_one_seed_of_game_limits_comes_out_as_recorded(condition):
     """As above, for longer games and another split."""
     now = game_limits.run(condition, seed=0)
@@ -442,7 +448,7 @@ def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo_whitening))
+@pytest.mark.parametrize("condition", by_hand(ppo_whitening))
 def test_one_seed_of_each_place_of_the_penalty_comes_out_as_recorded(condition):
     """As above."""
     now = ppo_whitening.run(condition, seed=0)
@@ -511,7 +517,7 @@ def test_a_hacked_run_is_measured_by_its_words(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ppo_hacked, "hacked, but beta 0.1"))
+@pytest.mark.parametrize("condition", by_hand(ppo_hacked))
 def test_one_seed_of_each_hacked_run_comes_out_as_recorded(condition):
     """As above; without a penalty a run amplifies rounding most."""
     now = ppo_hacked.run(condition, seed=0)
@@ -573,7 +579,7 @@ def test_one_seed_of_each_way_to_spend_samples_comes_out_as_recorded(condition):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(what_rl_adds_lost, "nothing pushed down"))
+@pytest.mark.parametrize("condition", by_hand(what_rl_adds_lost))
 def test_one_seed_of_each_control_of_what_is_lost_comes_out_as_recorded(condition):
     """As above."""
     now = what_rl_adds_lost.run(condition, seed=0)
@@ -629,7 +635,7 @@ def test_one_seed_of_each_way_to_learn_from_a_teacher_comes_out_as_recorded(cond
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(distillation_controls, "reverse KL, teacher's samples"))
+@pytest.mark.parametrize("condition", by_hand(distillation_controls))
 def test_one_seed_of_each_control_of_distillation_comes_out_as_recorded(condition):
     """As above."""
     now = distillation_controls.run(condition, seed=0)
