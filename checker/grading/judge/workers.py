@@ -22,7 +22,7 @@ NO_BOX = "The worker {} was given nothing to run: {} Mend that and call this com
 
 
 def refuse_unfit(client, workers: set[str], kind: str) -> None:
-    """Ask workers what they are, before they are given anything.
+    """Ask workers what they are, before they are given anything. One that ends over the question is passed over.
 
     Raises:
         Unreadable: one has another version of the course, or no box of this kind; the message names it.
@@ -30,6 +30,8 @@ def refuse_unfit(client, workers: set[str], kind: str) -> None:
     if not workers:
         return
     for worker, said in client.run(about_this_worker, kind, workers=sorted(workers), on_error="return").items():
+        if isinstance(said, OSError):  # its connection ended: its notebooks go to others
+            continue
         if isinstance(said, Exception):
             raise Unreadable(ANOTHER_VERSION.format(worker, f" ({type(said).__name__}: {said})"))
         if said["course"] != course():

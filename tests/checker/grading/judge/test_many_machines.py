@@ -24,6 +24,7 @@ from checker.grading.classes import Class, graded, plan
 from checker.grading.judge import scheduling
 from checker.grading.judge.scheduling import KILLED, on_workers
 from checker.grading.judge.submission import Settings, failed
+from checker.grading.judge.workers import refuse_unfit
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import sheet as sheet
@@ -252,6 +253,18 @@ def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, 
     with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address)}
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
+
+
+def test_a_worker_that_ends_over_the_question_is_passed_over(address, tmp_path):
+    """Catches a class that ends with "another version" because a notebook killed its worker while it was asked."""
+    from distributed import Client
+
+    with scheduler(address), worker(address, tmp_path) as ends:
+        with Client(address, timeout=30) as client:
+            client.wait_for_workers(1, timeout=60)
+            asked = set(client.nthreads())
+            os.kill(ends.pid, signal.SIGKILL)
+            refuse_unfit(client, asked, "none")
 
 
 @pytest.mark.parametrize("later", [0, 0.3], ids=["between two looks", "in the middle of one"])

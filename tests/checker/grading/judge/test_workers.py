@@ -77,6 +77,14 @@ def test_an_unfit_worker_is_named(said, words):
     assert str(raised.value) == words
 
 
+def test_a_worker_that_ends_over_the_question_is_passed_over():
+    """Catches a class that ends with "another version" because a notebook killed its worker while it was asked."""
+    ended = OSError("Timed out.")
+    workers.refuse_unfit(Client(a=ended, b=fit()), {"a", "b"}, "bubblewrap")
+    with pytest.raises(Unreadable, match="^The worker b has another version"):
+        workers.refuse_unfit(Client(a=ended, b={"course": "older", "no box": ""}), {"a", "b"}, "bubblewrap")
+
+
 def test_a_worker_says_what_it_is(monkeypatch):
     workers.isolation_here.cache_clear()
     asked = []
