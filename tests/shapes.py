@@ -1,19 +1,31 @@
 """The annotations in `shared/` that every test checks: shapes and dtypes.
 
-pyproject.toml gives `shapes_checked` to jaxtyping's pytest option, which puts it on every function and dataclass of
-`shared/`. Annotations without an array are left alone: tests pass wrong texts and numbers on purpose, to read the
-sentence that refuses them, and small fakes for models. A test that passes wrong shapes on purpose says so with the
-fixture `wrong_shapes`.
+A plugin of pytest, named in pyproject.toml: as modules of `shared/` are imported, jaxtyping puts `shapes_checked` on every
+function and dataclass of those that annotate arrays; the others would only be slower. Annotations without an array are
+left alone: tests pass wrong texts and numbers on purpose, to read the sentence that refuses them, and small fakes for
+models. A test that passes wrong shapes on purpose says so with the fixture `wrong_shapes`.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import get_args
 
 from beartype import BeartypeConf, beartype
-from jaxtyping import AbstractArray
+from jaxtyping import AbstractArray, install_import_hook
 
+SHARED = Path(__file__).parents[1] / "shared"
 # As for any type checker an int will do for a float.
 CONFIGURATION = BeartypeConf(is_pep484_tower=True)
+
+
+def pytest_load_initial_conftests():
+    install_import_hook(modules_with_arrays(), f"{__name__}.shapes_checked")
+
+
+def modules_with_arrays() -> list[str]:
+    """The names of the modules of `shared/` that import jaxtyping."""
+    modules = (path for path in sorted(SHARED.rglob("*.py")) if "jaxtyping" in path.read_text(encoding="utf-8"))
+    return [".".join(path.relative_to(SHARED.parent).with_suffix("").parts) for path in modules]
 
 
 def shapes_checked(function: Callable) -> Callable:
