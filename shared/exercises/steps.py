@@ -21,7 +21,7 @@ what the other changes.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
@@ -101,12 +101,10 @@ class Steps:
         """The result of the last step for these arguments when the slips are made. Raises what the steps raise."""
         return _Evaluation(self, arguments, tuple(slips)).value(next(reversed(self.steps)))
 
-    def combinations(self, most: int = 2) -> list[tuple[Slip, ...]]:
+    def combinations(self, most: int = 2) -> Iterator[tuple[Slip, ...]]:
         """Every slip alone, then every pair that can be made together, up to `most` at once."""
-        found = []
         for size in range(1, most + 1):
-            found += [slips for slips in combinations(self.slips, size) if self._combine(slips)]
-        return found
+            yield from filter(self._combine, combinations(self.slips, size))
 
     def _combine(self, slips: tuple[Slip, ...]) -> bool:
         """True when no two of the slips stand in one place, and no step would have to wait for itself."""

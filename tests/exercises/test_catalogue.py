@@ -11,6 +11,7 @@ from shared.exercises.calling import call
 from shared.exercises.comparing import compare, near
 from shared.exercises.exercise import Exercise
 from shared.exercises.judging import judge
+from shared.exercises.steps import Steps
 from tests.conftest import few_of
 from tests.exercises.mutants import accepted, mutants_of
 from tests.exercises.pairs import pairs_not_told, pairs_of, pairs_that_pass
@@ -31,14 +32,15 @@ QUICK = (
 
 @pytest.fixture(autouse=True, scope="module")
 def worked_out_once():
-    """Keep what hundreds of tests ask for again: the cases of an exercise, the right answers, the values of its slips.
+    """Keep what hundreds of tests ask for again: the cases of an exercise, its slips and pairs, and the values they give.
 
     A test that changed a case would fail others. What a function under test gives is never kept.
     """
     known = {id(exercise) for exercise in EXERCISES.values()}
     drawn = {}
+    combined = {}
     outcomes = {}
-    draw, work_out = Exercise.cases, comparing.reference_outcome
+    draw, combine, work_out = Exercise.cases, Steps.combinations, comparing.reference_outcome
 
     def cases(exercise: Exercise, seed: int = 0) -> list:
         if id(exercise) not in known:
@@ -47,6 +49,11 @@ def worked_out_once():
             drawn[id(exercise), seed] = draw(exercise, seed)
             outcomes.update({(id(exercise), id(case)): {} for case in drawn[id(exercise), seed]})
         return list(drawn[id(exercise), seed])
+
+    def combinations(steps: Steps) -> list:
+        if id(steps) not in combined:
+            combined[id(steps)] = steps, list(combine(steps))  # kept with the steps: no others get their id
+        return combined[id(steps)][1]
 
     def reference_outcome(exercise: Exercise, case: dict, slips: tuple = (), with_gradient: bool = True):
         kept = outcomes.get((id(exercise), id(case)))
@@ -59,6 +66,7 @@ def worked_out_once():
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Exercise, "cases", cases)
+        patched.setattr(Steps, "combinations", combinations)
         for module in (comparing, recognition):
             patched.setattr(module, "reference_outcome", reference_outcome)
         yield

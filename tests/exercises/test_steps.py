@@ -55,7 +55,7 @@ def test_two_slips_that_stand_in_one_place_are_never_made_together(steps):
     alone = [("one_less",), ("two_more",), ("negative",), ("ignored",)]
     assert names[:4] == alone and ("one_less", "two_more") not in names and len(names) == 4 + 5
     assert [slips[0].name for slips in steps.combinations(1)] == [name for (name,) in alone]
-    assert len(steps.combinations(3)) == 4 + 5 + 2
+    assert len(list(steps.combinations(3))) == 4 + 5 + 2
 
 
 def test_each_step_is_worked_out_once():
