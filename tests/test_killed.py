@@ -1,63 +1,79 @@
-"""A run that is killed with SIGKILL at any moment and started again ends where an uninterrupted one does, bit for bit."""
+"""A run that is killed with SIGKILL at any moment and started again ends where an uninterrupted one does, bit for bit.
 
-import json
-import os
+Its processes are forked, so that nothing is imported again.
+"""
+
+import hashlib
+import multiprocessing
 import random
-import signal
-import subprocess
-import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
+import torch
 
-ROOT = Path(__file__).parents[1]
-STEPS = 12
-RUN = """
-import hashlib, json, sys, torch
+from tests.algorithms import start, without_seconds
 from tests.fakes import letter_tokenizer
-from tests.algorithms import start
 
-torch.set_num_threads(1)
-name, path, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
-model, run = start(name)
-history = run(
-    letter_tokenizer(), settings={"steps": steps, "checkpoint_every": 1}, checkpoint_path=path,
-    on_step=lambda record: print("step", record["step"], flush=True),
-)
-digest = hashlib.sha256()
-for parameter in model.parameters():
-    digest.update(parameter.detach().numpy().tobytes())
-records = [{k: v for k, v in record.items() if k != "step_time"} for record in history]
-print(json.dumps({"digest": digest.hexdigest(), "history": records}), flush=True)
-"""
+STEPS = 12
+PATIENCE = 120  # seconds, for a machine that is busy
 
 
-def begin(name: str, path: Path) -> subprocess.Popen:
-    command = [sys.executable, "-c", RUN, name, str(path), str(STEPS)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+def train(name: str, path: Path, said: Connection) -> None:
+    """Train by one of the algorithms. Says each step, and in the end what there is to compare."""
+    torch.set_num_threads(1)
+    model, run = start(name)
+    history = run(
+        letter_tokenizer(),
+        settings={"steps": STEPS, "checkpoint_every": 1},
+        checkpoint_path=path,
+        on_step=lambda record: said.send(record["step"]),
+    )
+    digest = hashlib.sha256()
+    for parameter in model.parameters():
+        digest.update(parameter.detach().numpy().tobytes())
+    said.send((digest.hexdigest(), without_seconds(history)))
 
 
-def finished(process: subprocess.Popen) -> dict:
-    out, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    return json.loads(out.splitlines()[-1])
+def begin(name: str, path: Path) -> tuple[multiprocessing.Process, Connection]:
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=train, args=(name, path, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def steps_said(said: Connection):
+    """The steps as they are said, and in the end what there is to compare."""
+    while True:
+        assert said.poll(PATIENCE), "it hangs"
+        try:
+            yield said.recv()
+        except EOFError:
+            return
+
+
+def finished(process: multiprocessing.Process, said: Connection) -> tuple:
+    *_, last = steps_said(said)
+    process.join(PATIENCE)
+    assert process.exitcode == 0
+    return last
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "distillation", "supervised"])
 def test_a_killed_run_ends_where_an_uninterrupted_one_does(name, tmp_path):
     """Catches what is not in the checkpoint, a half-written file, and a lock that outlives its process."""
-    whole = finished(begin(name, tmp_path / "whole.pt"))
+    whole = finished(*begin(name, tmp_path / "whole.pt"))
     path = tmp_path / "killed.pt"
     chance = random.Random(name)
     for _ in range(4):
-        process = begin(name, path)
-        for line in process.stdout:  # within a step, or while it is being saved
-            if line.startswith("step") and chance.random() < 0.5:
+        process, said = begin(name, path)
+        for _ in steps_said(said):  # within a step, or while it is being saved
+            if chance.random() < 0.5:
                 break
         time.sleep(chance.random() * 0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert finished(begin(name, path)) == whole
+        process.kill()
+        process.join(PATIENCE)
+    assert finished(*begin(name, path)) == whole
