@@ -29,11 +29,11 @@ LAB_SETTINGS = environment.ROOT / "checker" / "setup" / "lab"  # lines of code a
 # A file's tests run in one process: they share models, tokenizers and what was measured. The files keep the order that
 # tests/conftest.py gives them.
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not slow"]
-# Without pyproject.toml's options, so without the check of shapes, which takes a quarter of the time: `make test-all` and
+# Without pyproject.toml's options, so without the check of shapes, which takes an eighth of the time: `make test-all` and
 # a single `pytest FILE` have it.
-SHAPES_UNCHECKED = ["-o", "addopts=-q", "-p", "no:jaxtyping"]
-# Plugins that come with other packages and that no test needs: to import them takes longer than pytest's own start.
-UNUSED = ["-p", "no:anyio", "-p", "no:platformdirs"]
+SHAPES_UNCHECKED = ["-o", "addopts=-q"]
+# Plugins that no test needs: three come with other packages, pytest's own puts handlers on the log before each test.
+UNUSED = [option for name in ("anyio", "jaxtyping", "logging", "platformdirs") for option in ("-p", f"no:{name}")]
 # As in the Makefile: threads that wait without rest make each other many times slower when a core is busy.
 THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
 

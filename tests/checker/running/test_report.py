@@ -171,6 +171,7 @@ def test_what_is_not_a_notebook_is_said(tmp_path):
     assert "not valid JSON" in done.output
 
 
+@pytest.mark.slow
 def test_folders_and_zips_are_run_each_notebook_under_its_own_name(notebook, tmp_path):
     """Catches two notebooks of one name of which the second overwrites the first, and a copy called `0.ipynb`."""
     path = notebook()

@@ -318,12 +318,7 @@ def test_what_follows_test_goes_to_pytest(course):
         "not slow",
         "-o",
         "addopts=-q",
-        "-p",
-        "no:jaxtyping",
-        "-p",
-        "no:anyio",
-        "-p",
-        "no:platformdirs",
+        *("-p", "no:anyio", "-p", "no:jaxtyping", "-p", "no:logging", "-p", "no:platformdirs"),
     ]
     assert course == [usual, [*usual, "tests/test_kl.py", "-k", "sign"]]
 

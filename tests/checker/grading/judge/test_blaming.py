@@ -26,6 +26,7 @@ from tests.checker.grading.judge.test_hidden_cases import judged as judged
 from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
 from tests.checker.grading.judge.test_hidden_cases import sheet as sheet
 from tests.checker.grading.judge.test_hidden_cases import without_torch as without_torch
+from tests.conftest import few_of
 
 # Writes to every descriptor of every process that can be opened, and to all of its own.
 TELL = """
@@ -90,7 +91,23 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=str)
+# One of each kind: a record that lies, a stream that does not end, a process that is killed, stopped or short of something.
+FEW = (
+    "says that memory was full",
+    "answers for another",
+    "a line without end",
+    "lists in lists",
+    "closes what is open",
+    "kills its parent",
+    "kills all",
+    "stops its parent",
+    "takes its parent's memory",
+    "writes when it has ended",
+    "too many processes",
+)
+
+
+@pytest.mark.parametrize("attack", few_of(ATTACKS, FEW), ids=str)
 def test_a_function_that_blames_the_machine_earns_nothing_and_costs_no_other(attack, judged, monkeypatch):
     """Catches "not graded, a fault of the machine" that a student can order, at every run; and a neighbour's loss."""
     monkeypatch.setattr(boxed_functions, "SECONDS", 2.0)
