@@ -21,8 +21,9 @@ import pytest
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 DRIVER = shutil.which("chromedriver")
-# The marks of tests that drive a page.
+# The marks of tests that drive a page. They are slow: a browser takes the processors while other tests wait.
 NEEDED = [
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
     pytest.mark.skipif(DRIVER is None, reason="no chromedriver is installed"),
 ]

@@ -9,7 +9,7 @@ from tests.checker.browser import NEEDED, browser
 from tests.checker.looking import AXE, LOOKS, assert_fits, assert_nobody_is_left_out
 from tests.run.test_rollouts_page import HOSTILE, a_run, group
 
-pytestmark = [pytest.mark.slow, *NEEDED]
+pytestmark = NEEDED
 
 OPENS_IN = 2000  # milliseconds, with 10,000 completions
 

@@ -96,6 +96,7 @@ def test_a_page_carries_the_font_where_it_has_formulas():
     assert (HERE / MATH_FONT).read_bytes()[:4] == b"wOF2"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="no Chromium is installed")
 def test_sums_are_large_and_brackets_stretch(page, tmp_path):
     """Catches a font without its table for mathematics, and a policy that keeps it out."""
