@@ -46,8 +46,8 @@ endif
 # What students get ends here (checker/editions/release.py).
 .PHONY: test test-all test-slow lint constraints mutants site notebooks students model bench
 
-test: $(VENV)/installed-test  ## run the tests
-	@$(RUN) -m checker test
+test: $(VENV)/installed-test  ## run the tests: make test, or make test SHAPES=1 to check shapes at every call
+	@$(RUN) -m checker test $(if $(SHAPES),-p tests.shapes)
 
 test-all: $(VENV)/installed-test  ## run the slow tests as well: matrices, every notebook on a second device
 	@$(RUN) -m pytest -n auto -m "not exhaustive" tests

@@ -68,7 +68,7 @@ def pytest_collection():
 def shapes_unchecked(monkeypatch):
     """For a test that calls many times what others call, as a training to its end or a whole matrix does.
 
-    Checks of shapes take a third of a test's time, and those others have found what is to be found.
+    Checks of shapes take time, and those others have found what is to be found.
     """
     monkeypatch.setattr("jaxtyping.config.jaxtyping_disable", True)
 

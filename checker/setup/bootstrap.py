@@ -29,8 +29,8 @@ LAB_SETTINGS = environment.ROOT / "checker" / "setup" / "lab"  # lines of code a
 # A file's tests run in one process: they share models, tokenizers and what was measured. The files keep the order that
 # tests/conftest.py gives them.
 NOT_SLOW = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not slow"]
-# Without pyproject.toml's options, so without the check of shapes, which takes an eighth of the time: `make test-all` and
-# a single `pytest FILE` have it.
+# Without pyproject.toml's options, so without the check of shapes, which takes an eighth of the time: `make test-all`,
+# `make test SHAPES=1` and a single `pytest FILE` have it.
 SHAPES_UNCHECKED = ["-o", "addopts=-q"]
 # Plugins that no test needs: three come with other packages, pytest's own puts handlers on the log before each test.
 UNUSED = [option for name in ("anyio", "jaxtyping", "logging", "platformdirs") for option in ("-p", f"no:{name}")]
