@@ -466,6 +466,7 @@ def test_without_names_pages_stand_in_an_order_that_tells_none(sheet, this_class
 def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, folder, submissions, tmp_path):
     """Catches an earlier run's pages, with names, among those that are handed to somebody who should not see any."""
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
+    question = folder.write("questions/of-ann.html", "Ann's answer")
     run(
         Class([sheet], this_class.settings, this_class.roster, anonymous=True),
         folder,
@@ -475,6 +476,7 @@ def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, fold
     )
     assert len([*folder.path.glob("pages/*/*.html")]) == 1
     assert not [page for page in folder.path.glob("feedback/*.html") if page.stem in ("ann", "bob", "cy")]
+    assert not question.exists()
 
 
 def test_what_cannot_be_graded_is_listed(this_class, folder, submissions, tmp_path):
