@@ -170,7 +170,7 @@ def trainer_of(task, tiny, tmp_path, **settings):
 def test_the_trainer_is_given_what_the_plan_says(asked, adapters, four_bits, tmp_path, monkeypatch):
     """Catches a revision, 4-bit weights or adapters that are asked for and not handed over, and rewards of one name."""
     monkeypatch.setattr(hand_over, "GRPOTrainer", lambda **given: given)
-    recipe = replace(RECIPES["dots"], train_rows=8, eval_rows=2)
+    recipe = replace(RECIPES["countdown"], train_rows=8, eval_rows=2, constrained=False)
     plan = Plan(recipe, "grpo", {}, model="someone/tiny@v1", logs=("csv:run.csv",), **asked)
     config = plan.config(max_new_tokens=3)
     args = hand_over.arguments(plan, config, str(tmp_path))

@@ -88,11 +88,11 @@ def test_the_assignments_name_is_enough(fill):
     assert fill(two, columns=["Dots"])[0] == fill(two, columns=["Dots (4711)"])[0], "whatever else begins with it"
 
 
-def test_quotes_in_a_name_are_a_part_of_it(fill):
-    """Catches a student whose nickname the platform writes in quotes, and who gets no points."""
+def test_quotes_in_a_name_and_in_a_heading_are_a_part_of_it(fill):
+    """Catches a student, or an assignment, with a nickname in quotes, which the platform writes twice: without points."""
     roster = Roster((Student("bs3", ('Stone, Robert "Bob"',)),))
-    asked = 'Student,ID,Section,Dots (1)\n"Stone, Robert ""Bob""",7,L,\n'
-    assert fill(asked, roster=roster)[0] == asked.replace("L,\n", "L,4\n")
+    asked = 'Student,ID,Section,"Dots ""B"" (1)"\n"Stone, Robert ""Bob""",7,L,\n'
+    assert fill(asked, columns=['Dots "B" (1)'], roster=roster)[0] == asked.replace("L,\n", "L,4\n")
 
 
 def test_excused_students_and_other_peoples_assignments_stay(fill):
