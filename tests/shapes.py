@@ -1,9 +1,9 @@
 """The annotations in `shared/` that every test checks: shapes and dtypes.
 
 A plugin of pytest, named in pyproject.toml: as modules of `shared/` are imported, jaxtyping puts `shapes_checked` on every
-function and dataclass of those that annotate arrays; the others would only be slower. Annotations without an array are
-left alone: tests pass wrong texts and numbers on purpose, to read the sentence that refuses them, and small fakes for
-models. A test that passes wrong shapes on purpose says so with the fixture `wrong_shapes`.
+function and dataclass. The judge of exercises is left out: it annotates no array, and its many small calls would be slower.
+Annotations without an array are left alone: tests pass wrong texts and numbers on purpose, to read the sentence that
+refuses them, and small fakes for models. A test that passes wrong shapes on purpose says so with the fixture `wrong_shapes`.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,18 @@ CONFIGURATION = BeartypeConf(is_pep484_tower=True)
 
 
 def pytest_load_initial_conftests():
-    install_import_hook(modules_with_arrays(), f"{__name__}.shapes_checked")
+    install_import_hook(modules_checked(), f"{__name__}.shapes_checked")
 
 
-def modules_with_arrays() -> list[str]:
-    """The names of the modules of `shared/` that import jaxtyping."""
-    modules = (path for path in sorted(SHARED.rglob("*.py")) if "jaxtyping" in path.read_text(encoding="utf-8"))
-    return [".".join(path.relative_to(SHARED.parent).with_suffix("").parts) for path in modules]
+def modules_checked() -> list[str]:
+    """The names of the modules that are looked at."""
+    return [name for name in modules_of_shared() if not name.startswith("shared.exercises.")]
+
+
+def modules_of_shared() -> list[str]:
+    """The names of all modules of `shared/`."""
+    paths = sorted(SHARED.rglob("*.py"))
+    return [".".join(path.relative_to(SHARED.parent).with_suffix("").parts) for path in paths]
 
 
 def shapes_checked(function: Callable) -> Callable:
