@@ -7,7 +7,6 @@ import pytest
 from checker.pages.formulas import formulas, mathml, unbroken
 from checker.pages.parts import Parts
 from checker.pages.templates import HERE, MATH_FONT, with_math_font
-from tests.checker.browser import CHROMIUM, DRIVER, browser
 
 SPACE = '<mspace width="0.167em" />'
 
@@ -94,27 +93,3 @@ def test_a_page_carries_the_font_where_it_has_formulas():
     assert len(inside) - len(page) < 60_000
     assert f"url(../{MATH_FONT})" in with_math_font(with_formula, f"../{MATH_FONT}")
     assert (HERE / MATH_FONT).read_bytes()[:4] == b"wOF2"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="no Chromium is installed")
-def test_sums_are_large_and_brackets_stretch(page, tmp_path):
-    """Catches a font without its table for mathematics, and a policy that keeps it out."""
-    text = page(
-        {"cell_type": "markdown", "id": "f", "metadata": {}, "source": r"$$\left(\sum_i \frac{a}{b}\right) x$$"}
-    )
-    file = tmp_path / "page.html"
-    file.write_text(text, encoding="utf-8")
-    heights = """
-    return document.fonts.ready.then(() => {
-      const height = (one) => one.getBoundingClientRect().height;
-      const [open, sum] = [...document.querySelectorAll("math mo")];
-      return [height(open), height(sum), height(document.querySelector("math mi")), document.fonts.size,
-              [...document.fonts].every((font) => font.status === "loaded")];
-    });
-    """
-    with browser(tmp_path / "profile") as running:
-        running.show(file.as_uri())
-        bracket, sign, letter, fonts, loaded = running.run(heights)
-    assert fonts == 1 and loaded
-    assert sign > 1.5 * letter and bracket > 1.8 * letter
