@@ -1,4 +1,4 @@
-"""A function in several processes that know each other, for tests: forked, so that nothing is imported again."""
+"""Processes for tests, forked so that nothing is imported again: several that know each other, and one with a pipe."""
 
 import multiprocessing
 import os
@@ -7,6 +7,8 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 import torch
 from accelerate import PartialState
@@ -21,15 +23,8 @@ def in_processes(count: int, function: Callable[[Processes], object]) -> list:
 
     Raises AssertionError with the traceback of a process that failed.
     """
-    context = multiprocessing.get_context("fork")
     port = _free_port()
-    children = []
-    for rank in range(count):
-        ours, theirs = context.Pipe()
-        child = context.Process(target=_child, args=(function, rank, count, port, theirs), daemon=True)
-        child.start()
-        theirs.close()
-        children.append((child, ours))
+    children = [forked(_child, function, rank, count, port) for rank in range(count)]
     try:
         answers = [pickle.loads(ours.recv_bytes()) if ours.poll(PATIENCE) else "it did not end" for _, ours in children]
     finally:
@@ -41,7 +36,17 @@ def in_processes(count: int, function: Callable[[Processes], object]) -> list:
     return [answer[0] for answer in answers]
 
 
-def _child(function: Callable[[Processes], object], rank: int, count: int, port: int, pipe) -> None:
+def forked(target: Callable, *arguments: object) -> tuple[BaseProcess, Connection]:
+    """A process that is begun, and our end of a pipe. `target` gets the other end as its last argument."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=target, args=(*arguments, theirs), daemon=True)
+    child.start()
+    theirs.close()
+    return child, ours
+
+
+def _child(function: Callable[[Processes], object], rank: int, count: int, port: int, pipe: Connection) -> None:
     address = {"RANK": rank, "WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ |= {name: str(value) for name, value in address.items()} | {"COURSE_DEVICE": "cpu"}
     os.environ |= {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(count)}

@@ -1,13 +1,10 @@
-"""A run that is killed with SIGKILL at any moment and started again ends where an uninterrupted one does, bit for bit.
-
-Its processes are forked, so that nothing is imported again.
-"""
+"""A run that is killed with SIGKILL at any moment and started again ends where an uninterrupted one does, bit for bit."""
 
 import hashlib
-import multiprocessing
 import random
 import time
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,9 @@ import torch
 
 from tests.algorithms import start, without_seconds
 from tests.fakes import letter_tokenizer
+from tests.several import PATIENCE, forked
 
 STEPS = 12
-PATIENCE = 120  # seconds, for a machine that is busy
 
 
 def train(name: str, path: Path, said: Connection) -> None:
@@ -36,14 +33,6 @@ def train(name: str, path: Path, said: Connection) -> None:
     said.send((digest.hexdigest(), without_seconds(history)))
 
 
-def begin(name: str, path: Path) -> tuple[multiprocessing.Process, Connection]:
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=train, args=(name, path, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    return process, ours
-
-
 def steps_said(said: Connection):
     """The steps as they are said, and in the end what there is to compare."""
     while True:
@@ -54,7 +43,7 @@ def steps_said(said: Connection):
             return
 
 
-def finished(process: multiprocessing.Process, said: Connection) -> tuple:
+def finished(process: BaseProcess, said: Connection) -> tuple:
     *_, last = steps_said(said)
     process.join(PATIENCE)
     assert process.exitcode == 0
@@ -65,15 +54,15 @@ def finished(process: multiprocessing.Process, said: Connection) -> tuple:
 @pytest.mark.parametrize("name", ["GRPO", "RLOO", "PPO", "distillation", "supervised"])
 def test_a_killed_run_ends_where_an_uninterrupted_one_does(name, tmp_path):
     """Catches what is not in the checkpoint, a half-written file, and a lock that outlives its process."""
-    whole = finished(*begin(name, tmp_path / "whole.pt"))
+    whole = finished(*forked(train, name, tmp_path / "whole.pt"))
     path = tmp_path / "killed.pt"
     chance = random.Random(name)
     for _ in range(4):
-        process, said = begin(name, path)
+        process, said = forked(train, name, path)
         for _ in steps_said(said):  # within a step, or while it is being saved
             if chance.random() < 0.5:
                 break
         time.sleep(chance.random() * 0.02)
         process.kill()
         process.join(PATIENCE)
-    assert finished(*begin(name, path)) == whole
+    assert finished(*forked(train, name, path)) == whole
