@@ -62,8 +62,10 @@ def by_trl(model, teacher, tokenizer, rows, experience, alpha, teacher_temperatu
 @pytest.mark.parametrize("sampled_by", ["student", "teacher"])
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_loss_and_gradient_are_those_of_trl(alpha, sampled_by, tokenizer):
-    """Catches directions the wrong way round, a teacher that reads the student's prompt or stands one token off, a mean
-    over the padding, a gradient of the teacher's, and contexts that are shared below one of the prompts alone."""
+    """Catches directions the wrong way round, and a teacher that reads the student's prompt or stands one token off.
+
+    Catches a mean over the padding, too, a gradient of the teacher's, and contexts shared below one of the prompts alone.
+    """
     model = tiny_llama().eval()
     config = replace(CONFIG, distillation_alpha=alpha, sampled_by=sampled_by, teacher_temperature=0.7)
     ours = distillation(model, tokenizer, config)

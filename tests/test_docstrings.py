@@ -9,7 +9,7 @@ import pytest
 
 PROJECT = Path(__file__).parents[1]
 RELATIVE = re.compile(r"(What|Which|Where|Whose|Who|How|Whether|When|Why)\b")
-QUOTED = re.compile(rf"""["']\s*{RELATIVE.pattern}""")
+QUOTED = re.compile(rf"""["'][\s\\]*{RELATIVE.pattern}""")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -1,7 +1,7 @@
 """A real browser for tests: Chromium, driven through chromedriver with the standard library alone.
 
-One browser shows many pages, at any width, light or dark, and says of each what it printed to the console, what it
-asked the network for and what a script of the test's own finds in it.
+One browser shows many pages, at any width, light or dark. Of each it says what was printed to the console and what the
+network was asked for. A script of the test's own can look for more.
 """
 
 import json
