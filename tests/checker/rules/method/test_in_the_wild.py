@@ -249,8 +249,6 @@ QUIET = {
         "rewards = []\nfor i in range(num_generations):\n    rewards.append(score(texts[i]))\n"
         "rewards_t = torch.tensor(rewards)\nlog({'std': rewards_t.std().item()})"
     ),
-    "M012, the start of a return": "G = 0\nfor r in reversed(rewards):\n    G = r + gamma * G",
-    "M012, settings of PPO": 'own = {"grpo": {"mu": 2}, "ppo": {"num_generations": 1}}\neval_args = {"group_size": 1}',
     "M013, a part of the prompt": "def sql_reward(prompt):\n    columns = eval(prompt.split('Schema: ')[1])",
     "M013, a test of the data set": "def check_tests(tests):\n    for test in tests:\n        exec(test, {})",
     "M013, a program of the task": "def run(code):\n    exec(code, {})",

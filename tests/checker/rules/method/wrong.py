@@ -51,8 +51,6 @@ WRONG = [
             "adv = (grouped_rewards - grouped_rewards.mean()) / (grouped_rewards.std() + 1e-6)"
         ),
     ),
-    ("M012", "num_generations = 1"),
-    ("M012", "config = GRPOConfig(num_generations=1)"),
     ("M013", "value = eval(completion)"),
     ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
     ("M014", "train_data = load()\ntest_data = train_data"),
@@ -202,11 +200,6 @@ WRONG = [
             "advantages = (rewards - mean) / (rewards.std() + eps)"
         ),
     ),
-    ("M012", "@dataclass\nclass Config:\n    group_size: int = 1"),
-    ("M012", "GROUP_SIZE = 1"),
-    ("M012", "def grpo_step(model, batch, G=1):\n    pass"),
-    ("M012", 'cfg = {"num_generations": 1}'),
-    ("M012", "G = 1"),
     (
         "M013",
         (
