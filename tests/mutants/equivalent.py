@@ -329,10 +329,6 @@ EQUIVALENT = {
     "checker/rules/method/gradients.py": {
         r"^: QUIET = .*NO_GRAD": ANY_CASE,
     },
-    "checker/rules/method/modes.py": {
-        r"^dropout_in_one_pass: sampled_in = None": 'Compared with "eval" alone.',
-        r"^_mode: .*\"value\", None\) is False": "What is no constant is not False.",
-    },
     "checker/rules/method/objective.py": {
         r"^: (CRITIC = .*VALUE\||BARE_BASE = .*BASE\|)": ANY_CASE,
         r"^_is_forward: .*else \"XXXX\"$": NOT_FOUND,

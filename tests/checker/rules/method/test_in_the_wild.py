@@ -148,14 +148,6 @@ FOUND = {
         "M014",
         "train_rows = load()\ntrain_rows = train_rows.map(f)\neval_rows = train_rows.select(range(3))",
     ),
-    "M016, two methods": (
-        "M016",
-        "class Trainer:\n    def rollout(self, x):\n"
-        "        self.model.eval()\n        return self.model.generate(**x)\n"
-        "    def score(self, ids):\n        return self.model(ids).logits.log_softmax(-1)\n"
-        "    def step(self, x):\n        ids = self.rollout(x)\n        self.model.train()\n"
-        "        return self.score(ids)",
-    ),
     "M014, one data set under two names": (
         "M014",
         "rows = load()\neval_rows = rows.select(range(100))\n"
@@ -265,14 +257,6 @@ QUIET = {
         LOGPS
         + "def train(model, x):\n    loss = -logps(model, given).mean()\n"
         + "    out = model.generate(**x, temperature=0.8)[0]\n    print(tokenizer.decode(out.tolist()))"
-    ),
-    "M016, a model without dropout": (
-        'model = load("Qwen/Qwen2.5-0.5B")\nmodel.eval(); out = model.generate(**x)\n'
-        "model.train(); lp = model(out).logits.log_softmax(-1)"
-    ),
-    "M016, a distillation": (
-        "teacher_logps = score(teacher, ids)\nmodel.eval(); out = model.generate(**x)\n"
-        "model.train(); lp = model(out).logits.log_softmax(-1)"
     ),
     "M017, a surrogate with the KL in its name": (
         "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"

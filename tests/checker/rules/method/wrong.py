@@ -55,13 +55,6 @@ WRONG = [
     ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
     ("M014", "train_data = load()\ntest_data = train_data"),
     ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
-    (
-        "M016",
-        (
-            "def step(model):\n    model.eval()\n    out = model.generate(**x)\n    model.train()\n"
-            "    return model(out).logits.log_softmax(-1)"
-        ),
-    ),
     ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
     ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
     (
@@ -246,14 +239,6 @@ WRONG = [
             "def sample(model, ids):\n    p = torch.softmax(model(ids).logits[:, -1] / 0.7, -1)\n"
             "    return torch.multinomial(p, 1)\ndef logps(model, ids):\n"
             "    return F.log_softmax(model(ids).logits, -1)\nlp = logps(model, sample(model, x))"
-        ),
-    ),
-    (
-        "M016",
-        (
-            "def rollout():\n    model.eval()\n    return model.generate(**x)\n"
-            "def get_logps(ids):\n    return model(ids).logits.log_softmax(-1)\n"
-            "for step in range(3):\n    ids = rollout()\n    model.train()\n    lp = get_logps(ids)"
         ),
     ),
     ("M017", "loss = -rewards.mean()\nloss.backward()"),
