@@ -337,9 +337,6 @@ EQUIVALENT = {
         r"^: r\"completion.*COMPLETION\|": ANY_CASE,
         r"^_place_of_use: .*parent\.arg or \"XXXX\"": NOT_FOUND,
     },
-    "checker/rules/method/sampling.py": {
-        r"^_collects_the_same: .*STEP\|EPOCH": ANY_CASE,
-    },
     "checker/rules/method/splits.py": {
         r"^: EVAL = .*EVAL\(": ANY_CASE,
         r"^_is_size: .*\"attr\", \"XXXX\"\)$": NOT_FOUND,

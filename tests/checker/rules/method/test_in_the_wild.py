@@ -154,16 +154,6 @@ FOUND = {
         "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
     ),
     "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
-    "M020, a number of responses": (
-        "M020",
-        "for prompt in texts:\n    for _ in range(num_responses):\n        x = tokenizer(prompt)\n"
-        "        out = model.generate(**x)",
-    ),
-    "M020, whatever the number is called": (
-        "M020",
-        "def sample(ids, n=5):\n    outs = []\n    for _ in range(n):\n        outs.append(model.generate(ids))\n"
-        "    return outs",
-    ),
     "M021, by the notebook's own class": (
         "M021",
         "class T:\n    def step(self, ids):\n        ref = self.ref_model(ids).logits\n        loss.backward()",
@@ -272,10 +262,6 @@ QUIET = {
         "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"
         "policy_loss.backward()\nvalue_loss.backward()"
     ),
-    "M019, an agent's actions": (
-        "def play(policy, env):\n    while not done:\n        action = policy_model(state).multinomial(1).item()\n"
-        "        state, reward, done, _ = env.step(action)"
-    ),
     "M017, a surrogate under another name": (
         "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
     ),
@@ -288,15 +274,6 @@ QUIET = {
     ),
     "M014, two halves": (
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
-    ),
-    "M020, other inputs each time": (
-        "for _ in range(n):\n    ids = model.generate(ids)\n    messages.append(tokenizer.decode(ids[0]))"
-    ),
-    "M020, a measured time": (
-        "for _ in range(runs):\n    torch.cuda.synchronize()\n    model.generate(**x)\n    times.append(now())"
-    ),
-    "M020, a step of training each time": (
-        "for _ in range(n):\n    ids = model.generate(**x)\n    losses.append(score(ids))\n    losses[-1].backward()"
     ),
     "M021, frozen": (
         "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"

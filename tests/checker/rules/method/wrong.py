@@ -58,16 +58,6 @@ WRONG = [
     ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
     ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
     (
-        "M019",
-        (
-            "def rollout(model, ids):\n    for _ in range(8):\n"
-            "        p = model(ids).logits[:, -1].softmax(-1)\n"
-            "        ids = torch.cat([ids, torch.multinomial(p, 1)], 1)\n    return ids"
-        ),
-    ),
-    ("M020", "for _ in range(num_generations):\n    outs.append(model.generate(**x))"),
-    ("M020", "outs = [model.generate(**x) for _ in range(G)]"),
-    (
         "M001",
         (
             "tok.pad_token_id = tok.eos_token_id\npad_id = tok.pad_token_id\n"
@@ -262,19 +252,8 @@ WRONG = [
         "M018",
         ("targets = torch.where(mask.bool(), ids, -100)\nlp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"),
     ),
-    (
-        "M019",
-        (
-            "def sample(policy, ids):\n    while ids.shape[1] < 20:\n"
-            "        logits = policy(input_ids=ids).logits[:, -1]\n"
-            "        ids = torch.cat([ids, Categorical(logits=logits).sample()[:, None]], 1)\n"
-            "    return ids\nids = sample(policy, x)"
-        ),
-    ),
     ("M021", "ref_logits = ref_model(ids).logits\nloss.backward()"),
     ("M022", "ref_model = model\nloss.backward()"),
-    ("M020", "for prompt in prompts:\n    for i in range(4):\n        out = model.generate(**enc)"),
-    ("M020", "completions = [generate(model, prompt) for _ in range(cfg.group_size)]"),
     (
         "M023",
         (
