@@ -154,17 +154,6 @@ FOUND = {
         "trainer = Trainer(model, train_dataset=rows.map(f), eval_dataset=eval_rows.map(f))",
     ),
     "M014, one list for both": ("M014", "rows = make(100)\ntask = Task(train_rows=rows, eval_rows=rows)"),
-    "M021, by the notebook's own class": (
-        "M021",
-        "class T:\n    def step(self, ids):\n        ref = self.ref_model(ids).logits\n        loss.backward()",
-    ),
-    "M022, an attribute": ("M022", "self.reference_model = self.policy_model\nloss.backward()"),
-    "M022, told by position": (
-        "M022",
-        "def grpo_loss(ids, policy_model, ref_model):\n    return policy_model(ids) - ref_model(ids)\n"
-        "loss = grpo_loss(ids, policy_model, policy_model)\nloss.backward()",
-    ),
-    "M022, told by keyword": ("M022", "train(model=model, ref_model=model)\nloss.backward()"),
 }
 
 QUIET = {
@@ -275,23 +264,6 @@ QUIET = {
     "M014, two halves": (
         'parts = rows.train_test_split(0.1)\ntrainer = Trainer(train_dataset=parts["train"], eval_dataset=parts["test"])'
     ),
-    "M021, frozen": (
-        "for p in ref_model.parameters():\n    p.requires_grad = False\nref = ref_model(ids).logits\nloss.backward()"
-    ),
-    "M021, a layer that is called so": (
-        "class Pointer(nn.Module):\n    def __init__(self):\n        self.W_ref = nn.Linear(8, 8)\n"
-        "    def forward(self, ref):\n        return self.W_ref(ref)\nloss.backward()"
-    ),
-    "M021, detached": "ref = ref_model(ids).logits.detach()\nloss.backward()",
-    "M021, detached a line below": (
-        "ref_logits, _ = ref_model(ids)\nref_logits = ref_logits.detach()\nloss.backward()"
-    ),
-    "M021, nothing is trained": "ref = ref_model(ids).logits",
-    "M022, another model is trained": (
-        "optimizer = torch.optim.Adam(train_model.parameters())\nref_model = model\nloss.backward()"
-    ),
-    "M022, a copy": "ref_model = copy.deepcopy(model)\nloss.backward()",
-    "M022, a checkpoint of its own": "ref_model = sft_model\nloss.backward()",
 }
 
 
