@@ -12,7 +12,6 @@ from checker.rules.method import (
     objective,
     padding,
     splits,
-    spoken,
     tokens,
 )
 
@@ -24,7 +23,6 @@ RULES = sorted(
         *advantages.RULES,
         *kl.RULES,
         *objective.RULES,
-        *spoken.RULES,
         *data.RULES,
         *splits.RULES,
     ],

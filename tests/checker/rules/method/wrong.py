@@ -252,35 +252,4 @@ WRONG = [
         "M018",
         ("targets = torch.where(mask.bool(), ids, -100)\nlp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"),
     ),
-    (
-        "M023",
-        (
-            "rollout = sample(model, tokenizer, prompts, 8, environment=calculator)\n"
-            "per_token = -advantages[:, None] * logps\n"
-            "loss = (per_token * rollout.completion_mask).sum() / rollout.completion_mask.sum()"
-        ),
-    ),
-    (
-        "M023",
-        (
-            "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
-            "loss, metrics = grpo_loss(logps, rollout.old_logps, advantages, rollout.completion_mask)"
-        ),
-    ),
-    (
-        "M023",
-        (
-            "experience = collect(model, tokenizer, rows, reward, config, environment_factory=Game)\n"
-            "def step_loss(logps, advantages, rollout):\n"
-            "    return masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
-        ),
-    ),
-    (
-        "M023",
-        (
-            "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
-            "mask = rollout.completion_mask\n"
-            "loss = -(advantages[:, None] * logps * mask).sum() / mask.sum()"
-        ),
-    ),
 ]
