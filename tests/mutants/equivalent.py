@@ -330,10 +330,6 @@ EQUIVALENT = {
         r"^: (CRITIC = .*VALUE\||BARE_BASE = .*BASE\|)": ANY_CASE,
         r"^_is_forward: .*else \"XXXX\"$": NOT_FOUND,
     },
-    "checker/rules/method/padding.py": {
-        r"^: r\"completion.*COMPLETION\|": ANY_CASE,
-        r"^_place_of_use: .*parent\.arg or \"XXXX\"": NOT_FOUND,
-    },
     "checker/rules/method/splits.py": {
         r"^: EVAL = .*EVAL\(": ANY_CASE,
         r"^_is_size: .*\"attr\", \"XXXX\"\)$": NOT_FOUND,

@@ -10,7 +10,6 @@ from checker.rules.method import (
     distribution,
     kl,
     objective,
-    padding,
     splits,
     tokens,
 )
@@ -18,7 +17,6 @@ from checker.rules.method import (
 RULES = sorted(
     [
         *tokens.RULES,
-        *padding.RULES,
         *distribution.RULES,
         *advantages.RULES,
         *kl.RULES,

@@ -164,22 +164,6 @@ QUIET = {
     "M013, a function of one's own": (
         "def eval(loader, model):\n    return model(loader)\ntest_loss = eval(text_loader, model)"
     ),
-    "M001, an attention mask by keyword": PAD + "out = model(seqs, attention_mask=(seqs != tokenizer.pad_token_id))",
-    "M001, an attention mask by its use": PAD
-    + "att = (sequences != tokenizer.pad_token_id).long()\nlogits = policy(sequences, attention_mask=att).logits",
-    "M001, an attention mask in a dictionary": PAD + 'x = {"attention_mask": (output_ids != tokenizer.pad_token_id)}',
-    "M001, pad only where there is none": (
-        'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nif tokenizer.pad_token is None:\n'
-        "    tokenizer.pad_token = tokenizer.eos_token\nmask = completion_ids != tokenizer.pad_token_id"
-    ),
-    "M001, the EOS told to generate alone": (
-        "out = model.generate(**x, pad_token_id=tokenizer.eos_token_id)\nmask = out != tokenizer.pad_token_id"
-    ),
-    "M001, the EOS where there is no pad token": (
-        "pad_id = tokenizer.pad_token_id\n"
-        "out = model.generate(**x, pad_token_id=tokenizer.pad_token_id or tokenizer.eos_token_id)\n"
-        "mask = out != tokenizer.pad_token_id"
-    ),
     "M002, a field of what was passed": (
         'tokenizer.padding_side = "left"\nids = model.generate(**x)\n'
         "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"

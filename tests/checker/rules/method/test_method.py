@@ -9,7 +9,7 @@ from checker.reading.notebook import Cell, Notebook
 from checker.rules import Submission, method
 from tests.checker.conftest import code
 from tests.checker.rules.method.right import RIGHT
-from tests.checker.rules.method.wrong import PAD_IS_EOS, WRONG
+from tests.checker.rules.method.wrong import WRONG
 
 
 def found(good, save, source) -> list[str]:
@@ -42,8 +42,8 @@ def test_every_rule_is_shown_both_ways():
 
 
 def test_mistakes_spread_over_cells_are_found(good, save):
-    good["cells"][2]["source"] += "\n" + PAD_IS_EOS
-    assert found(good, save, "mask = completion_ids != tokenizer.pad_token_id") == ["M001"]
+    good["cells"][2]["source"] += "\ntext = tokenizer.decode(model.generate(**x)[0])"
+    assert found(good, save, "completion = text[len(prompt) :]") == ["M003"]
 
 
 def test_a_cell_that_is_not_python_does_not_hide_the_others(good, save):

@@ -4,14 +4,6 @@ PAD_IS_EOS = "tokenizer.pad_token = tokenizer.eos_token\n"
 LEFT = 'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
 
 WRONG = [
-    ("M001", PAD_IS_EOS + "mask = (completion_ids != tokenizer.pad_token_id).float()"),
-    (
-        "M001",
-        (
-            "tokenizer.pad_token_id = tokenizer.eos_token_id\n"
-            "m = output_ids.ne(0) if 0 else output_ids != tokenizer.pad_token_id"
-        ),
-    ),
     (
         "M002",
         LEFT + "lengths = inputs.attention_mask.sum(dim=1)\nfor i in range(4):\n    c = out[i, lengths[i]:]",
@@ -57,28 +49,6 @@ WRONG = [
     ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
     ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
     ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
-    (
-        "M001",
-        (
-            "tok.pad_token_id = tok.eos_token_id\npad_id = tok.pad_token_id\n"
-            "seqs = model.generate(**x)\ncomp = seqs[:, n:]\nmask = (comp != pad_id).long()"
-        ),
-    ),
-    (
-        "M001",
-        (
-            'tokenizer = AutoTokenizer.from_pretrained("gpt2")\n'
-            "if tokenizer.pad_token is None:\n    tokenizer.pad_token = tokenizer.eos_token\n"
-            "mask = torch.ne(generated, tokenizer.pad_token_id)"
-        ),
-    ),
-    (
-        "M001",
-        (
-            "out = policy.generate(**x, pad_token_id=tokenizer.eos_token_id)\nnew = out[:, n:]\n"
-            "m = new.ne(tokenizer.eos_token_id).float()"
-        ),
-    ),
     (
         "M002",
         (
