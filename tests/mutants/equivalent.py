@@ -326,10 +326,6 @@ EQUIVALENT = {
     "checker/rules/method/formulas.py": {
         r"^_divides_by_a_count: .*MASK\|LEN": ANY_CASE,
     },
-    "checker/rules/method/objective.py": {
-        r"^: (CRITIC = .*VALUE\||BARE_BASE = .*BASE\|)": ANY_CASE,
-        r"^_is_forward: .*else \"XXXX\"$": NOT_FOUND,
-    },
     "checker/rules/method/splits.py": {
         r"^: EVAL = .*EVAL\(": ANY_CASE,
         r"^_is_size: .*\"attr\", \"XXXX\"\)$": NOT_FOUND,

@@ -9,7 +9,6 @@ from checker.rules.method import (
     data,
     distribution,
     kl,
-    objective,
     splits,
     tokens,
 )
@@ -20,7 +19,6 @@ RULES = sorted(
         *distribution.RULES,
         *advantages.RULES,
         *kl.RULES,
-        *objective.RULES,
         *data.RULES,
         *splits.RULES,
     ],

@@ -111,11 +111,6 @@ FOUND = {
         + "def rollout(x, sample=True):\n    return model.generate(**x, temperature=0.8 if sample else None)\n"
         + "def step(x):\n    return logps(model, rollout(x))",
     ),
-    "M017, a reward of what was drawn": (
-        "M017",
-        "logits = model(state)\naction = F.one_hot(Categorical(logits=logits).sample())\n"
-        "reward = judge(state, action)\nloss = -reward\nloss.backward()",
-    ),
     "M015, scored by a function of another file": (
         "M015",
         "ids = model.generate(**x, top_p=0.95)\nlog_probs = helpers.score(model, ids, mask)",
@@ -169,10 +164,6 @@ QUIET = {
         "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"
         "def loss(batch):\n    start = batch.query.shape[1]\n    return batch.ids[:, start:]\nloss(batch)"
     ),
-    "M005, a base that is the policy which sampled": (
-        "base_probs = policy.probs(states).detach()\nratio = probs / base_probs\n"
-        "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)"
-    ),
     "M003, a classifier that needs the prompt": (
         "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
     ),
@@ -221,22 +212,9 @@ QUIET = {
         + "def train(model, x):\n    loss = -logps(model, given).mean()\n"
         + "    out = model.generate(**x, temperature=0.8)[0]\n    print(tokenizer.decode(out.tolist()))"
     ),
-    "M017, a surrogate with the KL in its name": (
-        "surrogate_with_kl = torch.min(a, b) + BETA * kl\nloss_pi = -surrogate_with_kl.mean()\nloss_pi.backward()"
-    ),
-    "M017, a reward of the network's own output": (
-        "out = model(state)\nreward = out[0] * 5.0 + out[1] * 20.0\nloss = -torch.log(reward)\nloss.backward()"
-    ),
     "M018, marked in another function": (
         "def tokens(ids):\n    labels = ids.copy()\n    labels[0] = -100\n    return labels\n"
         "def score(logits, ids):\n    labels = ids[:, 1:]\n    return logits.log_softmax(-1).gather(-1, labels)"
-    ),
-    "M017, the critic's own loss": (
-        "policy_loss = surrogate(batch)\nvalue_loss = ((values - advantages) ** 2).mean()\n"
-        "policy_loss.backward()\nvalue_loss.backward()"
-    ),
-    "M017, a surrogate under another name": (
-        "reward_loss, kl = grpo_terms(batch)\nloss = reward_loss + beta * kl\nloss.backward()"
     ),
     "M014, a prompt of the system": (
         "SYSTEM_PROMPT = write()\nSYSTEM_PROMPT_TRAIN = SYSTEM_PROMPT\nSYSTEM_PROMPT_EVAL = SYSTEM_PROMPT"

@@ -22,11 +22,6 @@ WRONG = [
     ("M003", "out = model.generate(**x)\ntexts = tokenizer.batch_decode(out)\nr = compute_rewards(texts)"),
     ("M003", "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\ncompletion = text[len(prompt):]"),
     ("M004", "model.disable_adapter()\nref = logps(model)"),
-    (
-        "M005",
-        "ratio = torch.exp(logps - ref_logps)\ns = torch.min(ratio * A, torch.clamp(ratio, 0.8, 1.2) * A)",
-    ),
-    ("M005", "d = new_logps - ref_log_probs\nratio = d.exp()\ns = ratio.clamp(0.8, 1.2) * A"),
     ("M006", "log_r = ref_logps - logps\nkl = 0.5 * (torch.exp(log_r) - log_r - 1)"),
     ("M006", "kl = (torch.exp(ref - lp) - (ref - lp) - 1) / 2"),
     ("M007", "log_r = logps - ref_logps\nkl = torch.exp(log_r) - log_r - 1"),
@@ -47,7 +42,6 @@ WRONG = [
     ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
     ("M014", "train_data = load()\ntest_data = train_data"),
     ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
-    ("M017", "loss = value_loss + beta * kl.mean()\nloss.backward()"),
     ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
     (
         "M002",
@@ -94,19 +88,6 @@ WRONG = [
         ),
     ),
     ("M004", "ref = model.disable_adapter()\nref_logps = f(ref)"),
-    ("M005", "log_ratio = logps - ref_logps\nratio = log_ratio.exp()\nloss = -(ratio * advantages).mean()"),
-    (
-        "M005",
-        "ratio = new_probs / ref_probs\nsurr = torch.min(ratio * adv, torch.clamp(ratio, 0.8, 1.2) * adv)",
-    ),
-    (
-        "M005",
-        (
-            "r = torch.exp(policy_logps - reference_logps)\n"
-            "clipped = torch.clamp(r, 1 - eps, 1 + eps)\n"
-            "l = torch.min(r * advantages.unsqueeze(1), clipped * advantages.unsqueeze(1))"
-        ),
-    ),
     ("M006", "d = ref_logps - logps\nkl = (d.exp() - 1 - d) / 2.0"),
     ("M006", "kl = torch.exp(d) - d - 1\nloss = pg + beta * 0.5 * kl.mean()\nkl_half = 0.5 * kl"),
     ("M006", "ratio = ref_probs / probs\nkl = (ratio - torch.log(ratio) - 1) / 2"),
@@ -201,12 +182,6 @@ WRONG = [
             "    return F.log_softmax(model(ids).logits, -1)\nlp = logps(model, sample(model, x))"
         ),
     ),
-    ("M017", "loss = -rewards.mean()\nloss.backward()"),
-    (
-        "M017",
-        ("kl = (torch.exp(ref_logps - logps) - (ref_logps - logps) - 1).mean()\nloss = beta * kl\nloss.backward()"),
-    ),
-    ("M017", "loss = -advantages.mean() + beta * kl.mean()\nloss.backward()"),
     (
         "M018",
         ("labels = ids.masked_fill(mask == 0, -100)\nlp = logits.log_softmax(-1).gather(2, labels.unsqueeze(2))"),
