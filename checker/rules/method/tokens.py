@@ -1,63 +1,18 @@
-"""Mistakes with token ids: prompt lengths, decoding, labels."""
+"""The prompt in what a reward is given."""
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from checker.reading.syntax.code import Code
-from checker.reading.syntax.expressions import called, keyword, mentions, names, number, plain_name, subject
+from checker.reading.syntax.expressions import called, mentions, plain_name
 from checker.reading.syntax.flow import Flow
 from checker.rules.base import Question, Remark, Submission, rule
-from checker.rules.method.vocabulary import PAD, cuts_columns, is_generation
+from checker.rules.method.vocabulary import cuts_columns, is_generation
 
 # In an encoder and decoder the completion is a sequence of its own: `generate` does not repeat the prompt.
 APART = re.compile(r"seq2seq|conditionalgeneration|(^|/|-)(flan-?)?t5|bart|pegasus", re.IGNORECASE)
 SCORES_TEXT = r"reward_?(model|net|tok|pipe|head)|(^|_)rm(_|$)|classifi|pipe|sentiment|toxicity"
-
-
-@rule(
-    "M002",
-    "question",
-    why=(
-        "Prompts are padded on the left, so in every row the completion starts at the padded length. Cutting"
-        " a row at its own unpadded length leaves prompt tokens in the completion."
-    ),
-    wrong=(
-        'tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
-        "lengths = inputs.attention_mask.sum(dim=1)\ncompletion = output[i, lengths[i]:]"
-    ),
-    right=(
-        'tokenizer.padding_side = "left"\noutput = model.generate(**inputs)\n'
-        "completion_ids = output[:, inputs.input_ids.shape[1]:]"
-    ),
-)
-def cut_at_the_unpadded_length(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    if not any(node.value == "left" for _, node in code.walk(ast.Constant)):
-        return
-    counted = Flow(code, _counts_real_tokens, lambda node: called(node) in ("max", "arange", "decode"))
-    sampled = Flow(code, is_generation, lambda node: called(node) in ("decode", "batch_decode"))
-    for cell, node in code.walk(ast.Subscript):
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        lowers = [part.lower for part in parts if isinstance(part, ast.Slice) and part.lower is not None]
-        if any(map(counted, lowers)) and sampled(node.value):
-            yield (
-                cell,
-                f"line {node.lineno}: is a left-padded row cut at its prompt's length without the padding?",
-                "Its completion begins at the padded length, `prompt_ids.shape[1]`, as in every row.",
-            )
-
-
-def _counts_real_tokens(node: ast.AST) -> bool:
-    """The sum of an attention mask, or of ids compared with the pad id."""
-    if called(node) not in ("sum", "count_nonzero"):
-        return False
-    summed = subject(node)
-    if summed is None or mentions(summed, r"completion|response"):
-        return False
-    compared = any(isinstance(c, ast.Compare) and mentions(c, PAD) for c in ast.walk(summed))
-    compared |= any(called(c) == "ne" and mentions(c, PAD) for c in ast.walk(summed))
-    return mentions(summed, r"attention_mask|prompt_mask|attn_mask") or compared
 
 
 @rule(
@@ -154,77 +109,4 @@ def _cuts_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called(node) not in HARMLESS
 
 
-@rule(
-    "M018",
-    "question",
-    why=(
-        "-100 is the mark of positions that a loss ignores. As an index of `gather` it raises, or reads from the end."
-    ),
-    wrong="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels[..., None])",
-    right="labels[mask == 0] = -100\nlogps = all_logps.gather(-1, labels.clamp(min=0)[..., None]) * mask",
-)
-def ignore_index_gathered(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    if not _speaks_of_the_mark(code):
-        return
-    marked = set()
-    repaired = set()
-    for _, node in code.walk(ast.Assign):
-        target = node.targets[0]
-        if isinstance(target, ast.Subscript) and plain_name(target.value):
-            value = number(node.value)
-            if value == -100:
-                marked.add(code.variable(target.value))
-            elif value is not None:
-                # `labels[labels == -100] = 0` takes the mark out again.
-                repaired.add(plain_name(target.value))
-
-    def holds_mark(node: ast.AST) -> bool:
-        if isinstance(node, ast.Name) and code.variable(node) in marked and node.id not in repaired:
-            return True
-        return called(node) in ("masked_fill", "masked_fill_", "where", "full_like", "full") and any(
-            number(argument) == -100 for argument in node.args
-        )
-
-    carries = Flow(code, holds_mark, _removes_mark)
-    for cell, call in code.calls("gather", "take_along_dim"):
-        index = keyword(call, "index") or (call.args[-1] if len(call.args) > 1 else None)
-        if index is not None and carries(index) and not names(index) & repaired:
-            yield (
-                cell,
-                f"line {call.lineno}: can -100 be among the labels that are gathered with?",
-                "As an index it raises, or reads from the end: clamp the labels at 0 and mask the result.",
-            )
-
-
-def _speaks_of_the_mark(code: Code) -> bool:
-    """True if -100 is written anywhere; where it is not, nothing can hold it."""
-    minus = (node for _, node in code.walk(ast.UnaryOp) if isinstance(node.op, ast.USub))
-    return any(number(node) == -100 for node in minus)
-
-
-def _removes_mark(node: ast.AST) -> bool:
-    if called(node) in (
-        "clamp",
-        "clamp_min",
-        "clamp_",
-        "clip",
-        "relu",
-        "abs",
-        "cross_entropy",
-        "sum",
-        "mean",
-        "eq",
-        "ne",
-    ):
-        return True
-    if called(node) in ("where", "masked_fill", "masked_fill_"):
-        return not any(number(argument) == -100 for argument in node.args)
-    return isinstance(node, ast.Compare)
-
-
-RULES: list[Callable] = [
-    cut_at_the_unpadded_length,
-    reward_reads_the_prompt,
-    ignore_index_gathered,
-]
+RULES = [reward_reads_the_prompt]

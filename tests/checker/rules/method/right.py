@@ -1,11 +1,8 @@
 """Code that only looks as if it made a mistake of method: no rule may find anything in it."""
 
-from tests.checker.rules.method.wrong import LEFT, PAD_IS_EOS
-
 RIGHT = [
     "mask = completion_ids != tokenizer.pad_token_id  # pad is its own token here",
-    PAD_IS_EOS + "prompt_mask = prompt_ids != tokenizer.pad_token_id",
-    LEFT + "c = out[:, inputs.input_ids.shape[1]:]",
+    'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n' + "c = out[:, inputs.input_ids.shape[1]:]",
     'tokenizer.padding_side = "right"\nlengths = attention_mask.sum(1)\nlast = hidden[0, lengths[0]:]',
     "out = model.generate(**x)\ntext = tokenizer.decode(out[0, n:])\nr = reward_fn(text)",
     "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\nprint(text)",

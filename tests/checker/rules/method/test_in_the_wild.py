@@ -11,11 +11,6 @@ LOGPS = "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)
 PAD = "tokenizer.pad_token = tokenizer.eos_token\n"
 
 FOUND = {
-    "M002, with an upper end": (
-        "M002",
-        'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
-        "lengths = inputs.attention_mask.sum(dim=1)\nc = out[i, lengths[i] : lengths[i] + 8]",
-    ),
     "M003, cut under the name it had": (
         "M003",
         "text = tokenizer.decode(model.generate(**x)[0])\ntext = text[len(prompt) :]\nanswer = extract(text)",
@@ -159,11 +154,6 @@ QUIET = {
     "M013, a function of one's own": (
         "def eval(loader, model):\n    return model(loader)\ntest_loss = eval(text_loader, model)"
     ),
-    "M002, a field of what was passed": (
-        'tokenizer.padding_side = "left"\nids = model.generate(**x)\n'
-        "ends = x.attention_mask.sum(1)\nbatch = Batch(ids, ends)\n"
-        "def loss(batch):\n    start = batch.query.shape[1]\n    return batch.ids[:, start:]\nloss(batch)"
-    ),
     "M003, a classifier that needs the prompt": (
         "ids = model.generate(**x)\ntexts = tokenizer.batch_decode(ids)\nr = get_reward(reward_model, texts)"
     ),
@@ -211,10 +201,6 @@ QUIET = {
         LOGPS
         + "def train(model, x):\n    loss = -logps(model, given).mean()\n"
         + "    out = model.generate(**x, temperature=0.8)[0]\n    print(tokenizer.decode(out.tolist()))"
-    ),
-    "M018, marked in another function": (
-        "def tokens(ids):\n    labels = ids.copy()\n    labels[0] = -100\n    return labels\n"
-        "def score(logits, ids):\n    labels = ids[:, 1:]\n    return logits.log_softmax(-1).gather(-1, labels)"
     ),
     "M014, a prompt of the system": (
         "SYSTEM_PROMPT = write()\nSYSTEM_PROMPT_TRAIN = SYSTEM_PROMPT\nSYSTEM_PROMPT_EVAL = SYSTEM_PROMPT"

@@ -1,17 +1,6 @@
 """Code that makes a mistake of method, each with the code of the rule that is to find it."""
 
-PAD_IS_EOS = "tokenizer.pad_token = tokenizer.eos_token\n"
-LEFT = 'tokenizer.padding_side = "left"\nout = model.generate(**inputs)\n'
-
 WRONG = [
-    (
-        "M002",
-        LEFT + "lengths = inputs.attention_mask.sum(dim=1)\nfor i in range(4):\n    c = out[i, lengths[i]:]",
-    ),
-    (
-        "M002",
-        LEFT + "n = (ids != tokenizer.pad_token_id).sum(1)\ncs = [o[k:] for o, k in zip(out, n)]\nc = out[0][n[0]:]",
-    ),
     (
         "M003",
         (
@@ -42,22 +31,6 @@ WRONG = [
     ("M014", "train_rows = make(100, seed=0)\neval_rows = make(100, seed=0)"),
     ("M014", "train_data = load()\ntest_data = train_data"),
     ("M015", "out = model.generate(**x, do_sample=True, temperature=0.7)\nlp = logits.log_softmax(-1)"),
-    ("M018", "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.unsqueeze(-1))"),
-    (
-        "M002",
-        (
-            'tok = AutoTokenizer.from_pretrained(name, padding_side="left")\n'
-            'out = model.generate(**enc)\nlens = enc["attention_mask"].sum(-1).tolist()\n'
-            "for row, n in zip(out, lens):\n    texts.append(tok.decode(row[n:]))"
-        ),
-    ),
-    (
-        "M002",
-        (
-            'tok.padding_side = "left"\nplen = int(enc["attention_mask"][0].sum())\n'
-            "seq = model.generate(**enc)\ncomp = seq[:, plen:]"
-        ),
-    ),
     (
         "M003",
         (
@@ -181,20 +154,5 @@ WRONG = [
             "    return torch.multinomial(p, 1)\ndef logps(model, ids):\n"
             "    return F.log_softmax(model(ids).logits, -1)\nlp = logps(model, sample(model, x))"
         ),
-    ),
-    (
-        "M018",
-        ("labels = ids.masked_fill(mask == 0, -100)\nlp = logits.log_softmax(-1).gather(2, labels.unsqueeze(2))"),
-    ),
-    (
-        "M018",
-        (
-            "labels = ids.clone()\nlabels[:, :n] = -100\nshift_labels = labels[:, 1:]\n"
-            "lp = torch.gather(logps, 2, shift_labels.unsqueeze(-1))"
-        ),
-    ),
-    (
-        "M018",
-        ("targets = torch.where(mask.bool(), ids, -100)\nlp = logps.gather(dim=-1, index=targets.unsqueeze(-1))"),
     ),
 ]
