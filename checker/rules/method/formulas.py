@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 
 from checker.reading.syntax.code import Code
-from checker.reading.syntax.expressions import called, difference, mentions, number, operands, same, subject
+from checker.reading.syntax.expressions import called, difference, mentions, number, same, subject
 
 AVERAGES = ("mean", "sum", "masked_mean", "masked_sum", "nanmean")
 KEEPING = ("clamp", "clip", "detach", "float", "contiguous")  # x of `x.clamp(-20, 20)` is still x
@@ -47,16 +47,6 @@ def _divides_by_a_count(node: ast.expr) -> bool:
     return called(node.left) == "sum" or mentions(node.right, r"mask|len|count|^n_|num")
 
 
-def halved(node: ast.BinOp | ast.AugAssign) -> ast.expr | None:
-    """x of `x / 2`, `0.5 * x`, `x * 0.5`, `x /= 2` and `x *= 0.5`."""
-    left, right = operands(node)
-    if isinstance(node.op, ast.Div) and number(right) == 2:
-        return left
-    if isinstance(node.op, ast.Mult) and number(right) == 0.5:
-        return left
-    return right if isinstance(node.op, ast.Mult) and number(left) == 0.5 else None
-
-
 @dataclass(frozen=True)
 class K3:
     """The estimate k3 = exp(x) - x - 1, found in an expression.
@@ -65,13 +55,6 @@ class K3:
     """
 
     log_r: tuple[ast.expr, ast.expr] | None
-
-
-def is_k3(code: Code, node: ast.expr) -> bool:
-    """True if the expression is k3 or an average of it."""
-    while called(node) in AVERAGES and subject(node) is not None:
-        node = subject(node)
-    return k3(code, code.resolve(node)) is not None
 
 
 def k3(code: Code, node: ast.AST) -> K3 | None:

@@ -1,4 +1,4 @@
-"""Mistakes in the KL: its reference, its estimate, its direction, its gradient."""
+"""Mistakes in the KL: its direction, its sign, its gradient."""
 
 import ast
 import re
@@ -16,56 +16,10 @@ from checker.reading.syntax.expressions import (
     subject,
 )
 from checker.rules.base import Remark, Submission, rule
-from checker.rules.method.formulas import AVERAGES, averaged, halved, is_k3, k3
+from checker.rules.method.formulas import AVERAGES, averaged, k3
 from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
 
 COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
-
-
-@rule(
-    "M004",
-    "question",
-    why=(
-        "`disable_adapter()` only makes a context manager: called on its own it changes nothing, and the"
-        ' "reference" is the policy itself. The KL is then 0 for ever.'
-    ),
-    wrong="model.disable_adapter()\nref_logps = logps_of(model)",
-    right="with model.disable_adapter():\n    ref_logps = logps_of(model)",
-)
-def adapter_not_disabled(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    entered = {plain_name(item.context_expr) for _, node in code.walk(ast.With) for item in node.items}
-    for cell, call in code.calls("disable_adapter"):
-        parent = code.parent(call)
-        kept = {plain_name(target) for target in parent.targets} if isinstance(parent, ast.Assign) else set()
-        if isinstance(parent, ast.Expr) or (kept and not kept & (entered | {""})):
-            yield (
-                cell,
-                f"line {call.lineno}: is the adapter off where the reference is computed?",
-                "Without `with`, `disable_adapter()` changes nothing, and the reference is the policy itself.",
-            )
-
-
-@rule(
-    "M006",
-    "question",
-    why=(
-        "k3 = exp(log_r) - log_r - 1 is the estimator already; half of it is half the penalty that beta says."
-        " (k2 has the factor one half.)"
-    ),
-    wrong="kl = 0.5 * (torch.exp(log_r) - log_r - 1)",
-    right="kl = torch.exp(log_r) - log_r - 1",
-)
-def k3_halved(submission: Submission) -> Iterator[Remark]:
-    code = submission.code
-    for cell, node in code.walk(ast.BinOp, ast.AugAssign):
-        whole = halved(node)
-        if whole is not None and is_k3(code, whole):
-            yield (
-                cell,
-                f"line {node.lineno}: is half of k3 what you want?",
-                "k3 has no factor one half (k2 has): half of it is half the penalty that beta says.",
-            )
 
 
 @rule(
@@ -209,8 +163,6 @@ def _is_term_of_a_loss(code: Code, target: ast.expr) -> bool:
 
 
 RULES = [
-    adapter_not_disabled,
-    k3_halved,
     kl_reversed,
     k1_as_a_loss,
 ]
