@@ -8,7 +8,6 @@ from checker.reading.syntax.expressions import called
 
 STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.comprehension)
 ADDING = ("append", "extend")  # calls that put something into a list
-BINDING = (*STATEMENTS, ast.Call)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import re
 from functools import lru_cache
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 MODULES = {"torch", "np", "numpy", "math", "F", "nn", "statistics", "jnp", "functional"}
 
 

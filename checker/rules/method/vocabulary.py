@@ -15,8 +15,6 @@ GROUP_SIZE = (
     r"|(samples|completions|responses)_per_prompt|num_rollouts|num_return_sequences"
     r"|(num|n)_(responses|candidates)(_per_prompt)?)$"
 )
-EOS = r"^eos(_token)?(_id)?$"
-PAD = r"^pad(_token|_tok)?(_id|_idx)?$"
 MODEL = r"model|policy|actor|(^|_)(lm|llm|net|peft|student)(_|$)"
 OF_TRANSFORMERS = ("max_new_tokens", "max_length", "do_sample")  # what only a model's `generate` is told
 SCORES = ("log_softmax", "cross_entropy", "logsumexp", "selective_log_softmax")

@@ -313,4 +313,4 @@ def test_help_is_a_command_too():
 
 def test_help_names_the_choices():
     assert "dots, " in " ".join(checker("start", "-h").stdout.split())
-    assert "S002" in checker("explain", "-h").stdout and "M022" in checker("explain", "-h").stdout
+    assert "S002" in checker("explain", "-h").stdout and "M013" in checker("explain", "-h").stdout

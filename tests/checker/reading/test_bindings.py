@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from checker.reading.syntax.bindings import BINDING, bound
+from checker.reading.syntax.bindings import STATEMENTS, bound
 
 BOUND = {
     "for i, row in enumerate(rows): pass": ["i = 0", "row = rows"],
@@ -30,7 +30,7 @@ BOUND = {
 @pytest.mark.parametrize("source", BOUND)
 def test_each_name_gets_its_part(source):
     """Catches the number of a row taken for the row, and what is within a list taken for the list."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, BINDING)]
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (*STATEMENTS, ast.Call))]
     found = [binding for node in nodes for binding in bound(node)]
     told = [f"{one.name} = {ast.unparse(one.value)}{' plainly' if one.plain else ''}" for one in found]
     assert told == BOUND[source]

@@ -6,7 +6,6 @@ RIGHT = [
     'tokenizer.padding_side = "right"\nlengths = attention_mask.sum(1)\nlast = hidden[0, lengths[0]:]',
     "out = model.generate(**x)\ntext = tokenizer.decode(out[0, n:])\nr = reward_fn(text)",
     "out = model.generate(**x)\ntext = tokenizer.decode(out[0])\nprint(text)",
-    "with model.disable_adapter():\n    ref = logps(model)",
     "ratio = torch.exp(logps - old_logps)\ns = ratio.clamp(0.8, 1.2)\nr = torch.exp(ref_logps - logps)",
     "log_r = ref_logps - logps\nkl = torch.exp(log_r) - log_r - 1\nkl_ratio = torch.exp(logps - ref_logps)",
     "k2 = 0.5 * (logps - ref_logps) ** 2\nmean = (a + b) / 2",
@@ -14,7 +13,6 @@ RIGHT = [
     "adv = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
     "std = rewards.view(-1, G).std(dim=1, correction=0)\nspread = values.std(axis=1)\ns = losses.std(dim=1)",
     ("rewards = torch.tensor(score(group))\nadv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"),
-    "num_generations = 8\nG = 2\nbatch_size = 1",
     "model.eval()\nvalue = ast.literal_eval(text)\nexec('x = 1')",
     'train_rows = task.dataset("train", 100, seed=0)\neval_rows = task.dataset("eval", 100, seed=0)',
     "train_loss = f(seed=1)\neval_loss = f(seed=1)",
@@ -26,23 +24,7 @@ RIGHT = [
     "loss = policy_loss + value_loss\nloss.backward()",
     "labels[mask == 0] = -100\nlp = logps.gather(-1, labels.clamp(min=0).unsqueeze(-1))",
     "labels[mask == 0] = -100\nloss = F.cross_entropy(logits, labels)",
-    (
-        "@torch.no_grad()\ndef rollout(model, ids):\n    for _ in range(8):\n"
-        "        ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n    return ids"
-    ),
-    (
-        "def rollout(model, ids):\n    with torch.no_grad():\n        for _ in range(8):\n"
-        "            ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n"
-        "    return ids"
-    ),
-    "for prompt in prompts:\n    model.generate(**x, num_return_sequences=G)",
     "%pip install torch\n!ls\nx = !ls\nmodel?\nthis is not python",
-    (
-        "tokenizer.pad_token = tokenizer.eos_token\n"
-        "is_eos = completion_ids == tokenizer.eos_token_id\n"
-        "mask = (torch.arange(C) <= is_eos.int().argmax(1)[:, None]).int()"
-    ),
-    "tokenizer.pad_token = tokenizer.eos_token\nattention = inputs.input_ids != tokenizer.pad_token_id",
     'tokenizer.pad_token = "<pad>"\nmask = completion_ids != tokenizer.pad_token_id',
     (
         'tok.padding_side = "left"\nout = model.generate(**enc)\nn = enc["input_ids"].shape[1]\n'
@@ -67,8 +49,6 @@ RIGHT = [
         "texts = tokenizer.batch_decode(generate(model, p))\nr = get_reward(prompts, texts)"
     ),
     "text = tokenizer.decode(ids)\nanswer = text[len('Answer: '):]",
-    "ctx = model.disable_adapter()\nwith ctx:\n    ref_logps = f(model)",
-    "with torch.no_grad(), model.disable_adapter():\n    ref_logps = f(model)",
     (
         "ratio = torch.exp(logps - old_logps)\n"
         "loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()"
@@ -102,8 +82,6 @@ RIGHT = [
         "        rewards.append(score(prompt))\n    rewards = torch.tensor(rewards)\n"
         "    adv = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-4)"
     ),
-    ("baseline = evaluate(model, rows, num_generations=1)\ndef evaluate(model, rows, num_generations=1):\n    pass"),
-    "result = evaluate(model, num_return_sequences=1)\ng = 1\nnum_iterations = 1",
     "def make_problem(rng):\n    expr = '1 + 2'\n    return expr, eval(expr)",
     "model.eval()\ndf.eval('a + b')",
     "rng = random.Random(0)\ntrain_rows = make(rng, 100)\neval_rows = make(rng, 20)",
@@ -123,8 +101,6 @@ RIGHT = [
         "lp = logits.log_softmax(-1)"
     ),
     ("out = model.generate(**x, do_sample=True, temperature=1.0, top_k=0, top_p=1.0)\nlp = logits.log_softmax(-1)"),
-    "model.eval()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)\nmodel.train()",
-    "model.train()\nout = model.generate(**x)\nlp = model(out).logits.log_softmax(-1)",
     "loss = (policy_loss + beta * kl).mean()\nloss.backward()",
     "reward_loss = -(advantages * logps).mean()\nloss = reward_loss + beta * kl.mean()\nloss.backward()",
     "loss, metrics = grpo_loss(logps, advantages)\nloss.backward()",
@@ -135,38 +111,5 @@ RIGHT = [
     (
         "labels[mask == 0] = -100\nvalid = labels != -100\nlabels[labels == -100] = 0\n"
         "lp = logps.gather(-1, labels.unsqueeze(-1))"
-    ),
-    (
-        "def sample(model, ids):\n    for _ in range(8):\n"
-        "        ids = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1)\n    return ids\n"
-        "with torch.no_grad():\n    ids = sample(model, x)"
-    ),
-    (
-        "@torch.inference_mode()\ndef rollout(policy, ids):\n    while True:\n"
-        "        ids = torch.multinomial(policy(ids).softmax(-1), 1)\n    return ids"
-    ),
-    "for _ in range(num_steps):\n    out = model.generate(**batch)",
-    "for i in range(G):\n    print(texts[i])\nfor _ in range(8):\n    train_one()",
-    "for step in range(3):\n    out = model.generate(**x, num_return_sequences=G)",
-    (
-        "rollout = sample(model, tokenizer, prompts, 8, environment=None)\n"
-        "loss = masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
-    ),
-    (
-        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
-        "print(rollout.completion_mask.sum())\nloss = masked_mean(-advantages[:, None] * logps, rollout.policy_mask)"
-    ),
-    (
-        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
-        "mask = own_tokens(rollout.lengths, spoken, width)\nloss = masked_mean(-advantages[:, None] * logps, mask)\n"
-        "wishing = masked_mean(-advantages[:, None] * logps, rollout.completion_mask)"
-    ),
-    (
-        "trainer = GRPOTrainer(model=model, reward_funcs=won, environment_factory=Game)\n"
-        "logits = model(ids, attention_mask=torch.cat([prompt_mask, completion_mask], dim=1)).logits"
-    ),
-    (
-        "rollout = sample(model, tokenizer, prompts, 8, environment_factory=Game, rows=rows)\n"
-        "mask = rollout.loss_mask\nloss = -(advantages[:, None] * logps * mask).sum() / mask.sum()"
     ),
 ]

@@ -8,7 +8,6 @@ import pytest
 from checker.checking.check import check
 
 LOGPS = "def logps(model, ids):\n    return F.log_softmax(model(ids).logits, -1)\n"
-PAD = "tokenizer.pad_token = tokenizer.eos_token\n"
 
 FOUND = {
     "M003, cut under the name it had": (

@@ -34,11 +34,6 @@ NAMES = {
         "n batch_size my_num_samples num_samples_seen prompts_per_step group k2 rollouts"
         " num_return samples_per_prompts",
     ),
-    "EOS": ("eos eos_token eos_id eos_token_id", "eos_ids my_eos bos_token eostoken eos_mask"),
-    "PAD": (
-        "pad pad_token pad_tok pad_id pad_token_id pad_idx pad_tok_idx",
-        "pads padding pad_left my_pad pad_token_ids unpad",
-    ),
     "MODEL": (
         "model my_models policy actor lm my_lm llm net peft student student_2",
         "lms planet filmed students x peftx",
