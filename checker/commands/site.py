@@ -20,9 +20,8 @@ def site_command(
 ) -> None:
     """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
     from checker.pages import quarto
-    from checker.reading.files import write_beside
     from checker.reading.website import website
-    from checker.site import builtin, cell_words, pieces, searching
+    from checker.site import builtin, cell_words, pieces
     from checker.site.finish import finish
 
     program = quarto.program()
@@ -34,9 +33,6 @@ def site_command(
             status = subprocess.run([program, "render"]).returncode
             if status == 0:
                 finish(Path(), QUARTO_OUTPUT, site)
-                documents = QUARTO_OUTPUT / searching.FOR_QUARTO
-                if documents.is_file():  # not where _quarto.yml turns the search off
-                    write_beside(documents, searching.for_quarto(QUARTO_OUTPUT, site.pages))
             raise typer.Exit(status)
         for page in builtin.build(Path(), output):
             print(one_line(str(page)))

@@ -101,7 +101,6 @@ def _shown(page: Page, pages: list[Page], site: Website, before: Page | None = N
     scripts = (
         "page.js",
         "enlarge.js",
-        "ranking.js",
         "search.js",
         *(pieces.SCRIPTS[name] for name in page.pieces if name in pieces.SCRIPTS),
     )

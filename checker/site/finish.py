@@ -25,7 +25,6 @@ from checker.site import equations, questions
 from checker.site.linking import Entry, linked
 from checker.site.pieces import checking, trying
 from checker.site.pieces.thumbnails import thumbnail
-from checker.site.quartos import as_built_in
 from checker.site.terms import GLOSSARY, Paper, glossary_entries, paper_entries, papers
 
 FILES = Path("files")  # where the site has its notebooks, to be downloaded
@@ -38,9 +37,11 @@ WITHOUT_TERMS = (GLOSSARY, REFERENCES, API)  # the first explains them all, the 
 # The opening of a notebook's page, which no cell of it holds.
 TEACHES, TEACHES_HEADING = "teaches", "What it teaches"
 OF_RESULT = 1000  # pixels that the picture in it is wide
-ENTRY, CURRENT_ENTRY = 'class="nav-link"', 'class="nav-link active"'  # of Quarto's contents
-QUARTOS_CONTENTS = re.compile(r'<nav id="TOC".*?<ul[^>]*>', re.DOTALL)
-END_OF_QUARTOS_CONTENTS = re.compile(r'(<nav id="TOC"(?:(?!</nav>|<div).)*)(</ul>)', re.DOTALL)
+QUARTOS = 'id="quarto-document-content"'  # stands in each of Quarto's pages
+# Quarto adds these to a notebook that has an output in HTML, for scripts that such outputs might hold; ours hold none.
+FROM_ELSEWHERE = re.compile(
+    r"""<script src="https?://[^"]*"[^>]*></script>\s*|<script[^>]*>define\('jquery'.*?</script>\s*""", re.DOTALL
+)
 # What stands below the page's own text: the way to the pages before and after it, or the end.
 BEFORE_NEIGHBOURS = re.compile(r'<nav class="turn"|</main>')
 BELOW = "</header>"  # of the title, on a page of either engine
@@ -54,7 +55,7 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         page = folder / source.with_suffix(".html")
         if not page.is_file():
             continue
-        text = as_built_in(page.read_text(encoding="utf-8"))
+        text = _completed(page.read_text(encoding="utf-8"))
         if source.suffix == NOTEBOOK:
             text = _with_openings(text, opening(project, source, site))
             text = _with_questions(text, questions.as_html(questions.questions(project, source)))
@@ -65,10 +66,17 @@ def finish(project: Path, folder: Path, site: Website) -> None:
         write_beside(page, with_math_font(polished(text), _from(source, FILES / MATH_FONT)))
     nowhere = folder / NOWHERE.with_suffix(".html")
     if nowhere.is_file():  # without links to words: it is shown at any address
-        write_beside(nowhere, as_built_in(nowhere.read_text(encoding="utf-8")))
+        write_beside(nowhere, _completed(nowhere.read_text(encoding="utf-8")))
     shutil.copyfile(HERE / MATH_FONT, folder / FILES / MATH_FONT)
     trying.put_beside(folder / TRY, project)
     checking.put_beside(folder / CHECK, project)
+
+
+def _completed(page: str) -> str:
+    """A page of Quarto's without scripts from elsewhere, whose pictures open at their own size; another page as it is."""
+    if QUARTOS not in page:
+        return page
+    return FROM_ELSEWHERE.sub("", page).replace("</body>", f"<script>\n{style('enlarge.js')}</script>\n</body>", 1)
 
 
 def opening(project: Path, source: Path, site: Website) -> str:
@@ -134,27 +142,17 @@ def _write_files(project: Path, source: Path, folder: Path, site: Website) -> No
 
 
 def _with_openings(page: str, opening: str) -> str:
-    """A page with the opening below its title, and first in Quarto's contents; without a title's end it stays as it is."""
+    """A page with the opening below its title; without a title's end it stays as it is."""
     place = page.find(BELOW, page.find("<main"))
     if place < 0:
         return page
     place += len(BELOW)
-    page = page[:place] + opening + page[place:]
-    first = _listed(TEACHES, TEACHES_HEADING).replace(ENTRY, CURRENT_ENTRY)
-    return QUARTOS_CONTENTS.sub(lambda begin: begin[0] + first, page.replace(CURRENT_ENTRY, ENTRY, 1), count=1)
+    return page[:place] + opening + page[place:]
 
 
 def _with_questions(page: str, asked: str) -> str:
-    """A page with questions below all else that is on it, and last in Quarto's contents."""
-    if not asked:
-        return page
-    page = BEFORE_NEIGHBOURS.sub(lambda end: asked + end[0], page, count=1)
-    return END_OF_QUARTOS_CONTENTS.sub(lambda end: end[1] + _listed(QUESTIONS, questions.HEADING) + end[2], page)
-
-
-def _listed(place: str, heading: str) -> str:
-    """An entry of Quarto's list of contents."""
-    return f'<li><a href="#{place}" {ENTRY} data-scroll-target="#{place}">{heading}</a></li>'
+    """A page with questions below all else that is on it."""
+    return BEFORE_NEIGHBOURS.sub(lambda end: asked + end[0], page, count=1) if asked else page
 
 
 def _with_policy(page: str, policy: str) -> str:

@@ -1,8 +1,7 @@
 """The index of the search: every section of every page with its text, formulas on one line.
 
-On the built-in site it is a script and not a table of data, so that a page that was opened from disk can load it too;
-`search.js` does so when somebody begins to search. On Quarto's it is the documents of Quarto's own search. Both are ranked
-by `ranking.js`. Outputs of notebooks are left out: they are numbers.
+It is a script and not a table of data, so that a page that was opened from disk can load it too; `search.js` does so when
+somebody begins to search. Outputs of notebooks are left out: they are numbers. Quarto's site has Quarto's own search.
 """
 
 import json
@@ -16,7 +15,6 @@ from checker.site.finish import API, FILES
 from checker.site.terms import GLOSSARY
 
 INDEX = FILES / "search.js"
-FOR_QUARTO = "search.json"  # where Quarto's pages look for the documents of their search
 COLOURS = re.compile(r'<span class="[a-z]{1,2}\d?">|</span>')  # of code: tens of thousands of tags without a word
 HEADINGS = ("h2", "h3", "h4")
 LEFT_OUT = ("style", "script", "svg", "form", "button", "noscript", "small", "nav", "header", "footer")
@@ -119,23 +117,6 @@ def index(folder: Path, pages: list) -> str:
         address = page.target.as_posix()
         listed.append({"address": address, "title": page.title, "kind": _kind(page.source), "sections": sections})
     return f"globalThis.searched = {_as_text(listed)};\n"
-
-
-def for_quarto(folder: Path, sources: list[Path]) -> str:
-    """The documents of Quarto's search: of each place its address, its page's title, its heading, its text and its kind.
-
-    folder: where the finished pages are, and the documents that Quarto wrote.    sources: the pages of the site.
-    """
-    written = json.loads((folder / FOR_QUARTO).read_text(encoding="utf-8"))
-    titles = {document["href"]: document["title"] for document in written}
-    documents = []
-    for source in sources:
-        page = source.with_suffix(".html")
-        for one in _sections(folder / page):
-            address = f"{page.as_posix()}#{one.anchor}".rstrip("#")
-            place = {"objectID": address, "href": address, "title": titles[page.as_posix()]}
-            documents.append(place | {"section": one.heading, "text": one.text, "kind": _kind(source)})
-    return _as_text(documents)
 
 
 def _sections(page: Path) -> list[Section]:

@@ -9,7 +9,7 @@ from checker.commands import site
 from checker.pages import quarto
 from checker.reading import website
 from checker.reading.notebook import Unreadable
-from checker.site import builtin, cell_words, finish, pieces, searching
+from checker.site import builtin, cell_words, finish, pieces
 from tests.checker.command_line import checker
 
 SITE = SimpleNamespace(pages=["a page"])
@@ -19,15 +19,12 @@ SITE = SimpleNamespace(pages=["a page"])
 def made(monkeypatch, tmp_path):
     """A function that makes the site by this program, which ends with this status; and the steps that were taken."""
 
-    def go(program, status=0, searched=True):
+    def go(program, status=0):
         def step(name, result=None):
             return lambda *arguments: steps.append((name, *arguments)) or result
 
         def run(command):
             steps.append(tuple(command))
-            if searched:
-                (tmp_path / "_site").mkdir(exist_ok=True)
-                (tmp_path / "_site" / searching.FOR_QUARTO).write_text("Quarto's own")
             return SimpleNamespace(returncode=status)
 
         monkeypatch.setattr(quarto, "program", lambda: program)
@@ -35,7 +32,6 @@ def made(monkeypatch, tmp_path):
         monkeypatch.setattr(pieces, "write_for_quarto", step("pieces"))
         monkeypatch.setattr(cell_words, "write_for_quarto", step("words"))
         monkeypatch.setattr(finish, "finish", step("finish"))
-        monkeypatch.setattr(searching, "for_quarto", step("searching", "ours"))
         monkeypatch.setattr(site.subprocess, "run", run)
         return checker("site", cwd=tmp_path)
 
@@ -47,21 +43,14 @@ BEFORE = [("website", Path()), ("pieces", Path(), SITE.pages), ("words", Path(),
 
 
 def test_quarto_renders_what_was_written_for_it_and_its_pages_are_finished(made, tmp_path):
-    """Catches a site without its search, or finished in another folder than Quarto's."""
+    """Catches a site that is finished in another folder than Quarto's."""
     assert made("quarto").returncode == 0
-    finished = [("finish", Path(), Path("_site"), SITE), ("searching", Path("_site"), SITE.pages)]
-    assert made.steps == [*BEFORE, *finished]
-    assert (tmp_path / "_site" / searching.FOR_QUARTO).read_text() == "ours"
+    assert made.steps == [*BEFORE, ("finish", Path(), Path("_site"), SITE)]
 
 
 def test_quartos_folder_is_the_one_of_the_settings():
     settings = (Path(__file__).parents[3] / "_quarto.yml").read_text(encoding="utf-8")
     assert f"output-dir: {site.QUARTO_OUTPUT}\n" in settings
-
-
-def test_where_the_search_is_turned_off_none_is_written(made, tmp_path):
-    assert made("quarto", searched=False).returncode == 0
-    assert made.steps[-1][0] == "finish" and not (tmp_path / "_site").exists()
 
 
 def test_what_quarto_cannot_render_is_not_finished(made):

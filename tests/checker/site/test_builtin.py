@@ -86,7 +86,7 @@ def test_every_page_knows_the_way_to_the_search_and_to_all_others(site):
 
 def test_a_page_has_the_scripts_of_every_page_and_of_its_pieces(site):
     """Catches a button that does nothing, for its script is not in the page."""
-    for name in ("page.js", "enlarge.js", "ranking.js", "search.js"):
+    for name in ("page.js", "enlarge.js", "search.js"):
         assert style(name) in shown(site, "index.qmd"), name
     assert style("watch.js") not in shown(site, "index.qmd")
 

@@ -13,7 +13,6 @@ from checker.site import finish
 from checker.site.terms import papers
 from tests.checker.site.small_course import FIRST, PAGES, REPOSITORY, SECOND, small_course
 
-ENTRY = '<li><a href="#{}" class="nav-link{}" data-scroll-target="#{}">{}</a></li>'
 TEXT = "A ratio by Shao et al. 2024."
 
 
@@ -123,26 +122,11 @@ def test_a_site_without_formulas_or_repository_names_none(project):
     assert "Equation" not in shown and "Colab" not in shown and "edit it" not in shown and "to fill in" in shown
 
 
-QUARTOS = f"""<main><header>title</header><p>Text.</p></main><nav id="TOC" role="doc-toc"><h2>On this page</h2><ul>
-{ENTRY.format("a", " active", "a", "A")}{ENTRY.format("b", "", "b", "B")}</ul></nav><ul></ul>"""
-
-
-def test_in_quartos_contents_the_opening_is_first_and_the_questions_last():
-    """Catches a list of contents without them, and one in which two entries are the current one."""
-    page = finish._with_questions(finish._with_openings(QUARTOS, "<i>opening</i>"), "<i>asked</i>")
-    assert "</header><i>opening</i><p>Text.</p><i>asked</i></main>" in page
-    listed = re.findall(r'<li><a href="#(\w+)" class="([^"]+)" data-scroll-target="#(\w+)">(.*?)</a></li>', page)
-    assert [place for place, *_ in listed] == ["teaches", "a", "b", "questions"]
-    assert [place for place, kind, *_ in listed if kind == "nav-link active"] == ["teaches"]
-    assert listed[0][2:] == ("teaches", "What it teaches") and listed[-1][2:] == ("questions", "Test yourself")
-    assert page.endswith("</ul></nav><ul></ul>")
-
-
 def test_a_page_without_a_title_gets_no_opening_and_without_questions_no_heading():
     """Catches a page that loses its beginning: its place is looked for below `<main`, and not found."""
     for page in ("<main><p>Text.</p></main>", "</header><main></main>"):
         assert finish._with_openings(page, "opening") == page
-    assert finish._with_questions(QUARTOS, "") == QUARTOS
+    assert finish._with_questions("<main>Text.</main>", "") == "<main>Text.</main>"
     assert finish._with_openings("</header><main></header></main>", "x") == "</header><main></header>x</main>"
 
 
@@ -183,3 +167,17 @@ def test_formulas_have_their_font_at_the_address_from_the_page(project, tmp_path
     (tmp_path / "index.html").write_text("<style></style><main></main>", encoding="utf-8")
     finish.finish(project, tmp_path, site)
     assert "woff2" not in text(tmp_path, PAGES[0])
+
+
+def test_nothing_of_a_page_by_quarto_is_loaded_from_elsewhere():
+    """Catches scripts that Quarto adds for outputs of other notebooks, and what stands between two that is lost."""
+    added = (
+        '<script src="https://example.org/a.js" crossorigin="anonymous"></script>\n'
+        "<script type=\"application/javascript\">define('jquery', [],\nfunction() {})</script>\n"
+        '<script src="own.js"></script>'
+    )
+    page = f"<html><body><main {finish.QUARTOS}>{added}</main></body></html>"
+    completed = finish._completed(page)
+    assert f'<main {finish.QUARTOS}><script src="own.js"></script></main>' in completed
+    assert completed.count(style("enlarge.js")) == 1
+    assert finish._completed("<html><body><main>built in</main></body></html>").count("<script") == 0

@@ -98,15 +98,12 @@ def test_a_section_has_its_words_on_one_line():
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """Finished pages, and what Quarto wrote of them for its search."""
+    """Finished pages."""
     (tmp_path / "docs").mkdir()
     words = '<nav>no</nav><main id="x"><p>größer</p><h2 id="p">A\n part</h2>text</main>'
     pages = {"index.html": words, "docs/glossary.html": words, "docs/api.html": words, "first.html": words}
     for name, html in pages.items():
         (tmp_path / name).write_text(html, encoding="utf-8")
-    written = [{"objectID": name, "href": name, "title": f"Title of {name}", "text": "ü"} for name in pages]
-    written.append({"objectID": "index.html#p", "href": "index.html#p", "title": "Another", "text": ""})
-    (tmp_path / searching.FOR_QUARTO).write_text(json.dumps(written, ensure_ascii=False), encoding="utf-8")
     return tmp_path
 
 
@@ -125,19 +122,3 @@ def test_the_index_has_every_page_with_its_kind(folder):
     for one in listed:
         assert one["sections"] == [["", "", "sub told größer"], ["p", "A part", "text"]]
     assert ": " not in script.partition("= ")[2] and ", " not in script  # a byte for each of thousands
-
-
-def test_quartos_search_gets_each_place_with_the_title_of_its_page(folder):
-    """Catches documents without what Quarto's script shows, and an address that ends in a bare sign."""
-    text = searching.for_quarto(folder, [Path(name) for name in KINDS])
-    documents = json.loads(text)
-    assert len(documents) == 2 * len(KINDS) and "größer" in text
-    assert documents[2] == {
-        "objectID": "docs/glossary.html", "href": "docs/glossary.html", "title": "Title of docs/glossary.html",
-        "section": "", "text": "größer", "kind": "term",
-    }  # fmt: skip
-    assert documents[1] == {
-        "objectID": "index.html#p", "href": "index.html#p", "title": "Title of index.html",
-        "section": "A part", "text": "text", "kind": "text",
-    }  # fmt: skip
-    assert [one["kind"] for one in documents[::2]] == list(KINDS.values())
