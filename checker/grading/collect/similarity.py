@@ -79,21 +79,46 @@ def pairs(texts: list[Text], known: Iterable[Text], threshold: float = THRESHOLD
 
 
 def _code(source: str) -> Iterator[tuple[str, int]]:
-    """The tokens of code with their lines: every name "n", every number "0", every string "s"."""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in SKIPPED:
-                continue
-            word = token.string
-            if token.type == tokenize.NAME and not keyword.iskeyword(word):
-                word = "n"
-            elif token.type == tokenize.NUMBER:
-                word = "0"
-            elif token.type == tokenize.STRING:
-                word = "s"
-            yield word, token.start[0] - 1
-    except (tokenize.TokenError, SyntaxError):
-        return  # what stands before the fault was taken
+    """The tokens of code with their lines: every name "n", every number "0", every string "s".
+
+    Where a line is no Python it goes on below it.
+    """
+    text = io.StringIO(source)
+    read = 0
+
+    def next_line() -> str:
+        nonlocal read
+        read += 1
+        return text.readline()
+
+    while text.tell() < len(source):
+        above = read
+        try:
+            yield from ((word, above + line) for word, line in _words(tokenize.generate_tokens(next_line)))
+        except (tokenize.TokenError, SyntaxError):
+            pass
+
+
+def _words(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tuple[str, int]]:
+    """The tokens and their lines; an f-string, which since Python 3.12 comes in parts, is one."""
+    around = 0  # f-strings in which a token stands
+    for token in tokens:
+        kind = tokenize.tok_name[token.type]
+        line = token.start[0] - 1
+        if kind.endswith("STRING_END"):
+            around -= 1
+        elif kind.endswith("STRING_START"):
+            around += 1
+            if around == 1:
+                yield "s", line
+        elif not around and token.type not in SKIPPED:
+            yield _word(token), line
+
+
+def _word(token: tokenize.TokenInfo) -> str:
+    if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
+        return "n"
+    return {tokenize.NUMBER: "0", tokenize.STRING: "s"}.get(token.type, token.string)
 
 
 def _prose(source: str) -> Iterator[tuple[str, int]]:

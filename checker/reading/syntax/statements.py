@@ -1,7 +1,6 @@
 """The statements at top level of a notebook: the names that each makes, changes and reads. No cell is run."""
 
 import ast
-import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +9,13 @@ from checker.reading.layout import sections
 from checker.reading.markers import BEGIN
 from checker.reading.notebook import Notebook
 from checker.reading.syntax.checks import Names, names_of
+from checker.reading.syntax.scopes import DEFINITIONS, IMPORTS, bound, names_read, running
 from checker.reading.syntax.trees import Tree, read_trees
 
 PROJECT = "shared"
 BLANKS = "shared.blanks"  # what a notebook does about blank exercises is no part of a function
 FUTURE = "from __future__ import annotations"  # the first line of each program
 STAR = "*"  # stands for the names of `from module import *`, which are not known
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Expr, ast.Assign, ast.AnnAssign)
 
 Place = tuple[int, int, int]  # number of the cell, line, column
@@ -45,7 +43,7 @@ class Statement:
     @property
     def is_function(self) -> bool:
         """True for a definition that computes nothing where it stands: a function, a class, a named lambda."""
-        return isinstance(self.node, FUNCTIONS) or isinstance(getattr(self.node, "value", None), ast.Lambda)
+        return isinstance(self.node, DEFINITIONS) or isinstance(getattr(self.node, "value", None), ast.Lambda)
 
     @cached_property
     def source(self) -> str:
@@ -61,19 +59,7 @@ class Statement:
 
         A function's own variables are none of them, nor is what only an annotation names, which nobody evaluates.
         """
-        try:
-            top = symtable.symtable(f"{FUTURE}\n{self.source}", "cell", "exec")
-        except (SyntaxError, RecursionError, ValueError):  # such as two arguments of one name
-            return frozenset()
-        found = set()
-        tables = [top]
-        for table in tables:  # grows while it is walked
-            tables.extend(table.get_children())
-            for symbol in table.get_symbols():
-                read = symbol.is_referenced() and (table is top or symbol.is_global())
-                if read or symbol.is_declared_global():  # which `name += 1` reads too
-                    found.add(symbol.get_name())
-        return frozenset(found)
+        return names_read([self.node])
 
     @cached_property
     def imports(self) -> frozenset[str]:
@@ -104,9 +90,7 @@ def definitions(notebook: Notebook) -> Definitions:
     trees = read_trees(notebook)
     checks = names_of(trees)
     left_alone = (checks, names_of(trees, BLANKS))
-    imported = {
-        alias for tree in trees for node in tree.children if isinstance(node, IMPORTS) for alias in _bound(node)
-    }
+    imported = {alias for tree in trees for node in tree.children if isinstance(node, IMPORTS) for alias in bound(node)}
     section = {cell.number: number for number, cells in sections(notebook).items() for cell in cells}
     makers: dict[str, list[Statement]] = {}
     filled = set()
@@ -140,41 +124,15 @@ def _statements(
                 if isinstance(node, ast.Import)
                 else ast.ImportFrom(node.module, [alias], node.level)
             )
-            yield Statement(place, section, one, tree.lines, frozenset(_bound(one)), frozenset())
+            yield Statement(place, section, one, tree.lines, frozenset(bound(one)), frozenset())
         return
     binds, changes = set(), set()
-    for part in _run(node, tree):
+    for part in running([node]):
         if isinstance(part, ast.Call) and any(names.check(part) for names in left_alone):
             return
-        binds.update(_bound(part))
+        binds.update(bound(part))
         changes.update(_changed(part))
     yield Statement(place, section, node, tree.lines, frozenset(binds), frozenset(changes - imported))
-
-
-def _run(node: ast.stmt, tree: Tree) -> Iterator[ast.AST]:
-    """The parts of a statement that run where it stands: not the bodies of functions, nor a comprehension's variables."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if isinstance(part, ast.comprehension):
-            waiting += [part.iter, *part.ifs]
-        elif not isinstance(part, (*FUNCTIONS, ast.Lambda)):
-            waiting += tree.children[part]
-
-
-def _bound(part: ast.AST) -> Iterator[str]:
-    """The names that one part of a statement binds itself."""
-    if isinstance(part, FUNCTIONS):
-        yield part.name
-    elif isinstance(part, IMPORTS):
-        yield from (alias.asname or alias.name.partition(".")[0] for alias in part.names)
-    elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-        yield part.id
-    elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and part.name:
-        yield part.name
-    elif isinstance(part, ast.MatchMapping) and part.rest:
-        yield part.rest
 
 
 def _changed(part: ast.AST) -> Iterator[str]:

@@ -124,9 +124,10 @@ def test_a_page_shows_the_lines_as_they_stand_with_one_between_cells():
 
 
 def test_numbers_and_texts_are_hidden_as_names_are():
-    """Catches a copy that goes unseen for a seed or a title of its own."""
-    first, second = (text_of("", notebook(source)).runs for source in ("f(1, 'a') + g", 'h(2.5, "b") + k'))
-    assert first == second and first
+    """Catches a copy that goes unseen for a seed or a title of its own, in an f-string too."""
+    sources = ("f(1, 'a') + g", 'h(2.5, "b") + k', "f(1, f'a {b!r:>{c}} and {f(\"d\")}') + g")
+    first, *others = (text_of("", notebook(source)).runs for source in sources)
+    assert others == [first, first] and first
     assert first != text_of("", notebook("f(1, a) + g")).runs
 
 
@@ -135,9 +136,11 @@ def test_an_answer_that_is_still_to_be_written_is_no_text():
     assert text_of("", {"cells": [markdown("\n".join([BLANK_ANSWER] * 30))]}).runs == {}
 
 
-def test_code_is_taken_until_it_is_no_python():
-    """Catches a traceback for a cell that is not finished, and a whole cell that is left out for its last line."""
+def test_code_goes_on_below_what_is_no_python():
+    """Catches a traceback for a cell that is not finished, and all below a line for the shell that nobody compares."""
     broken = text_of("", notebook("a = b + c * d\nx = (1,\n")).runs
     assert ("n", "=", "n", "+", "n", "*") in broken
     outdented = text_of("", notebook("if a:\n        a = b + c * d\n    e = f\n")).runs
     assert ("n", "=", "n", "+", "n", "*") in outdented
+    shell = text_of("", notebook("!echo it's\nfor a in b: c = d + e * 0"))
+    assert shell.runs[("for", "n", "in", "n", ":", "n")] == {1}
