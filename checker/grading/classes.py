@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.collect.roster import Roster
-from checker.grading.collect.similarity import THRESHOLD, pairs, text_of
+from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
 from checker.grading.collect.uploads import (
     Aside,
     Collected,
@@ -134,11 +135,17 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
 def _with_sheets(found: Collected, sheets: list[Sheet]) -> Iterator[tuple[Handed, Sheet, str]]:
     for handed in found.handed:
         try:
-            content = parse(handed.file)
-            yield handed, sheet_for(content, handed.name, sheets), json.dumps(content)
+            metadata, text = apart(_opened, handed.file)
+            yield handed, sheet_for({"metadata": metadata}, handed.name, sheets), text
         except Unreadable as error:
             remark = f"{handed.name} was not graded: {error}"
             found.aside.append(Aside(handed.place, str(error), handed.student, remark))
+
+
+def _opened(file: Path) -> tuple[object, str]:
+    """A notebook's metadata, and all of it as JSON of today's format."""
+    content = parse(file)
+    return content.get("metadata"), json.dumps(content)
 
 
 def graded(
@@ -296,14 +303,20 @@ def write_similar(this_class: Class, work: Work, folder: Folder, threshold: floa
         for handed, job in work.jobs.values():
             if job.sheet is sheet:
                 together.setdefault(handed.place, []).append(job)
-        texts = [
-            text_of(", ".join(job.student for job in jobs), json.loads(jobs[0].text)) for jobs in together.values()
-        ]
+        texts = [_text_of(", ".join(job.student for job in jobs), jobs[0].text) for jobs in together.values()]
         known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
         if texts:
             groups.append((sheet.name, pairs(texts, known, threshold)))
     folder.write("similar.html", template("similar.html.j2").render(groups=groups, threshold=threshold))
     return sum(len(found) for _, found in groups)
+
+
+def _text_of(students: str, text: str) -> Text:
+    """A notebook as it is compared; an empty one where it cannot be read within the limits, which grading says too."""
+    try:
+        return apart(text_in, students, text)
+    except TooMuch:
+        return Text(students, (), {})
 
 
 def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
@@ -390,7 +403,7 @@ def _submitted(
             job = jobs[line.student, notebook]
             page = pages[this_class.shown(line.student), notebook]
             form = line.forms.get(notebook)
-            yield Submitted(this_class.shown(line.student), job.sheet, json.loads(job.text), result, form, page)
+            yield Submitted(this_class.shown(line.student), job.sheet, job.text, result, form, page)
 
 
 def _remove_others(folder: Folder, name: str, written: set[Path]) -> None:

@@ -8,7 +8,7 @@ from checker.outputs.results import cases, examples, log_lines
 from checker.rules.base import Remark, Submission, rule
 
 MODEL = re.compile(r"param|layer|ForCausalLM|Model\(|\b\d+(?:\.\d+)?\s*[MBK]\b", re.IGNORECASE)
-SHAPE = re.compile(r"\(\s*\d+\s*,?\s*(?:\d+\s*)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]|shape\D{0,12}\d", re.IGNORECASE)
+SHAPE = re.compile(r"\(\s*+\d++\s*+,?\s*+(?:\d++\s*+)?\)|\[\s*\d+\s*(?:,\s*\d+\s*)?\]|shape\D{0,12}\d", re.IGNORECASE)
 FIRST_LOSS = re.compile(r"loss\D{0,30}\d|loss\W{0,12}nan", re.IGNORECASE)
 
 

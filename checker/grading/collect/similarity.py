@@ -6,6 +6,7 @@ answers are alike. What many have in common stays in, since many may have copied
 """
 
 import io
+import json
 import keyword
 import re
 import tokenize
@@ -42,6 +43,11 @@ class Pair:
     second: Text
     share: float
     lines: tuple[frozenset[int], frozenset[int]]
+
+
+def text_in(student: str, text: str) -> Text:
+    """A notebook's code and prose, of its JSON as text."""
+    return text_of(student, json.loads(text))
 
 
 def text_of(student: str, content: dict) -> Text:

@@ -3,6 +3,7 @@
 Whose a notebook is, is told by the place where the platform put it, by the roster, or by a pattern; it is never guessed.
 """
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 
 from checker.editions.identity import recorded
+from checker.grading.collect.apart import apart
 from checker.grading.collect.attribution import DOUBLE, compiled, owner_of
 from checker.grading.collect.platforms import METADATA, Sender, metadata, senders, without_number
 from checker.grading.collect.roster import Roster
@@ -151,16 +153,25 @@ def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Ha
 def edition(handed: Handed) -> dict:
     """The exercises that a notebook's metadata names; none where it is no notebook."""
     try:
-        return recorded(parse(handed.file))
+        return apart(_recorded, handed.file)
     except Unreadable:
         return {}
+
+
+def _recorded(file: Path) -> dict:
+    return recorded(parse(file))
+
+
+def _digest(file: Path) -> bytes:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
 
 
 def latest(several: list[Handed]) -> Handed | None:
     """The latest of several uploads, any where all hold the same; None where it is not known which that is."""
     ordered = sorted(several, key=lambda handed: handed.upload)
     undecided_between = [handed for handed in ordered if handed.upload == ordered[-1].upload]
-    if len({handed.file.read_bytes() for handed in undecided_between}) > 1:
+    if len({_digest(handed.file) for handed in undecided_between}) > 1:
         return None
     return ordered[-1]
 

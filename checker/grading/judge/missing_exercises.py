@@ -26,7 +26,7 @@ def _is_there(item: Item, code: list[str], ids: list[str | None], asked: frozens
     if item.written:
         return not item.wanted or item.wanted in asked
     if item.function:
-        made = re.compile(rf"\bdef\s+{item.function}\b|^\s*{item.function}\s*(?::.*)?=[^=]", re.MULTILINE)
+        made = re.compile(rf"\bdef[ \t]+{item.function}\b|^[ \t]*{item.function}[ \t]*(?::.*)?=[^=]", re.MULTILINE)
         return any(map(made.search, code))
     wanted = (todo.what for source in code for todo in todos_in(source))
     return item.wanted in wanted or None in ids or item.key.rpartition("/")[0] in ids

@@ -12,14 +12,15 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from checker import __version__
-from checker.checking.check import Report, check
+from checker.checking.check import check
 from checker.editions.course import NEEDED
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation
+from checker.grading.collect.apart import apart
 from checker.grading.judge.boxed_functions import MOST_CASES
-from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.hidden_cases import sliced_functions, verdicts
 from checker.grading.judge.missing_exercises import removed_exercises
-from checker.grading.judge.reference_process import HiddenVerdict, ReferenceProcess
+from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
 from checker.grading.judge.whole_notebook import Executed, execute
 from checker.pages.rendering import render
@@ -91,28 +92,31 @@ def grade(job: Job) -> dict:
 
     Raises:
         BoxFailed: a box failed, by no fault of the submission.
+        TooMuch: to read the notebook, or what it shows, takes more time or memory than it may.
     """
     with tempfile.TemporaryDirectory() as folder:
         handed_in = Path(folder, "handed-in.ipynb")
         handed_in.write_text(job.text, encoding="utf-8")
+        settings = job.settings
+        gone = apart(_read_through, handed_in, job.sheet)
         content = parse(handed_in)
         notebook = notebook_of(content, handed_in)
-        settings = job.settings
         done = Executed(content, "", 0.0, 0)
         if settings.whole:
             done = execute(notebook, content, settings.isolation, settings.limits)
         by_check = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        gone = removed_exercises(job.sheet, content)
         items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
         by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
-        report, page = _page(job, done.content, by_hand, Path(folder))
+        shown = json.dumps(done.content)
+        not_asked = () if settings.whole else (NOT_RUN,)
+        findings, page = apart(_page, job.student, job.sheet.name, shown, by_hand, not_asked, Path(folder))
     return _result(
         job,
         items,
         stopped=done.stopped,
         seconds=round(done.seconds, 1),
         memory=done.memory,
-        findings=[finding.as_dict() for finding in report.findings],
+        findings=findings,
         page=page,
     )
 
@@ -217,11 +221,27 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
     }
 
 
-def _page(job: Job, content: dict, by_hand: list[Item], folder: Path) -> tuple[Report, str]:
-    """The report on the notebook as it ran, and its page with the instructor's form."""
-    target = folder / job.sheet.name
-    target.write_text(json.dumps(content), encoding="utf-8")
-    not_asked = () if job.settings.whole else (NOT_RUN,)
-    report = replace(check(target, ignore=not_asked, beside=False), name=f"{job.student}/{job.sheet.name}")
+def _read_through(handed_in: Path, sheet: Sheet) -> frozenset[str]:
+    """The keys of the exercises that a notebook lacks, found after all was done with it that is done outside of boxes.
+
+    What is done here within the limits of `apart` the grader does again.
+    """
+    content = parse(handed_in)
+    cases = HiddenCases(tuple(check.name for check in sheet.checks), pickled="", modules=())
+    functions = sliced_functions(definitions(notebook_of(content, handed_in)), sheet, cases)
+    wrong = frozenset(check.function for check in functions)
+    for function in functions.values():
+        function.to_run(function.program)
+        function.mended_program(wrong)
+    return removed_exercises(sheet, content)
+
+
+def _page(
+    student: str, notebook: str, content: str, by_hand: list[Item], not_asked: tuple[str, ...], folder: Path
+) -> tuple[list[dict], str]:
+    """The findings on a notebook as it ran, and its page with the instructor's form."""
+    target = folder / notebook
+    target.write_text(content, encoding="utf-8")
+    report = replace(check(target, ignore=not_asked, beside=False), name=f"{student}/{notebook}")
     page = render(target, folder / "page", "builtin", report=report, by_hand=by_hand)
-    return report, page.read_text(encoding="utf-8")
+    return [finding.as_dict() for finding in report.findings], page.read_text(encoding="utf-8")

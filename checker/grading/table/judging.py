@@ -3,11 +3,13 @@
 What students wrote is shown as their own pages show it: Markdown, sanitised, pictures inside it, nothing fetched.
 """
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
 
+from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.judge.sheets import Sheet
 from checker.grading.table.class_folder import file_name
 from checker.pages.body import LARGEST, attached
@@ -33,13 +35,13 @@ EMPTY = "Nothing was written."
 class Submitted:
     """A notebook that was handed in, with its key.
 
-    student: as the pages call who handed it in.    content: the notebook's JSON.    result: of its grading.
+    student: as the pages call who handed it in.    text: the notebook's JSON.    result: of its grading.
     form: what was given by hand so far.    page: the address of the student's page below the class's folder, "" for none.
     """
 
     student: str
     sheet: Sheet
-    content: dict
+    text: str
     result: dict
     form: Form | None = None
     page: str = ""
@@ -123,17 +125,24 @@ def _of_one_notebook(submitted: list[Submitted], taken: set[str]) -> list[Questi
     """The questions of one edition of a notebook."""
     sheet = submitted[0].sheet
     asked = [item for item in sheet.items if any(item in one.asked for one in submitted)]
-    worked = fields(asked, sheet.worked)
-    cells = notebook_of(sheet.worked).cells
-    texts = [(one, dict(zip(asked, fields(asked, one.content))), notebook_of(one.content).cells) for one in submitted]
+    worked = _written(json.dumps(sheet.worked), asked, "worked", {})
+    answers: dict[Item, list[Answer]] = {item: [] for item in asked}
+    room = dict.fromkeys(asked, LARGEST)  # characters that the page of a question can still bear
+    for number, one in enumerate(submitted):
+        own = [item for item in asked if item in one.asked]
+        try:
+            written = apart(_written, one.text, own, f"answer-{number}", room)
+        except TooMuch as error:
+            written = {item: (Field(item.field, item.points, item.section), str(error)) for item in own}
+        for item, (field, html) in written.items():
+            room[item] -= len(html)
+            answers[item].append(_answer(one, field, html))
     found = []
-    for item, solution in zip(asked, worked):
+    for item in asked:
+        field, html = worked[item]
         link = f"{file_name(Path(sheet.name).stem)}/{file_name(item.field)}.html"
         if link in taken:  # of another edition of the same notebook
             link = f"{file_name(Path(sheet.name).stem)}-{sheet.digest[:6]}/{file_name(item.field)}.html"
-        room = _Room()
-        there = [(one, own[item], cells_of_one) for one, own, cells_of_one in texts if item in one.asked]
-        answers = [_answer(one, own, number, room, of_one) for number, (one, own, of_one) in enumerate(there)]
         found.append(
             Question(
                 notebook=sheet.name,
@@ -141,28 +150,35 @@ def _of_one_notebook(submitted: list[Submitted], taken: set[str]) -> list[Questi
                 name=item.name,
                 section=item.section,
                 points=item.points,
-                wording=TO_A_FILE.sub(r"\1", to_html(solution.wording or item.wanted, "wording")[0]),
-                worked=_html(solution, "worked", room, cells),
+                wording=TO_A_FILE.sub(r"\1", to_html(field.wording or item.wanted, "wording")[0]),
+                worked=html,
                 link=link,
-                answers=tuple(answers),
+                answers=tuple(answers[item]),
             )
         )
     return found
 
 
-class _Room:
-    """The characters that a page can still bear; pictures are left out where there are none left."""
+def _written(text: str, asked: list[Item], anchor: str, room: dict[Item, int]) -> dict[Item, tuple[Field, str]]:
+    """The fields of these exercises in a notebook, and what stands in them as HTML, "" for nothing.
 
-    def __init__(self) -> None:
-        self.left = LARGEST
+    room: the characters that each one's page can bear; pictures are left out where there is no room for them.
+    """
+    content = json.loads(text)
+    cells = notebook_of(content).cells
+    found = {}
+    for item, field in zip(asked, fields(asked, content)):
+        empty = field.filled_in.strip() in ("", BLANK_ANSWER)
+        html = "" if empty else _html(field, anchor, room.get(item, LARGEST), cells)
+        found[item] = (replace(field, filled_in=""), html)
+    return found
 
 
-def _answer(one: Submitted, field: Field, number: int, room: _Room, cells: tuple[Cell, ...]) -> Answer:
+def _answer(one: Submitted, field: Field, html: str) -> Answer:
     score = one.form.scores.get(field.name) if one.form else None
-    written = "" if field.filled_in.strip() in ("", BLANK_ANSWER) else _html(field, f"answer-{number}", room, cells)
     return Answer(
         student=one.student,
-        html=written,
+        html=html,
         page=f"../../{one.page}#{field.anchor}" if one.page else "",
         nothing=GONE if field.cell is None else EMPTY,
         score="" if score is None else shown(score),
@@ -172,7 +188,7 @@ def _answer(one: Submitted, field: Field, number: int, room: _Room, cells: tuple
     )
 
 
-def _html(field: Field, anchor: str, room: _Room, cells: tuple[Cell, ...]) -> str:
+def _html(field: Field, anchor: str, room: int, cells: tuple[Cell, ...]) -> str:
     """An answer as HTML: Markdown as Markdown shows it, or code in colours. A long answer is cut, and that is said."""
     text = dedent(field.filled_in)
     cut = f"<p><em>{len(text) - LONGEST:,} more characters are in the notebook.</em></p>" if len(text) > LONGEST else ""
@@ -180,7 +196,6 @@ def _html(field: Field, anchor: str, room: _Room, cells: tuple[Cell, ...]) -> st
     if not field.written:
         return highlighted(text, "python") + cut
     made = to_html(text, anchor, attached(cells[field.cell]))[0]
-    if len(made) > room.left:
+    if len(made) > room:
         made = to_html(text, anchor, no_picture)[0]
-    room.left -= len(made)
     return TO_A_FILE.sub(r"\1", made) + cut

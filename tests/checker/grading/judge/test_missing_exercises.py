@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import time
 
 import pytest
 
@@ -146,3 +147,11 @@ def test_what_was_removed_from_cells_without_ids_is_missing(sheet):
     """Catches a function that was taken out and is called there, because its notebook has no ids."""
     left = without_ids(content(WORKED[0], None, None, *WORKED[3:]))
     assert {item.name for item in sheet.items if item.key in removed_exercises(sheet, left)} == {"cube", "proposal"}
+
+
+@pytest.mark.parametrize("run", ["\n", " ", "\t", "def", "def ", "square ", "square:", "=\n"])
+def test_a_long_run_of_anything_is_read_in_a_moment(run, sheet):
+    """Catches a pattern whose time grows with the square of a run: 300 kB of blank lines took two minutes."""
+    begun = time.process_time()
+    removed_exercises(sheet, content(code(run * (300_000 // len(run))), *WORKED[2:]))
+    assert time.process_time() - begun < 2

@@ -93,7 +93,8 @@ def not_run(jobs, pages=3):
         ]
         by_hand = [item for item in job.sheet.items if not item.checks and item.points]
         with tempfile.TemporaryDirectory() as folder:
-            page = submission._page(job, json.loads(job.text), by_hand, Path(folder))[1] if number < pages else ""
+            given = (job.student, job.sheet.name, job.text, by_hand, (submission.NOT_RUN,), Path(folder))
+            page = submission._page(*given)[1] if number < pages else ""
         yield job, submission._result(job, items, page=page)
 
 
