@@ -5,8 +5,9 @@ The slice of a function holds two kinds of statements. They stand at top level, 
     those that make or change a name that the function reads
     those that make or change a name that a statement of the slice reads
 
-(A name that is made nowhere above the check is taken from below it.) Checks are left out. So is what needs a module of
-the project that grading does not show, such as a model and what was trained. An example:
+(A name that is made nowhere above the check is taken from below it, a function from its whole cell.) Checks are left out. So is what needs a module of
+the project that grading does not show, such as a model and what was trained, and so are lines of a function that only
+show something with it. An example:
 
     the notebook                     the slice of `cube`
     from shared.models import load
@@ -19,11 +20,15 @@ the project that grading does not show, such as a model and what was trained. An
     check.cube(cube)                 left out: a check
 """
 
+import builtins
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from checker.reading.syntax.showing import without_showing
 from checker.reading.syntax.statements import FUTURE, STAR, Definitions, Place, Statement
 
+OF_NOTEBOOKS = {"display", "get_ipython"}  # what a notebook defines by itself, and no `from module import *`
 MOST_MISSING_NAMES = 3  # of which warnings are given: more would bury the verdict
 
 FindForbidden = Callable[[Collection[str]], list[str]]  # from imported names to those that are not allowed
@@ -91,7 +96,10 @@ def slice_of(
     )
     if not notebooks.makers(name, notebooks.of_edition(name)):
         return Slice(problem=f"There is no function `{name}` in the notebook.")
-    left_out = _left_out(notebooks.reached(), find_forbidden)
+    reached = notebooks.reached()
+    left_out = _left_out(reached, find_forbidden)
+    shortened = _shortened(reached, left_out, find_forbidden)
+    notebooks = replace(notebooks, shortened={statement: short for statement, (short, _) in shortened.items()})
     kept = notebooks.reached(left_out.keys())
     functions = notebooks.reached(through_functions=True)
     imported_by_functions = frozenset(imported for statement in functions.statements for imported in statement.imports)
@@ -101,8 +109,8 @@ def slice_of(
         statements=tuple(statement.source for statement in allowed),
         imports=imported_by_functions.union(*(statement.imports for statement in allowed)),
         forbidden_imports=tuple(find_forbidden(imported_by_functions)),
-        names=kept.names & frozenset().union(*(statement.binds for statement in ordered)),
-        warnings=tuple(_missing_names(kept, left_out)),
+        names=frozenset(kept.makers) & frozenset().union(*(statement.binds for statement in ordered)),
+        warnings=(*_missing_names(kept, left_out), *_lines_left_out(shortened)),
         which_definition=_which_definition(name, student),
     )
 
@@ -111,17 +119,20 @@ def slice_of(
 class _Reached:
     """Everything that a function leads to.
 
-    names: the names that it reads, and that the statements read.
-    statements: those that make or change these names; the value is True for one of the edition's.
+    makers: the names that it reads, and that the statements read, each with the statements that make or change it.
+    statements: those of all names; the value is True for one of the edition's.
     """
 
-    names: frozenset[str]
+    makers: dict[str, tuple[Statement, ...]]
     statements: dict[Statement, bool]
 
 
 @dataclass(frozen=True)
 class _Notebooks:
-    """The two notebooks of which a slice is made; the fields are the arguments of `slice_of`."""
+    """The two notebooks of which a slice is made; the first fields are the arguments of `slice_of`.
+
+    shortened: functions that are taken without some of their lines, as they are then.
+    """
 
     name: str
     student: Definitions
@@ -129,6 +140,12 @@ class _Notebooks:
     with_solutions_of: frozenset[str]
     beside: tuple[str, ...]
     supplied_names: frozenset[str]
+    shortened: dict[Statement, Statement] = field(default_factory=dict)
+
+    @cached_property
+    def end(self) -> Place | None:
+        """The place in the student's notebook below which nothing counts."""
+        return _end(self.name, self.student)
 
     def of_edition(self, name: str) -> bool:
         """True for what the edition defines and is no exercise: it is called as it was handed out."""
@@ -139,25 +156,27 @@ class _Notebooks:
 
         Args:
             without: statements that are passed over.
-            through_functions: take functions, classes and imports alone, and go on from these.
+            through_functions: take functions, classes and imports alone, as they are when the function is called, and go
+                on from these.
         """
-        names = set()
+        made_by = {}
         statements = {}
         waiting = [(first, self.of_edition(first)) for first in (self.name, *self.beside)]
         while waiting:
             wanted, from_edition = waiting.pop()
-            if wanted in names or wanted in self.supplied_names:
+            if wanted in made_by or wanted in self.supplied_names:
                 continue
-            names.add(wanted)
             is_edition, makers = self._chosen(wanted, from_edition)
-            for maker in makers:
+            made_by[wanted] = makers
+            for maker in _lasting(wanted, makers) if through_functions else makers:
+                maker = self.shortened.get(maker, maker)
                 if maker in statements or maker in without:
                     continue
                 if through_functions and not (maker.is_function or maker.is_import):
                     continue
                 statements[maker] = is_edition
                 waiting.extend((used, is_edition) for used in sorted(maker.reads))
-        return _Reached(frozenset(names), statements)
+        return _Reached(made_by, statements)
 
     def makers(self, wanted: str, from_edition: bool) -> tuple[Statement, ...]:
         """Return the statements that make or change a name; () where none makes it."""
@@ -170,7 +189,7 @@ class _Notebooks:
         """
         exercise = wanted in self.edition.filled
         if wanted not in self.with_solutions_of and (exercise or not from_edition):
-            makers = _above(wanted, self.student, self.student.last_checks.get(self.name))
+            makers = _above(wanted, self.student, self.end)
             if makers or exercise:
                 return False, makers
         makers = _above(wanted, self.edition, None)
@@ -179,13 +198,34 @@ class _Notebooks:
         return False, self.student.makers.get(STAR, ())
 
 
-def _above(wanted: str, source: Definitions, check: Place | None) -> tuple[Statement, ...]:
-    """The statements above a check that make a name, all where there is none above; () where it is made nowhere."""
+def _end(name: str, source: Definitions) -> Place | None:
+    """The place of the last check of a function, or of its definition where that was mended below, in the same cell."""
+    check = source.last_checks.get(name)
+    if check is None:
+        return None
+    return max([check, *(maker.place for maker in source.bound(name) if maker.place[0] == check[0])])
+
+
+def _above(wanted: str, source: Definitions, end: Place | None) -> tuple[Statement, ...]:
+    """The statements above a place that make a name, all where there is none above; () where it is made nowhere.
+
+    All functions of the place's cell count: a helper is mended below the check as well.
+    """
     makers = source.makers.get(wanted, ())
     if not any(wanted in maker.binds for maker in makers):
         return ()
-    above = tuple(maker for maker in makers if check is None or maker.place < check)
+    above = tuple(
+        maker
+        for maker in makers
+        if end is None or maker.place < end or (maker.is_function and maker.place[0] == end[0])
+    )
     return above if any(wanted in maker.binds for maker in above) else makers
+
+
+def _lasting(wanted: str, makers: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """The statements that still count for a name once all have run: none above the last that replaces it."""
+    replacing = (number for number, maker in enumerate(makers) if wanted in maker.replaces)
+    return makers[max(replacing, default=0) :]
 
 
 def _left_out(reached: _Reached, find_forbidden: FindForbidden) -> dict[Statement, str]:
@@ -222,13 +262,52 @@ def _left_out(reached: _Reached, find_forbidden: FindForbidden) -> dict[Statemen
     return found
 
 
+def _shortened(
+    reached: _Reached, left_out: Collection[Statement], find_forbidden: FindForbidden
+) -> dict[Statement, tuple[Statement, list[str]]]:
+    """The functions of which lines only show something with what is lacking: without these lines, and the lines."""
+
+    def is_there(name: str, maker: Statement) -> bool:
+        if maker in left_out or name in OF_NOTEBOOKS and STAR in maker.binds:
+            return False
+        return not (maker.is_import and find_forbidden(maker.imports))
+
+    made = {
+        name
+        for name, makers in reached.makers.items()
+        if any(is_there(name, maker) for maker in _lasting(name, makers))
+    }
+    lacking = {name for name in reached.makers.keys() - made if not hasattr(builtins, name)}
+    found = {}
+    for statement in reached.statements:
+        if not statement.is_function or not (statement.reads & lacking or find_forbidden(statement.imports)):
+            continue
+        try:
+            node, lines = without_showing(statement.source, statement.reads & lacking, find_forbidden)
+        except (SyntaxError, ValueError, RecursionError):  # then it is taken as it is
+            continue
+        if lines:
+            found[statement] = (replace(statement, node=node), lines)
+    return found
+
+
+def _lines_left_out(shortened: dict[Statement, tuple[Statement, list[str]]]) -> Iterable[str]:
+    """Sentences on lines that were left out."""
+    for statement, (_, lines) in shortened.items():
+        for line in lines[:MOST_MISSING_NAMES]:
+            yield f"`{line}` in {statement.section} is left out: it only shows something, with what grading does not have."
+
+
 def _which_definition(name: str, student: Definitions) -> str:
     """A sentence on which definition counts, where there are several."""
     bound = student.bound(name)
     if len(bound) < 2:
         return ""
-    taken = [maker for maker in _above(name, student, student.last_checks.get(name)) if name in maker.binds][-1]
-    last = "which its last check judged" if name in student.last_checks else "the last one"
+    check = student.last_checks.get(name)
+    taken = [maker for maker in _above(name, student, _end(name, student)) if name in maker.binds][-1]
+    last = "which its last check judged" if check else "the last one"
+    if check and taken.place > check:
+        last = "the last one in the cell of its last check, below that check"
     return f"`{name}` is defined {len(bound)} times; graded is the definition in {taken.section}, {last}."
 
 
@@ -237,7 +316,7 @@ def _missing_names(kept: _Reached, left_out: dict[Statement, str]) -> Iterable[s
     missing = [
         (name, statement.section, cause)
         for statement, cause in left_out.items()
-        for name in sorted((statement.binds | statement.changes) & kept.names)
+        for name in sorted((statement.binds | statement.changes) & kept.makers.keys())
     ]
     for name, section, cause in missing[:MOST_MISSING_NAMES]:
         yield f"`{name}` is made in {section} with `{cause}`, which grading does not run."

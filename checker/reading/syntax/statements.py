@@ -17,6 +17,7 @@ BLANKS = "shared.blanks"  # what a notebook does about blank exercises is no par
 FUTURE = "from __future__ import annotations"  # the first line of each program
 STAR = "*"  # stands for the names of `from module import *`, which are not known
 ASSIGNMENTS = (ast.Expr, ast.Assign, ast.AnnAssign)
+REPLACING = (*DEFINITIONS, *IMPORTS, ast.Assign, ast.AnnAssign)
 
 Place = tuple[int, int, int]  # number of the cell, line, column
 
@@ -46,6 +47,12 @@ class Statement:
         return isinstance(self.node, DEFINITIONS) or isinstance(getattr(self.node, "value", None), ast.Lambda)
 
     @cached_property
+    def replaces(self) -> frozenset[str]:
+        """The names of which it leaves nothing that they were before, as no `if`, `for` and `try` does."""
+        plain = isinstance(self.node, REPLACING) and getattr(self.node, "value", True) is not None
+        return self.binds if plain else frozenset()
+
+    @cached_property
     def source(self) -> str:
         """The statement as Python."""
         try:
@@ -64,7 +71,7 @@ class Statement:
     @cached_property
     def imports(self) -> frozenset[str]:
         """Its imports of the project, "shared.tasks.dots" for `from shared.tasks import dots`."""
-        return frozenset(_imported(self.node))
+        return frozenset(imported(self.node))
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def definitions(notebook: Notebook) -> Definitions:
     trees = read_trees(notebook)
     checks = names_of(trees)
     left_alone = (checks, names_of(trees, BLANKS))
-    imported = {alias for tree in trees for node in tree.children if isinstance(node, IMPORTS) for alias in bound(node)}
+    brought = {alias for tree in trees for node in tree.children if isinstance(node, IMPORTS) for alias in bound(node)}
     section = {cell.number: number for number, cells in sections(notebook).items() for cell in cells}
     makers: dict[str, list[Statement]] = {}
     filled = set()
@@ -100,7 +107,8 @@ def definitions(notebook: Notebook) -> Definitions:
             if _holds_exercise(node, tree):
                 filled.add(node.name)
             where = f"Cell {section[tree.cell]}" if section[tree.cell] >= 0 else "the first cells"
-            for statement in _statements(node, tree, where, imported, left_alone):
+            for statement in _statements(node, tree, where, brought, left_alone):
+                brought = brought | statement.replaces if statement.is_import else brought - statement.replaces
                 for name in statement.binds | statement.changes:
                     makers.setdefault(name, []).append(statement)
         for call, _ in checks.calls(tree):
@@ -113,17 +121,12 @@ def definitions(notebook: Notebook) -> Definitions:
 
 
 def _statements(
-    node: ast.stmt, tree: Tree, section: str, imported: set[str], left_alone: tuple[Names, ...]
+    node: ast.stmt, tree: Tree, section: str, brought: set[str], left_alone: tuple[Names, ...]
 ) -> Iterator[Statement]:
     """The statement, or one for each name of an import; none for what calls a check."""
     place = (tree.cell, node.lineno, node.col_offset)
     if isinstance(node, IMPORTS):
-        for alias in node.names:
-            one = (
-                ast.Import([alias])
-                if isinstance(node, ast.Import)
-                else ast.ImportFrom(node.module, [alias], node.level)
-            )
+        for one in one_by_one(node):
             yield Statement(place, section, one, tree.lines, frozenset(bound(one)), frozenset())
         return
     binds, changes = set(), set()
@@ -132,7 +135,13 @@ def _statements(
             return
         binds.update(bound(part))
         changes.update(_changed(part))
-    yield Statement(place, section, node, tree.lines, frozenset(binds), frozenset(changes - imported))
+    yield Statement(place, section, node, tree.lines, frozenset(binds), frozenset(changes - brought))
+
+
+def one_by_one(node: ast.Import | ast.ImportFrom) -> Iterator[ast.Import | ast.ImportFrom]:
+    """An import for each of its names."""
+    for alias in node.names:
+        yield ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
 
 
 def _changed(part: ast.AST) -> Iterator[str]:
@@ -152,7 +161,7 @@ def _root(node: ast.expr) -> Iterator[str]:
         yield node.id
 
 
-def _imported(node: ast.AST) -> Iterator[str]:
+def imported(node: ast.AST) -> Iterator[str]:
     """Imports of the project anywhere in a node: a module, or "module.name" for what is taken from one."""
     for part in ast.walk(node):
         if isinstance(part, ast.Import):

@@ -13,7 +13,7 @@ from checker.reading.notebook import read
 from checker.reading.syntax.slices import slice_of
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
-from tests.checker.grading.judge.styles import STYLES, WITH_TORCH, cells_of
+from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, WITH_TORCH, cells_of
 
 EXERCISE = "def square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code"
 
@@ -168,6 +168,69 @@ def test_an_honest_style_is_right(style, defined, edition, defined_in_a_box):
     assert failed == []
 
 
+@pytest.mark.parametrize("style", LEFTOVERS, ids=str)
+def test_what_an_honest_function_does_not_need_costs_nothing(style, defined, edition, defined_in_a_box):
+    """Catches a right function that is refused, or fails, for a replaced import or for a line that only shows something."""
+    student = defined(*cells_of(LEFTOVERS[style], "square", EXERCISE))
+    taken = slice_of("square", student, edition, supplied_names=SUPPLIED, find_forbidden=SHOWN)
+    assert taken.forbidden_imports == ()
+    variables, failed = defined_in_a_box(taken.statements, SUPPLIED)
+    assert [variables["square"](x) for x in range(2, 7)] == [4, 9, 16, 25, 36]
+    assert failed == []
+
+
+def test_lines_that_are_left_out_are_told(defined, edition):
+    """Catches a function that fails since a line of it was taken for one that only shows, and a student who cannot see it."""
+    student = defined("# Cell 5: One step\n" + EXERCISE.format(f"display(x, {'1, ' * 40})\n    return x"))
+    (told,) = slice_of("square", student, edition).warnings
+    assert told.startswith("`display(x, 1, ") and "...` in Cell 5 is left out: it only shows something" in told
+
+
+# Cells that seem to replace an import, or only to show it, and use it all the same.
+DISGUISED = {
+    "replaced behind a condition": ["if False:\n    def taken(n):\n        return n", "return taken(x)"],
+    "replaced where an import fails": [
+        "try:\n    from shared.rloo import taken\nexcept ImportError:\n    taken = abs",
+        "return taken(x)",
+    ],
+    "replaced and imported again": ["def taken(n):\n    return n", "from shared.rloo import taken", "return taken(x)"],
+    "a type without a value": ["taken: object", "return taken(x)"],
+    "named while it is printed": ["print(y := taken(x)); return y"],
+    "named while it is asserted": ["assert (y := taken(x)) is not None; return y"],
+    "named by a loop that prints": ["for y in [taken(x)]:\n        print(y)\n    return y"],
+    "named and returned": ["y = taken(x); return y"],
+    "imported within": ["from shared.rloo import taken as t; return t(x)"],
+    "given, not shown": ["yield taken(x)"],
+    "a default": ["def helper(n, do=taken):\n    return do(n)", "return helper(x)"],
+    "a decorator": ["@taken\ndef helper(n):\n    return n", "return helper(x)"],
+    "a test that decides": ["if taken(x):\n        y = 1\n    return y"],
+    "a loop that counts": ["n = 0\n    while taken(n):\n        n += 1\n    return n"],
+}
+
+
+@pytest.mark.parametrize("cells", DISGUISED.values(), ids=DISGUISED)
+def test_what_the_value_depends_on_is_refused_however_it_is_written(cells, defined, edition):
+    """Catches a reference that is used, taken for one that was replaced or that is only shown."""
+    student = defined(*cells_of(["from shared.rloo import taken", *cells], "square", EXERCISE))
+    refused = slice_of("square", student, edition, find_forbidden=SHOWN)
+    assert refused.forbidden_imports == ("shared.rloo.taken",)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["own = taken", "def taken(n):\n    return own(n)", "return taken(x)"],
+        ["found = []\n    found.append(taken(x))\n    return found[0]"],
+        ["class Kept:\n    pass", "Kept.value = taken(3)\n    return Kept.value"],
+        ["return taken(x)", "check.square(square)\ndef taken(n):\n    return n"],
+    ],
+)
+def test_no_program_holds_an_import_that_is_not_allowed(cells, defined, edition):
+    """Catches a reference that comes into the box since a line that uses it is not counted as one."""
+    student = defined("from shared.rloo import taken", *cells[:-1], EXERCISE.format(cells[-1]), "check.square(square)")
+    assert "shared" not in slice_of("square", student, edition, find_forbidden=SHOWN).source
+
+
 TRAINING = [
     "from shared.models import load_policy\nmodel = load_policy()",
     "history = []\nBEST = 0",
@@ -229,6 +292,19 @@ def test_of_several_definitions_the_one_that_was_checked_last_counts(defined, ed
         taken.which_definition
         == "`square` is defined 3 times; graded is the definition in Cell 5, which its last check judged."
     )
+
+
+@pytest.mark.parametrize("helper", [False, True])
+def test_what_is_mended_below_its_check_in_the_same_cell_counts(helper, defined, edition):
+    """Catches a function, or one that it calls, graded as it was before it was mended, or with an older constant."""
+    name = "helper" if helper else "square"
+    first = EXERCISE.format("return helper(x)") if helper else ""
+    cell = f"# Cell 5: One step\nP = 2\ndef {name}(x):\n    return 0\n{first}\ncheck.square(square)\nP = 3\ndef {name}(x):\n    return x**P"
+    taken = slice_of("square", defined(cell, "P = 4\ndef helper(x):\n    return 7"), edition)
+    assert run(taken, "square", 2) == (4 if helper else 8)
+    if not helper:
+        said = "`square` is defined 2 times; graded is the definition in Cell 5, the last one in the cell of its last check"
+        assert taken.which_definition == f"{said}, below that check."
 
 
 @pytest.mark.parametrize("count", [2, 3])

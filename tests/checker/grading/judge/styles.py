@@ -145,6 +145,74 @@ STYLES = {
     "a cell that shows its last line": ["SHOWN = [1, 2]\nSHOWN", "return x ** SHOWN[1]"],
     "a dict of pairs": ["PAIRS = dict(zip('ab', (1, 2), strict=True))", "return x ** PAIRS['b']"],
 }
+# What an honest function does not need of the course: a name that its notebook replaced, a line that only shows something.
+LEFTOVERS = {
+    "an import that a function replaces": [
+        "from shared.rloo import rloo",
+        "def rloo(n):\n    return n * n",
+        "return rloo(x)",
+    ],
+    "an import that a class replaces": [
+        "from shared import rloo",
+        "class rloo:\n    power = 2",
+        "return x**rloo.power",
+    ],
+    "an import that a list replaces": [
+        "from shared.recorded import recorded",
+        "recorded = [n * n for n in range(200)]",
+        "return recorded[x]",
+    ],
+    "an import that a list replaces which is filled later": [
+        "from shared.rloo import rloo as squares",
+        "squares = []",
+        "squares.extend(n * n for n in range(200))",
+        "return squares[x]",
+    ],
+    "an import that a lambda replaces": [
+        "from shared.tasks import poker",
+        "poker = lambda n: n * n",
+        "return poker(x)",
+    ],
+    "an import that another import replaces": [
+        "from shared.advantages import group_advantages as power",
+        "from math import pow as power",
+        "return int(power(x, 2))",
+    ],
+    "an import that is replaced among several names": [
+        "from shared import kl, rloo",
+        "kl, (rloo, *rest) = 1, (2, 3, 4)",
+        "return x**rloo * kl",
+    ],
+    "a table that is shown": ["from shared.tables import show", "show(x); return x * x"],
+    "a table that is shown on demand": [
+        "from shared.tables import show\nDEBUG = False",
+        "if DEBUG:\n        show(x)\n    return x * x",
+    ],
+    "a table that a helper shows": [
+        "from shared.tables import show",
+        "def helper(n):\n    for _ in range(2):\n        show(n)\n    return n * n",
+        "return helper(x)",
+    ],
+    "a figure of the course": [
+        "from shared.plots import panels",
+        "figure, axes = panels(2)\n    axes[0].plot([x])\n    figure.show()\n    return x * x",
+    ],
+    "recorded rows that are printed": [
+        "from shared.recorded import recorded",
+        "for row in recorded('dots'):\n        print(row)\n    else:\n        print('all')\n    return x * x",
+    ],
+    "a comparison with the course's own": [
+        "from shared.rloo import rloo",
+        "assert rloo(x) == x * x, 'not yet'\n    return x * x",
+    ],
+    "an import that only shows": ["from shared.tables import mean_row, show; show(mean_row(x)); return x * x"],
+    "what a notebook displays by itself": ["display(x); get_ipython().run_line_magic('time', ''); return x * x"],
+    "a log of the training": [f"{MODEL}\nhistory = policy.train()", "history.append(x); return x * x"],
+    "a line that shows beside one that is shown by print": [
+        "from shared.tables import show",
+        "try:\n        print(show(x), 'so far')\n    finally:\n        y = x * x\n    return y",
+    ],
+}
 WITH_TORCH = {
     "a device": ["import torch", 'DEVICE = torch.device("cpu")', 'return x * x if DEVICE.type == "cpu" else 0'],
     "a device that is chosen": [

@@ -30,7 +30,7 @@ from checker.reading.notebook import Unreadable, parse, read
 from checker.reading.syntax.slices import Slice
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
-from tests.checker.grading.judge.styles import STYLES, cells_of
+from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, cells_of
 
 SQUARE = "def square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code"
 CUBE = "def cube(x):\n    # student code here\n    # TODO: with square (3 points, 5 minutes)\n    {}\n    # end student code"
@@ -190,8 +190,9 @@ def test_an_endless_loop_costs_one_question(judged, monkeypatch):
 
 def test_honest_styles_are_right_in_a_box(notebook, isolation):
     """Catches a right function that earns nothing for the way in which its notebook defines what it uses."""
-    names = [f"style_{number}" for number in range(len(STYLES))]
-    cells = [cells_of(style, name, SQUARE) for style, name in zip(STYLES.values(), names, strict=True)]
+    styles = [*STYLES.values(), *LEFTOVERS.values()]
+    names = [f"style_{number}" for number in range(len(styles))]
+    cells = [cells_of(style, name, SQUARE) for style, name in zip(styles, names, strict=True)]
     worked = [
         cell
         for name in names
@@ -200,7 +201,7 @@ def test_honest_styles_are_right_in_a_box(notebook, isolation):
     sheet = read_sheet(notebook(*worked, folder="styles"))
     student = definitions(read(notebook(*(cell for several in cells for cell in several), folder="student")))
     found = verdicts(student, sheet, PlainKey(), isolation, Limits(wall=60))
-    assert len(found) == len(STYLES)
+    assert len(found) == len(styles)
     assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
 
 
