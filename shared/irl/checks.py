@@ -20,7 +20,8 @@ def check_problem(transitions: Transitions, terminal: Sequence[int], p_initial: 
             f"The initial probabilities must be {transitions.n_states} numbers of at least 0 that sum to 1; "
             f"found the shape {p_initial.shape} and the sum {p_initial.sum():.6g}."
         )
-    stuck = np.flatnonzero(_entered(transitions, ends, p_initial > 0) & ~_arriving(transitions, ends))
+    leaving = (transitions.probabilities > 0).any(axis=2) & ~ends[:, None]  # (S, K); in a terminal state a walk stops
+    stuck = np.flatnonzero(entered(transitions, leaving, p_initial > 0) & ~_arriving(transitions, ends))
     if len(stuck):
         raise ValueError(
             f"No terminal state can be reached from state {stuck[0]} ({len(stuck)} such states can be entered), "
@@ -45,13 +46,11 @@ def check_discount(discount: float) -> None:
         raise ValueError(f"The discount must be at least 0 and below 1, or values may not settle; found {discount}.")
 
 
-def _entered(transitions: Transitions, ends: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Every state that a walk from `starts` can get into; in a terminal state it stops. All (S,) booleans."""
-    possible = (transitions.probabilities > 0).any(axis=2)  # (S, K)
+def entered(transitions: Transitions, possible: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Every state (S,) that possible moves (S, K) lead to from `starts` (S,), these included. All are booleans."""
     states = starts
     while True:
-        leaving = possible & (states & ~ends)[:, None]
-        more = states | _mark(len(states), transitions.successors[leaving])
+        more = states | _mark(len(states), transitions.successors[possible & states[:, None]])
         if (more == states).all():
             return states
         states = more

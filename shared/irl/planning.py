@@ -7,8 +7,8 @@ two passes of maximum-entropy inverse reinforcement learning (Ziebart et al., AA
     backward_pass    a reward -> a policy      Z(s) = exp(r(s)) sum_a sum_s' p(s' | s, a) Z(s'), sweep after sweep
     forward_pass     a policy -> visits        D(s) = sum over times of p(s_t = s)
 
-Both are five lines. `local_action_probabilities` and `visitation` compute the same for large worlds and long walks, and
-the tests hold them to these lines; how they do it is optional reading (`sweeps.py`, `counting.py`, `elimination.py`).
+Both are five lines. They are for small worlds: 2 S sweeps cost S^2, and `visitation`, which counts until everything has
+arrived, solves for S unknowns.
 
 Three states in a row, 0 1 2, actions left and right, a move against the border stays. The walk starts in 0 and ends in 2.
 exp(r) is 1/2 in states 0 and 1, and 1 in state 2. Both passes take 2 S = 6 rounds:
@@ -38,11 +38,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Bool
 
-from shared.irl.checks import check_discount, check_problem, check_terminal
-from shared.irl.counting import count_visits
+from shared.irl.checks import check_discount, check_problem, check_terminal, entered
 from shared.irl.logarithms import logsumexp, normalised
-from shared.irl.sweeps import log_partition, policy_after
 from shared.irl.worlds import PerState, Policy, Table, Transitions, as_transitions
+
+TOLERANCE = 1e-6  # the share of the walks that rounding may lose
 
 
 def value_iteration(
@@ -113,24 +113,17 @@ def forward_pass(
     return visits
 
 
-def local_action_probabilities(
-    p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
-) -> Policy:
-    """The policy of `backward_pass` after 2 S sweeps (Ziebart et al., 2008, algorithm 1), by faster sweeps.
-
-    A factor common to all Z cancels in the policy. So the sweeps may end as soon as log Z grows by the same amount
-    everywhere, up to `eps`: the policy stands still from then on.
+def local_action_probabilities(p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState) -> Policy:
+    """The policy of `backward_pass` after 2 S sweeps (Ziebart et al., 2008, algorithm 1).
 
     Raises ValueError when the terminal states are none or out of range.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    return policy_after(2 * transitions.n_states, transitions, ends, reward, eps)
+    return backward_pass(transitions, ends, reward, 2 * transitions.n_states)[0]
 
 
-def tilted_transitions(
-    p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState, eps: float = 1e-10
-) -> Transitions:
+def tilted_transitions(p_transition: Transitions | Table, terminal: Sequence[int], reward: PerState) -> Transitions:
     """The world in which the walks of the backward pass are drawn: p(s' | s, a) Z(s') / sum_s' p(s' | s, a) Z(s').
 
     The distribution over walks exp(sum_t r(s_t)) prod_t p(s_t+1 | s_t, a_t) is not only a policy: conditioned on a
@@ -141,7 +134,7 @@ def tilted_transitions(
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
-    log_z = log_partition(transitions, ends, reward, 2 * transitions.n_states - 1, eps)
+    _, log_z = backward_pass(transitions, ends, reward, 2 * transitions.n_states - 1)
     following = log_z[transitions.successors]  # (S, K)
     top = following.max(axis=1, keepdims=True)
     top[~np.isfinite(top)] = 0.0
@@ -189,41 +182,48 @@ def visitation(
     p_initial: PerState,
     terminal: Sequence[int],
     discount: float = 1.0,
-    eps: float = 1e-8,
     steps: float = np.inf,
 ) -> PerState:
-    """The visits D(s) = sum_t discount^t p(s_t = s) of `forward_pass`, by default until everything has arrived.
+    """The visits D(s) = sum_t discount^t p(s_t = s) of `forward_pass` over so many `steps`, by default until arrival.
 
-    Args:
-        eps: stop when no more than this is on its way.
-        steps: how many times are counted at most; without a limit what takes long is solved for and not followed.
+    Without a limit they solve D = p_initial + discount P^T D, P being the moves of a walk that has not ended.
 
     Raises ValueError when some of it never arrives, or the terminal states are none or out of range.
     """
     transitions = as_transitions(p_transition)
     ends = check_terminal(transitions.n_states, terminal)
+    start = np.asarray(p_initial, dtype=float)
+    if steps < np.inf:
+        return forward_pass(transitions, policy, start, ends, int(steps), discount)
     chain = np.where(ends[:, None], 0.0, transitions.under(policy))  # (S, K), the moves; none where the walk ends
-    return count_visits(transitions, chain, np.asarray(p_initial, dtype=float), ends, discount, eps, steps)
+    moves = np.zeros((len(start), len(start)))
+    np.add.at(moves, (np.arange(len(start))[:, None], transitions.successors), chain)
+    here = entered(transitions, chain > 0, start > 0)  # elsewhere a walk may be endless, and nobody is there
+    visits = np.zeros_like(start)
+    try:
+        visits[here] = np.linalg.solve(np.eye(here.sum()) - discount * moves[here][:, here].T, start[here])
+    except np.linalg.LinAlgError:  # a state is never left
+        visits[here] = np.nan
+    accounted = visits[ends].sum() + (1 - discount) * visits[~ends].sum()
+    if not abs(accounted - start.sum()) <= TOLERANCE:  # nan is refused too
+        raise ValueError(
+            "The policy hardly ever ends: its walks are too long to be counted, if they arrive at all. Look for "
+            "rewards that make walking on worth more than arriving."
+        )
+    return visits
 
 
 def compute_expected_svf(
-    p_transition: Transitions | Table,
-    p_initial: PerState,
-    terminal: Sequence[int],
-    reward: PerState,
-    eps: float = 1e-5,
+    p_transition: Transitions | Table, p_initial: PerState, terminal: Sequence[int], reward: PerState
 ) -> PerState:
     """Expected state-visitation frequencies: the backward pass, then the forward pass, of 2 S rounds each.
-
-    Args:
-        eps: stop the forward pass when no more than this is on its way.
 
     Raises ValueError as `check_problem` does.
     """
     transitions = as_transitions(p_transition)
     check_problem(transitions, terminal, p_initial)
     policy = local_action_probabilities(transitions, terminal, reward)
-    return visitation(transitions, policy, p_initial, terminal, eps=eps, steps=2 * transitions.n_states)
+    return visitation(transitions, policy, p_initial, terminal, steps=2 * transitions.n_states)
 
 
 def expected_return(
