@@ -241,7 +241,9 @@ def _grade(
     for sentence in changed:
         print(sentence)
     said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
-    print(f"{said}; {_counted(len(work.missing), 'student')} handed in no notebook.")
+    print(
+        f"{said}. {_counted(len(work.missing), 'student')} without one." + (f" {work.absence}" if work.missing else "")
+    )
     if ungraded := [result["ungraded"] for _, result in results if result["ungraded"]]:
         complain(
             f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"

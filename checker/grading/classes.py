@@ -13,6 +13,7 @@ from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.collect.roster import Roster
 from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
 from checker.grading.collect.uploads import (
+    NOTHING_DONE,
     Aside,
     Collected,
     Handed,
@@ -32,7 +33,7 @@ from checker.grading.table.class_statistics import page as statistics_page
 from checker.grading.table.feedback import feedback
 from checker.grading.table.gradebooks import FOLDER as GRADEBOOKS
 from checker.grading.table.gradebooks import GRADESCOPE, Gradebook, by_address, filled
-from checker.grading.table.grades import write
+from checker.grading.table.grades import TABLE, write
 from checker.grading.table.gradescope import handing_back
 from checker.grading.table.judging import QUESTIONS, Submitted, questions
 from checker.grading.table.judging import page as question_page
@@ -45,6 +46,10 @@ from checker.points.rubric import for_a_cell
 from checker.points.totals import refused, shown
 from checker.reading.notebook import Unreadable, parse
 
+ABSENT = "No notebook was handed in."
+PERHAPS_ABSENT = (
+    "No notebook was found under this name, and of something that was handed in it is not known whose it is."
+)
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
@@ -87,13 +92,18 @@ class Class:
 class Work:
     """The work of grading a class: jobs with their students, and the files that were set aside.
 
-    late: students of whom something was late.      missing: those of the roster who handed in nothing.
+    late: students of whom something was late.      missing: those of the roster of whom nothing is known to be there.
     """
 
     jobs: dict[str, tuple[Handed, Job]]
     aside: list[Aside]
     late: set[str]
     missing: list[str]
+
+    @property
+    def absence(self) -> str:
+        """The sentence on those who are missing. Nobody is told to be absent while something lies there that may be theirs."""
+        return PERHAPS_ABSENT if any(aside.unknown for aside in self.aside) else ABSENT
 
 
 def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
@@ -104,7 +114,7 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
     """
     for path in paths:
         if not path.exists():
-            raise Unreadable(f"{path} is not there. Nothing was graded, and nothing of an earlier run was changed.")
+            raise Unreadable(f"{path} is not there. {NOTHING_DONE}")
     found = collect(paths, scratch, this_class.roster, this_class.pattern, this_class.due, this_class.only_student)
     jobs: dict[str, tuple[Handed, Job]] = {}
     several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
@@ -242,7 +252,15 @@ def write_class(
 
     Args:
         gradebooks: the platforms' tables that are to be filled as well.
+
+    Raises:
+        Unreadable: nothing at all was collected, and an earlier run's grades are there.
     """
+    if not results and (folder.path / TABLE).exists():
+        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
+        raise Unreadable(
+            f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
+        )
     lines = {student.id: Line(student.id) for student in this_class.roster.students}
     for handed, result in results:
         line = lines.setdefault(handed.student, Line(handed.student))
@@ -257,7 +275,8 @@ def write_class(
         if line is not None and aside.remark not in line.remarks:
             line.remarks.append(aside.remark)
     for student in work.missing:
-        lines[student].remarks.append("No notebook was handed in.")
+        lines[student].remarks.append(work.absence)
+        lines[student].unread = work.absence != ABSENT
     # A form carries the name that its page showed, which need not be the student's.
     by_shown = {this_class.shown(student): student for student in lines}
     owned = [_owned(form, by_shown) for form in forms]

@@ -6,13 +6,15 @@ lead anywhere.
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checker.reading.archive import HIDDEN, ZIP, Room, unpack
-from checker.reading.notebook import RENAMED, Unreadable
+from checker.reading.notebook import MAX_FILE_BYTES, RENAMED, Unreadable
 
+MOST_FILES = 1_000  # of one sender
 DEEP = 3  # zips within zips that are opened
 OWN_COPIES = ".ipynb_checkpoints"
 
@@ -25,6 +27,7 @@ class Entry:
         was given.
     error: why there is no file, where a folder or a zip cannot be read.
     beside: whether the files that were handed in with it lie beside it.
+    given: the folder or the zip that was given.
     """
 
     name: str
@@ -32,15 +35,17 @@ class Entry:
     inside: Path
     error: Unreadable | None = None
     beside: bool = True
+    given: Path = Path()
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, a folder or a link that was not looked at, and why. inside: as an entry's, of a file that was handed in."""
+    """A file, a folder or a link that was not looked at, and why. inside, given: as an entry's, of what was handed in."""
 
     name: str
     reason: str
     inside: Path = Path()
+    given: Path = Path()
 
 
 @dataclass
@@ -52,10 +57,20 @@ class Inventory:
     twins: dict[str, str] = field(default_factory=dict)
 
 
-def take(paths: Iterable[Path], scratch: Path) -> Inventory:
-    """All that files, folders and zips hold, in order; zips are unpacked into folders in `scratch`."""
+def nobody(inside: Path) -> str:
+    """The sender of a file where senders are not told apart."""
+    return ""
+
+
+def take(paths: Iterable[Path], scratch: Path, sender: Callable[[Path], str] = nobody) -> Inventory:
+    """All that files, folders and zips hold, in order; zips are unpacked into folders in `scratch`.
+
+    Args:
+        sender: whose a file is, by where it lies inside. None of them takes another one's room, or fills a list.
+    """
     found = Inventory()
-    walker = _Walker(scratch)
+    walker = _Walker(scratch, sender, Room() if sender is nobody else Room(each=MAX_FILE_BYTES))
+    files = Counter()
     named = set()
     for path in paths:
         if path in named:
@@ -69,6 +84,13 @@ def take(paths: Iterable[Path], scratch: Path) -> Inventory:
         else:
             parts = [Entry(str(path), path, Path(path.name))]
         for part in parts:
+            owner = sender(part.inside)
+            files[path, owner] += 1
+            if owner and files[path, owner] > MOST_FILES:
+                continue
+            if owner and files[path, owner] == MOST_FILES:
+                part = Skipped(part.name, f"one of more than {MOST_FILES}, and only these are looked at", part.inside)
+            part = replace(part, given=path)
             (found.skipped if isinstance(part, Skipped) else found.entries).append(part)
     found.twins = _twins(found.entries)
     return found
@@ -79,7 +101,8 @@ class _Walker:
     """Walks folders and zips; each zip is unpacked into a folder of its own."""
 
     scratch: Path
-    room: Room = field(default_factory=Room)
+    sender: Callable[[Path], str]
+    room: Room
     opened: int = 0
 
     def folder(self, folder: Path) -> Iterator[Entry | Skipped]:
@@ -120,7 +143,7 @@ class _Walker:
         folder.mkdir()
         empty = True
         try:
-            for packed in unpack(path, folder, self.room):
+            for packed in unpack(path, folder, self.room, lambda inner: self.sender(inside / _harmless(inner))):
                 empty = False
                 known_as = f"{name}:{packed.name}"
                 place = inside / _harmless(packed.name)

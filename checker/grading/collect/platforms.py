@@ -4,6 +4,9 @@ Canvas      doejane_LATE_1234_567_dots.ipynb           sortable name, LATE or no
 Moodle      Jane Doe_1234_assignsubmission_file_/dots.ipynb
 Gradescope  submission_1234/dots.ipynb                 with submission_metadata.yml beside the folders
 a folder    jane/dots.ipynb
+
+Only the topmost names of an export are the platform's. What lies below is the student's, who may call it anything: a
+folder as Moodle calls somebody else's, a file as Gradescope calls its metadata. A zip that was handed in becomes a folder.
 """
 
 import re
@@ -19,8 +22,10 @@ CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<upload>\
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?")
 GRADESCOPE = re.compile(r"submission_\d+")
 METADATA = "submission_metadata.yml"
-WHOLE = "submissions"  # the folder that an export is often unpacked to, or has inside
+# The folder that an export often has around all, or is unpacked to.
+WHOLE = re.compile(r"submissions|assignment_\d+_export", re.IGNORECASE)
 LARGEST_METADATA = 50_000_000  # bytes; 300 submissions take less than one million
+MADE_BY = (CANVAS, MOODLE, GRADESCOPE)
 AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
 
 
@@ -43,30 +48,51 @@ class Sender:
     handed_in: datetime | None = None
 
 
-def senders(place: PurePath, submissions: dict) -> list[Sender]:
-    """The senders that a file's place below the export tells: one, or the members of a group.
+def inside_export(place: PurePath) -> PurePath:
+    """A place without the folder that the export has around all."""
+    return PurePath(*place.parts[1:]) if len(place.parts) > 1 and WHOLE.fullmatch(place.parts[0]) else place
 
-    `submissions` is what Gradescope's metadata says of each folder.
 
-    A folder's name comes from the platform or the instructor, and goes before that of the file in it, which is the
-    student's to choose.
+def naming(places: Iterable[PurePath]) -> re.Pattern | None:
+    """The pattern by which most of an export's topmost names are made; None where they are of no platform.
+
+    A name that fits two patterns, since its student chose a part of it, is read by that of the others.
     """
-    folders = place.parts[:-1]
-    if folders and folders[0].lower() == WHOLE:
-        folders = folders[1:]
-    for folder in folders:
-        if match := MOODLE.fullmatch(folder):
-            return [Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)]
-        if GRADESCOPE.fullmatch(folder):
-            return _gradescope(submissions.get(folder), place.name)
-    if folders:
-        return [Sender(folders[:1], folders[0], place.name)]
-    if match := CANVAS.fullmatch(place.name):
+    tops = {inside_export(place).parts[:1] for place in places}
+    counts = {made: sum(made.fullmatch(name) is not None for top in tops for name in top) for made in MADE_BY}
+    most = max(MADE_BY, key=counts.get)
+    return most if counts[most] else None
+
+
+def owner_key(place: PurePath) -> str:
+    """A key that is the same for all that one person handed in, by the topmost name; "" for nobody's."""
+    top = next(iter(inside_export(place).parts), "")
+    match = CANVAS.fullmatch(top)
+    return f"{match['name']}_{match['user']}" if match else top
+
+
+def senders(place: PurePath, submissions: dict, made: re.Pattern | None) -> list[Sender]:
+    """The senders that the topmost name of a file's place tells: one, or the members of a group.
+
+    Args:
+        submissions: what Gradescope's metadata says of each folder.
+        made: the pattern by which the export's names are made.
+    """
+    place = inside_export(place)
+    top = place.parts[0]
+    is_folder = len(place.parts) > 1
+    match = made.fullmatch(top) if made else None
+    if match and made is CANVAS:
         again = AGAIN.search(match["file"])
         upload = (int(match["upload"]), int(again[1]) if again else 0)
         names = (match["user"], match["name"])
-        return [Sender(names, f"{match['name']} {match['user']}", match["file"], bool(match["late"]), upload)]
-    return [Sender((), "", place.name)]
+        file = place.name if is_folder else match["file"]
+        return [Sender(names, f"{match['name']} {match['user']}", file, bool(match["late"]), upload)]
+    if match and made is MOODLE and is_folder:
+        return [Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)]
+    if match and made is GRADESCOPE and is_folder:
+        return _gradescope(submissions.get(top), place.name)
+    return [Sender((top,), top, place.name)] if is_folder else [Sender((), "", place.name)]
 
 
 def without_number(file: str) -> str:
@@ -102,18 +128,13 @@ def metadata(paths: Iterable[Path]) -> dict:
 
 
 def _texts(path: Path) -> list[str]:
+    """The metadata files of an export: at its top, or in its own folder."""
     if path.is_dir():
-        files = (path / METADATA, *path.glob(f"*/{METADATA}"))
-        found = [file for file in files if file.is_file() and not _handed_in(file.relative_to(path))]
-        return [file.read_text(encoding="utf-8") for file in found]
+        own = [folder for folder in sorted(path.iterdir()) if folder.is_dir() and WHOLE.fullmatch(folder.name)]
+        files = [folder / METADATA for folder in (path, *own)]
+        return [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if path.suffix.lower() != ".zip":
         return []
     with zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if PurePath(entry.filename).name == METADATA]
-        own = [entry for entry in entries if not _handed_in(PurePath(entry.filename))]
+        own = [entry for entry in archive.infolist() if str(inside_export(PurePath(entry.filename))) == METADATA]
         return [archive.read(entry).decode() for entry in own if entry.file_size < LARGEST_METADATA]
-
-
-def _handed_in(place: PurePath) -> bool:
-    """True if a file lies in what a student handed in: a metadata file there is the student's, not Gradescope's."""
-    return len(place.parts) > 2 or GRADESCOPE.fullmatch(place.parts[0]) is not None

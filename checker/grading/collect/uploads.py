@@ -14,13 +14,23 @@ from pathlib import Path, PurePath
 from checker.editions.identity import recorded
 from checker.grading.collect.apart import apart
 from checker.grading.collect.attribution import DOUBLE, compiled, owner_of
-from checker.grading.collect.platforms import METADATA, Sender, metadata, senders, without_number
+from checker.grading.collect.platforms import (
+    METADATA,
+    Sender,
+    inside_export,
+    metadata,
+    naming,
+    owner_key,
+    senders,
+    without_number,
+)
 from checker.grading.collect.roster import Roster
-from checker.reading.inventory import take
+from checker.reading.inventory import Entry, Skipped, take
 from checker.reading.notebook import RENAMED, Unreadable, parse
 from checker.reading.text import one_line
 
 NOTEBOOK = ".ipynb"
+NOTHING_DONE = "Nothing was graded, and nothing of an earlier run was changed."
 NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
 
 
@@ -48,12 +58,14 @@ class Aside:
 
     student: who handed it in and has nothing graded in its place; "" where that is not known, or is not so.
     remark: what stands in this student's line and on the feedback, without names.
+    unknown: whether it was handed in by nobody knows whom, so that it may be anybody's.
     """
 
     place: str
     reason: str
     student: str = ""
     remark: str = ""
+    unknown: bool = False
 
 
 @dataclass
@@ -80,31 +92,35 @@ def collect(
 
     Raises:
         BadPattern: it is no such expression.
+        Unreadable: one of the folders and zips cannot be opened, so that nothing is known of anybody.
     """
     asks = compiled(pattern)
     paths = list(paths)
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[Handed]] = {}
-    unread: list[tuple[Aside, PurePath]] = []
-    inventory = take(paths, scratch)
+    unread: list[tuple[Aside, Entry | Skipped]] = []
+    inventory = take(paths, scratch, owner_key)
+    made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
     for skipped in inventory.skipped:
         # Gradescope's own file was read above, and is nobody's submission.
-        if PurePath(skipped.name.rpartition(":")[2]).name != METADATA:
-            unread.append((Aside(one_line(skipped.name), f"It is {skipped.reason}."), skipped.inside))
+        if str(inside_export(skipped.inside)) != METADATA:
+            unread.append((Aside(one_line(skipped.name), f"It is {skipped.reason}."), skipped))
     for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
-            unread.append((Aside(place, str(entry.error)), entry.inside))
+            if entry.file == entry.given:
+                raise Unreadable(f"{place}: {entry.error} {NOTHING_DONE}")
+            unread.append((Aside(place, str(entry.error), unknown=not entry.inside.name), entry))
             continue
         if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
-            unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry.inside))
+            unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
-        for says in senders(entry.inside, submissions):
+        for says in senders(entry.inside, submissions, made[entry.given]):
             student = only_student or owner_of(entry.inside, says, roster, asks)
             if isinstance(student, Unreadable):
-                found.aside.append(Aside(place, str(student)))
+                found.aside.append(Aside(place, str(student), unknown=True))
             # A group may name a member twice.
             elif student not in members:
                 members.add(student)
@@ -116,20 +132,25 @@ def collect(
         _choose(several, found)
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
     served = {handed.student for handed in found.handed}
-    for aside, inside in unread:
-        says, student = _known_sender(inside, submissions, roster, asks, only_student)
-        if student and (student not in served or NOTEBOOK in inside.name.lower()):
+    for aside, part in unread:
+        says, student = _known_sender(part.inside, submissions, made.get(part.given), roster, asks, only_student)
+        if student and (student not in served or NOTEBOOK in part.inside.name.lower()):
             aside = replace(aside, student=student, remark=f"{one_line(says.file)} was not graded: {aside.reason}")
-        found.aside.append(aside)
+        found.aside.append(replace(aside, unknown=aside.unknown or bool(part.inside.name and not student)))
     return found
 
 
 def _known_sender(
-    inside: PurePath, submissions: dict, roster: Roster, asks: re.Pattern | None, only_student: str
+    inside: PurePath,
+    submissions: dict,
+    made: re.Pattern | None,
+    roster: Roster,
+    asks: re.Pattern | None,
+    only_student: str,
 ) -> tuple[Sender | None, str]:
     """The sender whom the place of a file tells, and the student of the roster who that is; "" where nobody known."""
     if inside.name and (roster.students or only_student):
-        for says in senders(inside, submissions):
+        for says in senders(inside, submissions, made):
             student = only_student or owner_of(inside, says, roster, asks)
             if isinstance(student, str):
                 return says, student

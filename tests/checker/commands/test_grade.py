@@ -87,7 +87,7 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
     assert done.stdout.splitlines() == [
         "Isolation: none: submissions ran with all rights of whoever started this. Seed of the hidden cases: 7.",
         "   1/2  ann  dots.ipynb  2.5 of 4",
-        "2 notebooks, 1 graded before; 0 students handed in no notebook.",
+        "2 notebooks, 1 graded before. 0 students without one.",
         str(Path("graded/grades.csv")),
     ]
     assert grading.given["sheets"] == ([Path("notebooks")],) and grading.given["gradebooks"] == ([], [])
@@ -118,7 +118,7 @@ def test_what_a_person_has_to_look_at_is_told(grading):
         "1/2  ann  dots.ipynb  2 of 4  Cell 5 stopped.",
         "2/2  bob  dots.ipynb  not graded: The box failed.",
         "3/2  eve  dots.ipynb  not graded: Another.",
-        "3 notebooks, 0 graded before; 1 student handed in no notebook.",
+        "3 notebooks, 0 graded before. 1 student without one. No notebook was handed in.",
         f"Not graded: 1 file. {Path('graded/not-graded.csv')} says why.",
         f"Alike: 1 pair of notebooks. Read {Path('graded/similar.html')} before you judge.",
         f"{Path('graded/gradebooks/canvas.csv')}: to be imported into Canvas.",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.reading import archive
-from checker.reading.archive import Room, unpack
+from checker.reading.archive import CannotUnpack, Room, unpack
 from checker.reading.notebook import Unreadable
 
 
@@ -27,12 +27,28 @@ def unpacked(path, tmp_path, room=None):
 
 
 def test_the_room_is_that_of_all_zips_together(tmp_path):
-    """Catches a disk that is filled by many zips, each of which is small enough."""
+    """Catches a disk that is filled by many zips, each of which is small enough; and one file that is the end of a zip."""
     room = Room(left=250)
-    first, second = (zipped(tmp_path / f"{name}.zip", {"hw.ipynb": b"x" * 200}) for name in "ab")
-    assert [packed.error for packed in unpacked(first, tmp_path, room)] == [None]
-    with pytest.raises(Unreadable, match="Unpack it yourself"):
-        unpacked(second, tmp_path, room)
+    first, second = (zipped(tmp_path / f"{name}.zip", {"a.ipynb": b"x" * 200, "b.ipynb": b"x"}) for name in "ab")
+    assert [packed.error for packed in unpacked(first, tmp_path, room)] == [None, None]
+    large, small = unpacked(second, tmp_path, room)
+    assert "Unpack them yourself" in str(large.error) and small.error is None
+
+
+def test_nobody_takes_the_room_of_the_others(tmp_path):
+    """Catches a student who hands in so much that nothing is left for those who come later in the alphabet."""
+    path = zipped(tmp_path / "a.zip", {f"{name}.ipynb": b"x" * 100 for name in ("ann1", "ann2", "ann3", "bob1")})
+    folder = tmp_path / "into"
+    folder.mkdir()
+    found = list(unpack(path, folder, Room(left=300, each=200), lambda name: name[:3]))
+    assert [packed.error is None for packed in found] == [True, True, False, True]
+
+
+def test_a_full_disk_is_no_students_fault(tmp_path, monkeypatch):
+    """Catches a class that is told one by one that its notebooks are damaged, and is graded without them."""
+    monkeypatch.setattr(Path, "write_bytes", lambda path, content: open("/dev/full", "wb", 0).write(content))
+    with pytest.raises(CannotUnpack, match="No space left"):
+        unpacked(zipped(tmp_path / "a.zip", {"a.ipynb": b"x"}), tmp_path)
 
 
 def test_a_long_notebook_is_unpacked_and_a_bomb_is_not(tmp_path, monkeypatch):
@@ -76,7 +92,7 @@ def test_what_just_fits_is_unpacked_and_what_does_not_is_told(tmp_path, monkeypa
     monkeypatch.setattr(archive, "MOST_EXPANSION", 1)
     monkeypatch.setattr(archive, "MAX_FILE_BYTES", 100)
     path = zipped(tmp_path / "a.zip", {"fits.ipynb": b"x" * 100, "large.ipynb": b"x" * 3_500_002})
-    room = Room(left=3_500_102)
+    room = Room(left=100)
     fits, large = unpacked(path, tmp_path, room)
     assert fits.error is None and room.left == 0
     assert str(large.error) == "It unpacks to 4 MB, too much for a notebook."

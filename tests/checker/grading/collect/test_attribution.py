@@ -6,7 +6,7 @@ from pathlib import PurePath
 import pytest
 
 from checker.grading.collect.attribution import BadPattern, compiled, owner_of
-from checker.grading.collect.platforms import senders
+from checker.grading.collect.platforms import naming, senders
 from checker.grading.collect.roster import Roster, Student
 
 CLASS = Roster((Student("jd1", ("jd1", "Jane Doe")), Student("ax3", ("ax3", "Ann Maria Xu"))))
@@ -15,7 +15,7 @@ CLASS = Roster((Student("jd1", ("jd1", "Jane Doe")), Student("ax3", ("ax3", "Ann
 def owner(place, roster=CLASS, pattern=""):
     """The words on a file at this place: an id, or the sentence of the reason."""
     place = PurePath(place)
-    (says,) = senders(place, {})
+    (says,) = senders(place, {}, naming([place]))
     return str(owner_of(place, says, roster, compiled(pattern)))
 
 

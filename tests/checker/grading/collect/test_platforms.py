@@ -6,7 +6,16 @@ from pathlib import PurePath
 
 import pytest
 
-from checker.grading.collect.platforms import METADATA, metadata, senders, without_number
+from checker.grading.collect.platforms import (
+    CANVAS,
+    GRADESCOPE,
+    METADATA,
+    MOODLE,
+    metadata,
+    naming,
+    senders,
+    without_number,
+)
 
 JANE = {":name": "Jane Doe", ":sid": 17, ":email": "jane@example.org"}
 OF_JANE = "submission_1:\n  :submitters:\n  - :sid: jd1\n"
@@ -15,7 +24,7 @@ OF_EVE = "submission_1:\n  :submitters:\n  - :sid: eve\n"
 
 def names(entry):
     """The names under which the senders of a folder of Gradescope's are looked up."""
-    return [one.names for one in senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry})]
+    return [one.names for one in senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry}, GRADESCOPE)]
 
 
 def test_gradescopes_people_are_known_by_number_address_and_name_in_this_order():
@@ -27,7 +36,7 @@ def test_gradescopes_people_are_known_by_number_address_and_name_in_this_order()
 @pytest.mark.parametrize("entry", [None, "x", [], {}, {":submitters": None}, {":submitters": ["x"]}])
 def test_a_folder_without_people_is_nobodys(entry):
     """Catches a traceback, and a class that is not graded, for one entry that is not as the others are."""
-    (sender,) = senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry})
+    (sender,) = senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry}, GRADESCOPE)
     assert (sender.names, sender.label, sender.file) == ((), "", "dots.ipynb")
 
 
@@ -36,7 +45,7 @@ def test_when_it_was_handed_in_is_read_where_it_is_a_moment():
     moment = datetime(2026, 11, 20, tzinfo=UTC)
     for created, expected in ((moment, moment), ("yesterday", None)):
         entry = {":submitters": [JANE], ":created_at": created}
-        (sender,) = senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry})
+        (sender,) = senders(PurePath("submission_1/dots.ipynb"), {"submission_1": entry}, GRADESCOPE)
         assert sender.handed_in == expected
 
 
@@ -83,15 +92,16 @@ def test_the_metadata_are_found_at_the_top_and_in_the_exports_own_folder(place, 
 
 def test_metadata_that_a_student_handed_in_are_not_read(export):
     """Catches a student who hands in as somebody else, by a file in the folder of the submission."""
-    found = export({f"assignment_9_export/submission_2/{METADATA}": OF_EVE, f"submission_2/{METADATA}": OF_EVE})
+    places = ("assignment_9_export/submission_2", "submission_2", "eve", "eve/submissions")
+    found = export({f"{place}/{METADATA}": OF_EVE for place in places})
     assert metadata([found]) == {}
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [\n", "x"])
 def test_metadata_that_are_none_are_left_out(text, unpacked):
     """Catches a class that is not graded for a file that is empty or broken off."""
-    assert metadata([unpacked({f"a/{METADATA}": text, f"b/{METADATA}": OF_JANE})]).keys() <= {"submission_1"}
-    assert metadata([unpacked({f"a/{METADATA}": "", f"b/{METADATA}": OF_JANE})]).keys() == {"submission_1"}
+    assert metadata([unpacked({METADATA: text})]) == {}
+    assert metadata([unpacked({METADATA: "", f"assignment_9_export/{METADATA}": OF_JANE})]).keys() == {"submission_1"}
 
 
 def test_a_name_that_is_not_in_ascii_is_read(unpacked):
@@ -112,5 +122,17 @@ def test_a_name_that_is_not_in_ascii_is_read(unpacked):
 )
 def test_without_a_roster_a_sender_is_called_as_the_platform_does(place, label, file):
     """Catches everybody called None, or by a name that two may bear, where no list of the class was given."""
-    (sender,) = senders(PurePath(place), {"submission_1": {":submitters": [JANE]}})
+    place = PurePath(place)
+    (sender,) = senders(place, {"submission_1": {":submitters": [JANE]}}, naming([place]))
     assert (sender.label, sender.file) == (label, file)
+
+
+def test_a_name_that_fits_two_platforms_is_read_as_the_others_are():
+    """Catches a student who hands in as number 102, by what she calls her zip on Canvas or herself on Moodle."""
+    on_canvas = PurePath("eve_101_9_B_102_assignsubmission_file_/dots.ipynb")
+    on_moodle = PurePath("bob_102_9_eve_101_assignsubmission_file_/dots.ipynb")
+    canvas = [on_canvas, PurePath("bob_102_8_dots.ipynb"), PurePath("cy_103_8_dots.ipynb")]
+    moodle = [on_moodle, *(PurePath(f"{name}_7_assignsubmission_file_/dots.ipynb") for name in "abc")]
+    assert (naming(canvas), naming(moodle)) == (CANVAS, MOODLE)
+    assert [one.names[0] for one in senders(on_canvas, {}, naming(canvas))] == ["101"]
+    assert [one.names[0] for one in senders(on_moodle, {}, naming(moodle))] == ["101"]

@@ -4,6 +4,7 @@ The layouts are written after what the platforms' own documents say of their exp
 at hand.
 """
 
+import io
 import json
 import zipfile
 from datetime import datetime
@@ -12,7 +13,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from checker.grading.collect.attribution import BadPattern
-from checker.grading.collect.platforms import METADATA, metadata, senders
+from checker.grading.collect.platforms import CANVAS, METADATA, metadata, senders
 from checker.grading.collect.roster import read_roster
 from checker.grading.collect.uploads import Handed, collect, differ_by_number, unlike
 from checker.reading.notebook import Unreadable
@@ -120,6 +121,67 @@ def test_a_students_own_names_make_nobody_else(tmp_path, export, taken, roster):
     (root / METADATA).write_text("submission_1:\n  :submitters:\n  - :sid: jd1\n")
     (root / "submission_2" / METADATA).write_text("submission_1:\n  :submitters:\n  - :sid: jr2\n")
     assert metadata([root])["submission_1"][":submitters"][0][":sid"] == "jd1"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "jr2/José Ruiz_5_assignsubmission_file_/x.ipynb",
+        "jr2/Jane Doe_5_assignsubmission_file_/x.ipynb",
+        "jr2/submission_1/x.ipynb",
+        "jr2/doejane_1001_77_x/x.ipynb",
+        "jr2/submissions/jd1/x.ipynb",
+        "submissions/jr2/assignment_1_export/submission_1/x.ipynb",
+        "jr2/jr2.zip:Jane Doe_5_assignsubmission_file_/x.ipynb",
+        "ruizjose_1002_78_my_hw.zip:jd1/x.ipynb",
+        "ruizjose_1002_78_Jane_1001_assignsubmission_file_.zip:x.ipynb",
+    ],
+)
+def test_below_the_platforms_level_no_name_is_the_platforms(place, tmp_path, good, taken, roster):
+    """Catches a student who hands in for Jane, by the name of a folder or of a zip that she hands in."""
+    inner, _, packed = place.rpartition(":")
+    content = json.dumps(good)
+    if inner:
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w") as archive:
+            archive.writestr(packed, content)
+        content = held.getvalue()
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(inner or packed, content)
+        archive.writestr(("ruizjose_1002_79" if "_78_" in place else "jr2/") + "_more.ipynb", json.dumps(good))
+    assert {student for student, _, _ in who(taken(path, roster))} == {"jr2"}
+
+
+def test_a_zip_on_canvas_is_its_students(tmp_path, export, taken, roster, good):
+    """Catches "not on the roster", and no points, for who hands in a zip; and é in the name of a file that Finder packs."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        entry = zipfile.ZipInfo("hw/e\u0301te\u0301.ipynb")
+        archive.writestr(entry, json.dumps(good))
+    flagless = held.getvalue()
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = flagless.index(header) + flags
+        flagless = flagless[:place] + b"\x00\x00" + flagless[place + 2 :]
+    path = tmp_path / "canvas.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("doejane_LATE_1001_9002_my_hw.zip", flagless)
+        archive.writestr("xuann_1003_9003_dots.ipynb", json.dumps(good))
+    found = taken(path, roster)
+    assert [(handed.student, handed.late, handed.upload) for handed in found.handed] == [
+        ("jd1", True, (9002, 0)),
+        ("ax3", False, (9003, 0)),
+    ]
+    assert found.aside == [] and "e\u0301te\u0301.ipynb" in found.handed[0].place
+
+
+@pytest.mark.parametrize(
+    ("file", "unknown"),
+    [("who/dots.ipynb", True), ("who/dots.zip", True), ("jd1/dots.txt", False), ("._x.ipynb", False)],
+)
+def test_of_what_lies_there_it_is_known_whether_it_may_be_anybodys(file, unknown, export, taken, roster):
+    """Catches students who are told that they handed in nothing, while a notebook lies there that nobody was found for."""
+    assert [aside.unknown for aside in taken(export(file), roster).aside] == [unknown]
 
 
 def test_an_export_in_a_folder_called_submissions_is_not_one_student(export, taken, roster):
@@ -308,7 +370,7 @@ def test_a_number_that_is_a_part_of_the_name_makes_no_version(first, export, tak
 def test_what_canvas_numbers_is_in_the_order_of_its_numbers():
     """Catches two of one upload between which nobody can choose: the number behind the name says which came later."""
     names = ("dots.ipynb", "dots-2.ipynb", "dots-10.ipynb")
-    uploads = [senders(PurePath(f"doejane_1001_567_{name}"), {})[0].upload for name in names]
+    uploads = [senders(PurePath(f"doejane_1001_567_{name}"), {}, CANVAS)[0].upload for name in names]
     assert uploads == [(567, 0), (567, 2), (567, 10)]
 
 
