@@ -218,7 +218,9 @@ def _grade(
     from checker.grading.classes import graded, plan, regraded, write_class, write_similar
     from checker.points.forms import read_forms
 
-    given, chosen, damaged = read_forms(forms_folder) if forms_folder else ([], [], [])
+    unmarked = folder.of_an_earlier_version
+    secret = folder.secret()
+    given, chosen, damaged = read_forms(forms_folder, secret, unmarked) if forms_folder else ([], [], [])
     # Forms that an earlier run was given count as well, so they are kept before all are read.
     folder.keep_forms(given)
     forms = folder.forms()

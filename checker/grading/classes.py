@@ -310,7 +310,11 @@ def _beyond(lines: Iterable[Line]) -> list[str]:
         f"{form.path}: {said}. Mend it on the page: it was not counted."
         for line in lines
         for notebook, form in line.forms.items()
-        for said in refused(line.results.get(notebook, {"items": []})["items"], form)
+        for said in (
+            refused(line.results[notebook]["items"], form)
+            if notebook in line.results
+            else [f"no {notebook} of {line.student} was graded"]
+        )
     ]
 
 
@@ -401,11 +405,12 @@ def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folde
             rows.append(row(shown, page, result, line.items(notebook), remarks))
             texts[page] = result["page"]
     asked = questions(_submitted(this_class, lines, work, {(one.student, one.notebook): one.page for one in rows}))
-    written = {folder.write(INDEX, index(rows, without, asked))}
+    secret = folder.secret()
+    written = {folder.write(INDEX, index(rows, without, asked, secret))}
     for one, before, after in ways(rows):
-        written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after)))
+        written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after, secret)))
     for question, before, after in zip(asked, [None, *asked[:-1]], [*asked[1:], None]):
-        written.add(folder.write(f"{QUESTIONS}/{question.link}", question_page(question, before, after)))
+        written.add(folder.write(f"{QUESTIONS}/{question.link}", question_page(question, before, after, secret)))
     _remove_others(folder, "pages", written)
     _remove_others(folder, QUESTIONS, written)
 

@@ -2,13 +2,14 @@
 
 A student's page saves one form, the page of a question one for each student who was judged there. A form that was saved
 twice, or that the browser gave a name with "(1)", counts once, the latest; a damaged one is named and the others are
-counted.
+counted. A class's pages bear its secret, and so do the forms that they save: one without it is nobody's.
 """
 
 import csv
 import io
 import json
 import math
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from checker.points.rubric import for_a_cell
 from checker.reading.notebook import Unreadable, read_bytes
 from checker.reading.text import one_line
 
+DAY = 86_400  # seconds: a clock may be wrong, or in another zone
 NAMES = "*.grades*.json"  # "dots.grades.json" and "dots.grades (1).json"
 
 
@@ -44,10 +46,20 @@ class Form:
         return sum(score for score in self.scores.values() if score is not None)
 
 
-def read_forms(folder: Path) -> tuple[list[Form], list[str], list[str]]:
-    """The forms below a folder, of each page the latest; a sentence on each choice; and one on each damaged file.
+class NotOfThisClass(Exception):
+    """A form that bears another secret than the class's, or none."""
+
+
+def read_forms(
+    folder: Path, secret: str | None = None, unmarked: bool = False
+) -> tuple[list[Form], list[str], list[str]]:
+    """The forms below a folder, of each page the latest; a sentence on each choice; and one on each refused file.
 
     `merged` makes one of the forms of a notebook.
+
+    Args:
+        secret: of the class, without which a form is refused; None for forms that are of no class, or were read before.
+        unmarked: whether forms count that bear no secret, as those of an earlier version, which is said of each.
 
     Raises:
         Unreadable: no form is there.
@@ -58,7 +70,16 @@ def read_forms(folder: Path) -> tuple[list[Form], list[str], list[str]]:
     paths = sorted(folder.rglob(NAMES))
     for path in paths:
         try:
-            found = _read(path)
+            marked, found = _read(path)
+            if secret is not None and marked != secret:
+                if marked or not unmarked:
+                    raise NotOfThisClass
+                chosen.append(
+                    f"{one_line(str(path))} bears no mark of this class. It counts as one of an earlier version."
+                )
+        except NotOfThisClass:
+            damaged.append(f"{one_line(str(path))} was not saved on a page of this class. It was not counted.")
+            continue
         except (Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             damaged.append(f"{one_line(str(path))} is not a saved form ({error!r:.200}). Save it again from its page.")
             continue
@@ -118,10 +139,10 @@ def table(forms: list[Form]) -> str:
     return out.getvalue()
 
 
-def _read(path: Path) -> list[Form]:
-    """The forms of a file. Where something else lies there than forms an exception of any kind is raised."""
+def _read(path: Path) -> tuple[str, list[Form]]:
+    """The secret and the forms of a file. Where something else lies there an exception of any kind is raised."""
     content = json.loads(read_bytes(path).decode("utf-8-sig"))
-    return [_form(one, path) for one in content.get("forms", [content])]
+    return str(content.get("class", "")), [_form(one, path) for one in content.get("forms", [content])]
 
 
 def _form(content: dict, path: Path) -> Form:
@@ -132,6 +153,8 @@ def _form(content: dict, path: Path) -> Form:
             raise ValueError(f"the score of {name} is {score}")
     saved = content.get("saved")
     moment = datetime.fromisoformat(saved).astimezone(UTC).timestamp() if saved else path.stat().st_mtime
+    if moment > time.time() + DAY:
+        raise ValueError(f"it was saved on {saved}, which is still to come")
     return Form(
         student=str(content.get("student", "")),
         notebook=str(content.get("notebook", path.name)),

@@ -5,8 +5,10 @@ An exercise is earned by checks, or given by a person on the form of the student
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from checker.points.forms import Form
+from checker.points.rubric import load
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,21 @@ def with_given(items: Iterable[dict], form: Form | None) -> list[dict]:
 
 
 def refused(items: Iterable[dict], form: Form) -> list[str]:
-    """The fields of a form that hold more than the exercise is worth, or less than nothing: they do not count."""
+    """The fields of a form that hold points that they cannot have, or that no page has: they do not count."""
+    items = list(items)
     asked = {item["field"]: item["points"] for item in items if item["earned"] is None}
     scores = {name: form.scores.get(name) for name in asked}
-    return [
+    beyond = [
         f"{name} is worth {shown(asked[name])} and has {shown(score)} points"
         for name, score in scores.items()
         if score is not None and not counts(score, asked[name])
+    ]
+    return beyond + [
+        f"{name} is given {min(_levels()[name])} to {max(_levels()[name])} and has {shown(score)} points"
+        if name in _levels()
+        else f"{name!r} is no field of a form, and has {shown(score)} points"
+        for name, score in _of_no_exercise(items, form).items()
+        if not _is_level(name, score)
     ]
 
 
@@ -63,9 +73,25 @@ def counts(score: float | None, points: float) -> bool:
 
 
 def by_rubric(items: Iterable[dict], form: Form) -> dict[str, float]:
-    """The scores of a form that are no exercise's: the criteria, by their names."""
+    """The scores of a form that the rubric has, by its criteria."""
+    return {name: score for name, score in _of_no_exercise(items, form).items() if _is_level(name, score)}
+
+
+def _of_no_exercise(items: Iterable[dict], form: Form) -> dict[str, float]:
     fields = {item["field"] for item in items}
     return {name: score for name, score in form.scores.items() if score is not None and name not in fields}
+
+
+def _is_level(name: str, score: float) -> bool:
+    """True if the rubric has a criterion of this name, and for it points as these."""
+    levels = _levels().get(name, ())
+    return bool(levels) and min(levels) <= score <= max(levels)
+
+
+@cache
+def _levels() -> dict[str, tuple[int, ...]]:
+    """The levels of the rubric by its criteria."""
+    return {criterion.name: tuple(criterion.levels) for criterion in load()}
 
 
 def shown(number: float) -> str:

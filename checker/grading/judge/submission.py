@@ -28,7 +28,7 @@ from checker.points.items import Check, Item
 from checker.reading.notebook import notebook_of, parse
 from checker.reading.syntax.statements import definitions
 
-FORMAT = 2  # of a result; what is written in another one is graded again
+FORMAT = 3  # of a result; what is written in another one is graded again
 CACHE = "__pycache__"  # not a part of the course
 GONE_QUESTION = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
 GONE_EXERCISE = "missing: the exercise is not in the notebook any more."

@@ -2,6 +2,7 @@
 
 graded/
   seed                  of the hidden cases
+  secret                by which the forms of this class are known
   results/<hash>.json   one for each notebook, by what it was graded from
   pages/, feedback/     for the instructor, with an index; for each student
   questions/            for the instructor: all answers to a question on one page
@@ -52,6 +53,18 @@ class Folder:
         self.path.chmod(OWNER_ONLY)
         self.write(MARK, "A class that was graded. `checker forget` deletes it.\n")
         self.write(".gitignore", IGNORED)
+
+    def secret(self) -> str:
+        """The secret of the instructor's pages: a form without it was not saved on one of them. It is made once."""
+        place = self.path / "secret"
+        if not place.is_file():
+            self.write("secret", f"{secrets.token_hex(16)}\n")
+        return place.read_text(encoding="utf-8").strip()
+
+    @property
+    def of_an_earlier_version(self) -> bool:
+        """True where an earlier version graded this class, whose pages bore no secret."""
+        return (self.path / "grades.csv").is_file() and not (self.path / "secret").is_file()
 
     def seed(self, given: int | None) -> int:
         """The seed that was given, else that of the last run, else a new one; it is written down."""

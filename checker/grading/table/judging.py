@@ -106,8 +106,8 @@ def questions(submitted: Iterable[Submitted]) -> list[Question]:
     return found
 
 
-def page(question: Question, before: Question | None = None, after: Question | None = None) -> str:
-    """The page of a question, with links to those before and after it."""
+def page(question: Question, before: Question | None = None, after: Question | None = None, secret: str = "") -> str:
+    """The page of a question, with links to those before and after it. secret: the class's, for the forms that it saves."""
     return rendered(
         "judge.html.j2",
         ("drafts.js", "judge.js"),
@@ -116,6 +116,7 @@ def page(question: Question, before: Question | None = None, after: Question | N
         question=question,
         points=shown(question.points),
         overview=OVERVIEW,
+        secret=secret,
         before=before,
         after=after,
     )

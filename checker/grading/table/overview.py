@@ -47,10 +47,11 @@ def row(student: str, page: str, result: dict, items: list[dict], remark: str) -
     )
 
 
-def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Question]) -> str:
+def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Question], secret: str = "") -> str:
     """The page that lists the notebooks and the questions of a class.
 
     without: the students who have no graded notebook, with the reason.
+    secret: the class's, for its forms.
     """
     return rendered(
         "class.html.j2",
@@ -60,6 +61,7 @@ def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Quest
         without=without,
         questions=questions,
         folder=QUESTIONS,
+        secret=secret,
         waiting=sum(len(one.fields) for one in rows),
     )
 
@@ -68,14 +70,17 @@ def _waits(item: dict) -> bool:
     return item["earned"] is None and item["points"] > 0
 
 
-def with_neighbours(page: str, row: Row, before: Row | None, after: Row | None) -> str:
-    """A student's page with links to the index, and to the students before and after who have this notebook."""
+def with_neighbours(page: str, row: Row, before: Row | None, after: Row | None, secret: str = "") -> str:
+    """A student's page with links to the index, and to the students before and after who have this notebook.
+
+    secret: the class's, for the form of the page, which is the instructor's and no student's.
+    """
     links = [f'<a href="../index.html">The class</a> <strong>{escape(row.student)}</strong>']
     if before is not None:
         links.append(_link(before, "prev", "‹ {}"))
     if after is not None:
         links.append(_link(after, "next", "{} ›"))
-    return page.replace(NEIGHBOURS, f'<p class="students">{" ".join(links)}</p>', 1)
+    return page.replace(NEIGHBOURS, f'<p class="students" data-secret="{secret}">{" ".join(links)}</p>', 1)
 
 
 def ways(rows: list[Row]) -> Iterator[tuple[Row, Row | None, Row | None]]:

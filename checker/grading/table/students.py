@@ -50,8 +50,8 @@ class Line:
 
     @property
     def rubric(self) -> dict[str, float]:
-        """The points by the rubric's criteria, of each notebook with a form."""
-        return {notebook: sum(self.criteria(notebook).values()) for notebook in self.forms}
+        """The points by the rubric's criteria, of each graded notebook with a form."""
+        return {notebook: sum(self.criteria(notebook).values()) for notebook in self.forms if notebook in self.results}
 
     @property
     def waits(self) -> bool:

@@ -137,7 +137,7 @@ def test_forms_of_earlier_runs_count_and_what_is_wrong_with_forms_is_said(gradin
     monkeypatch.setattr(Folder, "forms", lambda folder: ["all", *kept])
     grading.forms = (["given"], ["The later counts."], ["x is no form."])
     done = grading.run("--forms", "pages")
-    assert grading.given["forms"] == (Path("pages"),) and kept == [["given"]]
+    assert grading.given["forms"] == (Path("pages"), Folder(grading.folder).secret(), False) and kept == [["given"]]
     assert grading.given["class"][3] == ["all", ["given"]]
     assert done.stderr.splitlines() == ["error  The later counts.", "error  x is no form."]
     assert "forms" in grading.given and grading.run().stderr == "" and kept[-1] == []

@@ -410,7 +410,7 @@ def test_points_of_a_form_and_a_correction_reach_feedback(this_class, folder, su
     run(this_class, folder, hand_in, tmp_path, Grader())
     place = folder.path / "grades.csv"
     place.write_text(place.read_text().replace("ann,2,2,2,,,2,0,0,,,,", "ann,2,2,2,,,2,0,0,,-0.5,,"))
-    form = Form("ann", "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
+    form = Form("ann", "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(this_class, folder, hand_in, tmp_path, Grader(), [form])
     assert table(folder)["ann"]["total"] == "5.5"
     page = (folder.path / "feedback" / "ann.html").read_text()
@@ -443,7 +443,7 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_cla
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
     nameless = Class([sheet], this_class.settings, this_class.roster, anonymous=True)
     shown = nameless.shown("ann")
-    form = Form(shown, "maths.ipynb", {"A": 4.0}, "", 0.0, tmp_path / "a.grades.json")
+    form = Form(shown, "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
     pages = [*folder.path.glob("pages/**/*"), *folder.path.glob("feedback/**/*")]
     assert pages

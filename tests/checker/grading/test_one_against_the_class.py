@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from checker.grading.collect import apart
+from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import Grader, notebook, run, table
 from tests.checker.grading.test_classes import folder as folder
@@ -92,3 +93,31 @@ def test_nobody_is_absent_while_something_lies_there_that_may_be_theirs(this_cla
     shutil.rmtree(tmp_path / "submissions" / "bobby")
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
     assert table(folder)["bob"]["remarks"] == "No notebook was handed in." and table(folder)["bob"]["total"] == "0"
+
+
+def test_a_forged_form_gives_nothing(this_class, folder, submissions, tmp_path):
+    """Catches points for a notebook that nobody handed in, or under a name of one's own, from a form that got in."""
+    forged = [
+        Form("ann", "maths.ipynb", {"bonus": 1000.0, "Evaluation": 6.0}, "", 0.0, tmp_path / "a"),
+        Form("ann", "more.ipynb", {"Evaluation": 5.0}, "", 0.0, tmp_path / "b"),
+    ]
+    _, said = run(this_class, folder, submissions("ann"), tmp_path, Grader(), forged)
+    assert table(folder)["ann"]["total"] == "2"
+    assert len(said) == 3 and "no more.ipynb of ann was graded" in said[-1]
+
+
+def test_the_secret_of_the_class_stands_in_no_page_that_goes_to_students(this_class, folder, submissions, tmp_path):
+    """Catches a student who reads, in the feedback or in a table, how a form is marked that counts."""
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
+    holding = [path for path in folder.path.rglob("*") if path.is_file() and folder.secret() in path.read_text("utf-8")]
+    assert {path.relative_to(folder.path).parts[0] for path in holding} <= {"secret", "pages", "questions"}
+    assert folder.path / "pages" / "index.html" in holding
+
+
+def test_a_folder_of_an_earlier_version_is_taken_over_once(this_class, folder, submissions, tmp_path):
+    """Catches forms that were saved before there were secrets, and are lost; and a way around the secret for ever."""
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
+    (folder.path / "secret").unlink()
+    assert folder.of_an_earlier_version
+    run(this_class, folder, submissions("ann"), tmp_path, Grader())
+    assert not folder.of_an_earlier_version

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,28 @@ def test_the_table_has_a_line_for_each_form_and_a_column_for_each_criterion():
     assert table([full, other]) == (
         "student,notebook,A,B,C,total,comment\nann,x,1.5,,,1.5,Good. A: Why?\nbob,x,,,2,2,\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("marked", "unmarked", "read", "said"),
+    [
+        ({"class": "ours"}, False, 1, ""),
+        ({"class": "theirs"}, True, 0, "was not saved on a page of this class"),
+        ({}, False, 0, "was not saved on a page of this class"),
+        ({}, True, 1, "bears no mark of this class"),
+    ],
+)
+def test_a_form_without_the_secret_of_the_class_is_nobodys(marked, unmarked, read, said, tmp_path):
+    """Catches points that a file among the downloads gives, and forms of an earlier version that are not taken over."""
+    saved(tmp_path, "x", "2026-03-01T09:00:00+00:00", 1, **marked)
+    forms, chosen, damaged = read_forms(tmp_path, "ours", unmarked)
+    assert len(forms) == read and said in "".join([*chosen, *damaged]) and bool(said) == bool(chosen or damaged)
+
+
+def test_a_form_of_the_day_after_tomorrow_is_refused(tmp_path):
+    """Catches a form that no later one replaces, for it says that it was saved in 2030."""
+    soon = datetime.now(UTC) + timedelta(hours=20)
+    saved(tmp_path, "soon", soon.isoformat(), 1)
+    saved(tmp_path, "far", (soon + timedelta(days=1)).isoformat(), 5)
+    forms, _, (said,) = read_forms(tmp_path)
+    assert [form.total for form in forms] == [1] and "still to come" in said

@@ -60,8 +60,13 @@ def test_impossible_points_are_named():
 
 
 def test_what_is_no_exercises_is_the_rubrics():
-    """Catches the points of an answer counted once more as a criterion."""
-    assert by_rubric(ITEMS, form({"question": 3, "Analysis": 4, "Style": None})) == {"Analysis": 4}
+    """Catches the points of an answer counted once more as a criterion, and those of a criterion that nobody knows."""
+    scores = {"question": 3, "Evaluation": 4, "Training pipeline": None, "Task and rewards": 6, "bonus": 1000}
+    assert by_rubric(ITEMS, form(scores)) == {"Evaluation": 4}
+    assert refused(ITEMS, form(scores)) == [
+        "Task and rewards is given 1 to 5 and has 6 points",
+        "'bonus' is no field of a form, and has 1000 points",
+    ]
 
 
 @pytest.mark.parametrize(

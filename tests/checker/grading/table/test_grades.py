@@ -221,7 +221,7 @@ def test_names_of_files_stay_apart_and_inside():
 
 def form(folder, name, student="ann", score=4, saved=None, notebook="dots.ipynb"):
     path = folder / name
-    content = {"student": student, "notebook": notebook, "scores": {"A": score, "B": None}, "comment": ""}
+    content = {"student": student, "notebook": notebook, "scores": {"Evaluation": score, "B": None}, "comment": ""}
     path.write_text(json.dumps(content | ({"saved": saved} if saved else {})))
     return path
 
@@ -255,7 +255,7 @@ def test_points_of_forms_go_to_their_students(tmp_path):
     """Catches a form of someone who is not in the class added to somebody."""
     form(tmp_path, "ann.grades.json")
     form(tmp_path, "eve.grades.json", student="eve")
-    line = Line("ann")
+    line = Line("ann", {"dots.ipynb": {"items": []}})
     strangers = add_forms([line], read_forms(tmp_path)[0])
     assert line.rubric == {"dots.ipynb": 4}
     assert [one.student for one in strangers] == ["eve"]
@@ -364,10 +364,12 @@ def test_more_points_than_an_exercise_is_worth_are_refused_and_said(score):
     assert refused(ITEMS, form) == [f"Exercise: proposal is worth 2 and has {score:g} points"]
 
 
-def test_a_question_that_the_key_does_not_have_is_not_lost(folder):
-    """Catches points of a form of an older edition that vanish in silence."""
+def test_a_question_that_the_key_does_not_have_is_told(folder):
+    """Catches points of a form of an older edition that vanish in silence, and any number of points for no question."""
     line = graded({"Question: Of last year": 2.0, "Evaluation": 4.0})
-    assert (line.by_hand, line.rubric) == (0, {"dots.ipynb": 6.0})
+    assert (line.by_hand, line.rubric) == (0, {"dots.ipynb": 4.0})
+    (said,) = refused(ITEMS, line.forms["dots.ipynb"])
+    assert "'Question: Of last year' is no field of a form" in said
 
 
 def test_forms_of_an_earlier_run_still_count(tmp_path):

@@ -77,7 +77,7 @@ def test_forty_answers_are_judged_by_two_keys_each(opened, forty, tmp_path):
     assert state["progress"] == "40 of 40 judged" and "last answer" in state["said"]
     press(opened, "s")
     (tmp_path / "x.grades.json").write_text(opened.run("return window.caught[0].text()"))
-    forms = read_forms(tmp_path)[0]
+    forms = read_forms(tmp_path, forty.folder.secret())[0]
     assert [form.scores[SUCCESS] for form in forms] == [number % 4 for number in range(40)]
     assert not opened.complaints()
 
@@ -175,3 +175,20 @@ def test_pages_fit_and_ask_for_nothing_else(opened, forty, width):
         assert opened.run("const d = document.documentElement; return d.scrollWidth - d.clientWidth") <= 1, path
         assert opened.requests() == [path.as_uri()] and not opened.complaints()
         assert opened.run("return window.stolen ?? null") is None
+
+
+def test_a_page_that_somebody_handed_in_writes_no_draft(shown, opened, forty, tmp_path):
+    """Catches points that a student's own page puts among the drafts, for all pages of a disk share one storage."""
+    press(opened, "1")
+    handed_in = tmp_path / "notes.html"
+    handed_in.write_text("<!doctype html><title>Notes</title>")
+    shown.show(handed_in.as_uri())
+    seen = shown.run("return Object.entries(localStorage)")
+    assert len(seen) == 1 and forty.folder.secret() not in json.dumps(seen)
+    forged = {"student": "student01", "notebook": "dots.ipynb", "scores": {SUCCESS: 3}, "saved": "2026-01-01T00:00:00Z"}
+    draft = json.dumps({"draft": json.dumps(forged), "seal": json.loads(seen[0][1])["seal"]})
+    shown.run("localStorage.setItem(arguments[0], arguments[1])", seen[0][0], draft)
+    # The draft of one student, which bears a seal, as that of another.
+    shown.run("localStorage.setItem(arguments[0], arguments[1])", seen[0][0].replace("01/", "02/"), seen[0][1])
+    shown.show(page_of(forty).as_uri())
+    assert shown.run(STATE)["scores"][:2] == ["", ""]

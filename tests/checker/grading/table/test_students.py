@@ -23,7 +23,7 @@ def result(earned: float | None) -> dict:
 
 def test_a_notebooks_points_are_those_of_checks_of_a_person_and_of_the_rubric():
     """Catches a platform's column that lacks what the rubric gives, while the total beside it has it."""
-    form = Form("ann", "dots.ipynb", {"Question 1": 1.5, "clear words": 3.0}, "", 0.0, Path("form.json"))
+    form = Form("ann", "dots.ipynb", {"Question 1": 1.5, "Evaluation": 3.0}, "", 0.0, Path("form.json"))
     line = Line("ann", {"dots.ipynb": result(None), "ppo.ipynb": result(2.0)}, {"dots.ipynb": form})
     assert [line.points(name, "") for name in ("dots.ipynb", "ppo.ipynb", "")] == [4.5, 2.0, 6.5]
 
