@@ -13,19 +13,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from logging import ERROR, getLogger
-from pathlib import Path
 
 import torch
 from huggingface_hub import constants
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from shared.engine import capacity, four_bits, hub
+from shared.engine import capacity, four_bits, gguf, hub, named
 from shared.engine.memory import keep_freed_memory
 from shared.engine.threads import choose_threads
 
-COURSE_MODEL = Path(__file__).resolve().parent.parent / "models" / "course-lm"
-COURSE_MODEL_ANYWHERE = "models/course-lm"  # what it is called in files that leave this machine
+COURSE_MODEL = named.NAMED[named.EMBEDDED].folder
 # bitsandbytes, which peft imports, says in every run that one of its kernels for the CPU is missing. None of them is used:
 # see `shared.engine.four_bits`.
 getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
@@ -34,7 +32,7 @@ LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a model: a folder or a hub name, and on the hub the commit."""
+    """The origin of a model: its name in the course, else a folder or a hub name, and on the hub the commit."""
 
     name: str
     revision: str | None = None
@@ -76,8 +74,8 @@ def _dtype_of(name: torch.dtype | str) -> torch.dtype:
 
 
 def model_name(name: str | os.PathLike | None = None) -> str:
-    """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model's folder."""
-    return str(name or os.environ.get("COURSE_MODEL") or COURSE_MODEL)
+    """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model."""
+    return str(name or os.environ.get("COURSE_MODEL") or named.EMBEDDED)
 
 
 def load_policy(
@@ -92,8 +90,8 @@ def load_policy(
     """A causal language model ready to be trained, and its tokenizer with left padding.
 
     Args:
-        name: a folder or a hub name, or "name@revision"; see `model_name`. A folder with LoRA adapters is loaded as
-            the model they belong to, with them on it.
+        name: one of the course's names ("smollm2"), a folder or a hub name, or "name@revision"; see `model_name`. A
+            folder with LoRA adapters is loaded as the model they belong to, with them on it.
         revision: a branch, tag or commit of the hub; default the newest.
         device: default `best_device()`.
         dtype: of the weights, or its name; AdamW with small learning rates wants float32.
@@ -147,6 +145,8 @@ def load_tokenizer(name: str | os.PathLike | None = None) -> PreTrainedTokenizer
 def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
     hub.refuse_without_tokenizer(source)
     tokenizer = load(AutoTokenizer, source, padding_side="left")
+    if source.gguf and not (source.folder / "tokenizer.json").is_file():
+        gguf.split_as_trained(tokenizer, source.folder / source.gguf)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
     return tokenizer
@@ -159,6 +159,11 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
         capacity.check_memory(
             source.parameters, place.device, place.dtype, four_bit=place.four_bit, all_trained=all_trained
         )
+    if place.four_bit and source.gguf:
+        raise hub.NoModel(
+            f"{source.gguf} is packed in its own way and is not packed again: load it without load_in_4bit, or keep it as "
+            f"floats first: python -m shared.run.convert {source.location!r} FOLDER."
+        )
     if place.four_bit:
         # 4-bit weights cannot be moved afterwards: they are made where they stay.
         quantized = {"quantization_config": nf4(place.device), "device_map": {"": place.device}}
@@ -167,6 +172,7 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
             four_bits.mend(model)
     else:
         model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
+        model = gguf.as_floats(model) if source.gguf else model
     model.loaded_from = Origin(source.name, source.revision)
     if place.device.type == "cpu":
         choose_threads(model.num_parameters())
@@ -179,12 +185,10 @@ def _load_adapters(source: hub.Source, place: Placement) -> PreTrainedModel:
     from peft import PeftConfig, PeftModel
 
     settings = load(PeftConfig, source)
-    base = settings.base_model_name_or_path
-    if base == COURSE_MODEL_ANYWHERE:
-        base = str(COURSE_MODEL)
-    model = _load_model(hub.find(base, settings.revision), place, all_trained=False)
+    base = hub.find(settings.base_model_name_or_path, settings.revision)
+    model = _load_model(base, place, all_trained=False)
     with without_checkpointing_warnings():
-        return PeftModel.from_pretrained(model, source.name, is_trainable=True, **source.options)
+        return PeftModel.from_pretrained(model, source.location, is_trainable=True, **source.options)
 
 
 def load(kind: type, source: hub.Source, **options):
@@ -194,7 +198,7 @@ def load(kind: type, source: hub.Source, **options):
     """
     try:
         with without_bars() if source.download == 0 else nullcontext():
-            return kind.from_pretrained(source.name, **source.options, **options)
+            return kind.from_pretrained(source.location, **source.options, **options)
     except Exception as error:
         raise hub.NoModel(hub.why(error, source.name, source.revision)) from error
 

@@ -19,7 +19,8 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.engine.files import refuse_unwritable
-from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE, Origin, without_bars
+from shared.engine.named import NAMED, name_of
+from shared.models import Origin, without_bars
 
 RECORD = "policy.json"
 
@@ -77,11 +78,8 @@ def save_policy(
 
 
 def base_of(model: PreTrainedModel) -> Origin:
-    """The model that this one was tuned from; the embedded model is called as in any copy of this repository."""
-    origin = getattr(model, "loaded_from", None) or Origin(model.config._name_or_path)
-    if origin.name == str(COURSE_MODEL):
-        return Origin(COURSE_MODEL_ANYWHERE)
-    return origin
+    """The model that this one was tuned from, as `load_policy` finds it in any copy of this repository."""
+    return getattr(model, "loaded_from", None) or Origin(name_of(model.config._name_or_path))
 
 
 def _has_adapters(model: PreTrainedModel) -> bool:
@@ -184,27 +182,25 @@ def model_card(record: dict, name: str) -> str:
 
 def _header(record: dict, base: Origin) -> dict:
     """The model card's metadata in the hub's terms (huggingface.co/docs/hub/model-cards)."""
-    is_folder = base.name == COURSE_MODEL_ANYWHERE or Path(base.name).is_absolute()
-    on_hub = bool(base.name) and not is_folder
-    header = _license(record["license"], base, on_hub)
+    known = NAMED.get(base.name)
+    on_hub = known.original if known else "" if Path(base.name).is_absolute() else base.name
+    header = _license(record["license"] or (known and known.license), on_hub)
     header["library_name"] = "peft" if record["adapters"] else "transformers"
     header["pipeline_tag"] = "text-generation"
     if on_hub:
-        header["base_model"] = base.name
+        header["base_model"] = on_hub
         header["base_model_relation"] = "adapter" if record["adapters"] else "finetune"
     header["tags"] = ["reinforcement-learning", "tiny-grpo", *(["lora"] if record["adapters"] else [])]
     return header
 
 
-def _license(named: str | None, base: Origin, on_hub: bool) -> dict:
-    if named:
-        return {"license": named}
-    if base.name == COURSE_MODEL_ANYWHERE:
-        return {"license": "mit"}
+def _license(name: str | None, on_hub: str) -> dict:
+    if name:
+        return {"license": name}
     # "other" with a name is how the hub writes down a licence that it cannot name itself.
     header = {"license": "other", "license_name": "that-of-the-base-model"}
     if on_hub:
-        header["license_link"] = f"https://huggingface.co/{base.name}"
+        header["license_link"] = f"https://huggingface.co/{on_hub}"
     return header
 
 

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from shared.models import COURSE_MODEL_ANYWHERE
+from shared.engine.named import EMBEDDED
 from shared.saving import model_card
 
 COMMIT = "0123abc"
@@ -57,7 +57,7 @@ model, tokenizer = load_policy("my-dots")
 """
 ADAPTERS = {
     "task": "dots",
-    "base": {"name": COURSE_MODEL_ANYWHERE, "revision": None},
+    "base": {"name": EMBEDDED, "revision": None},
     "adapters": True,
     "license": None,
     "measured": {},
@@ -131,7 +131,7 @@ def test_a_base_in_a_folder_is_no_model_of_the_hub(tmp_path):
     }
 
 
-@pytest.mark.parametrize("name", ["someone/tiny", COURSE_MODEL_ANYWHERE])
+@pytest.mark.parametrize("name", ["someone/tiny", EMBEDDED])
 def test_a_licence_that_is_named_stands_alone(name):
     """Catches a card with two licences, the base's beside the one that was asked for."""
     header = header_of(model_card(MODEL | {"license": "apache-2.0", "base": {"name": name}}, "my-dots"))

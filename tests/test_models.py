@@ -6,7 +6,7 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import logging
 
 from shared import models
-from shared.engine import capacity
+from shared.engine import capacity, named
 from shared.engine.modes import eval_mode
 from shared.models import (
     Origin,
@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 def test_one_setting_chooses_the_model(monkeypatch):
     monkeypatch.delenv("COURSE_MODEL", raising=False)
-    assert model_name() == str(models.COURSE_MODEL)
+    assert model_name() == named.EMBEDDED
     monkeypatch.setenv("COURSE_MODEL", "some/model")
     assert model_name() == "some/model" and model_name("another") == "another"
 
@@ -102,7 +102,7 @@ def test_the_embedded_model_is_loaded_without_a_word(monkeypatch, capfd):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model, _ = load_policy(models.COURSE_MODEL, device="cpu")
-    assert model.loaded_from == Origin(str(models.COURSE_MODEL))
+    assert model.loaded_from == Origin(named.EMBEDDED)
     assert capfd.readouterr() == ("", "")
 
 

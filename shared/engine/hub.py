@@ -8,7 +8,7 @@ the cache is then loaded from there.
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from huggingface_hub import HfApi, constants, try_to_load_from_cache
@@ -22,6 +22,8 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.hf_api import ModelInfo
 from safetensors import SafetensorError, safe_open
+
+from shared.engine import gguf, named
 
 SECONDS_TO_ANSWER = 10
 ADAPTERS = "adapter_config.json"
@@ -45,7 +47,9 @@ class NoModel(ValueError):
 class Source:
     """A model that was found.
 
-    name: the folder, absolute, or the name on the hub.      revision: the commit on the hub, None for a folder.
+    name: what it is called: by the course, else the folder, absolute, or the name on the hub.
+    revision: the commit on the hub, None for a folder.       folder: None on the hub.
+    gguf: the file of a folder that holds the weights as GGUF; "" for any other.
     parameters: how many weights its files hold, as far as that is known without reading them, else None.
     download: bytes that are still to be downloaded.
     cached_only: the hub cannot be asked, so that the cache has to do.
@@ -58,10 +62,19 @@ class Source:
     download: int = 0
     cached_only: bool = False
     adapters: bool = False
+    folder: Path | None = None
+    gguf: str = ""
+
+    @property
+    def location(self) -> str:
+        """The name or the folder that `from_pretrained` finds it by."""
+        return self.name if self.folder is None else str(self.folder)
 
     @property
     def options(self) -> dict:
-        """The arguments of `from_pretrained` beside the name."""
+        """The arguments of `from_pretrained` beside the location."""
+        if self.gguf:
+            return {"gguf_file": self.gguf}
         if self.revision is None:
             return {}
         return {"revision": self.revision, "local_files_only": self.cached_only}
@@ -76,11 +89,13 @@ def split_revision(name: str) -> tuple[str, str | None]:
 
 
 def find(name: str, revision: str | None = None) -> Source:
-    """The model of this name: a folder, else in the cache or on the hub.
+    """The model of this name: one that the course names, else a folder, else in the cache or on the hub.
 
     Raises:
         NoModel: there is none, it is gated, or there is no network and it was never downloaded.
     """
+    if name in named.NAMED:
+        return _named(name, revision)
     folder = Path(name).expanduser().absolute()
     if folder.is_dir():
         return _in_folder(folder, revision)
@@ -101,14 +116,40 @@ def find(name: str, revision: str | None = None) -> Source:
     return _on_hub(name, info)
 
 
+def _named(name: str, revision: str | None) -> Source:
+    folder = named.NAMED[name].folder
+    if revision is not None:
+        raise NoModel(f"{name!r} is a model of the course, which has no revision {revision!r}; leave the revision out.")
+    if not folder.is_dir():
+        raise NoModel(named.how_to_fetch(name))
+    return _in_folder(folder, None)
+
+
 def _in_folder(folder: Path, revision: str | None) -> Source:
     if revision is not None:
         raise NoModel(f"{str(folder)!r} is a folder, which has no revision {revision!r}; leave the revision out.")
+    source = Source(named.name_of(folder), folder=folder)
     if (folder / ADAPTERS).is_file():
-        return Source(str(folder), adapters=True)
-    if not (folder / "config.json").is_file():
+        return replace(source, adapters=True)
+    if (folder / "config.json").is_file():
+        return replace(source, parameters=_parameters_in(folder))
+    return replace(source, **_gguf_in(folder))
+
+
+def _gguf_in(folder: Path) -> dict[str, object]:
+    """The one GGUF file of a folder and the number of its weights. Raises NoModel when there is none, or another than one."""
+    files = sorted(folder.glob(f"*{gguf.SUFFIX}"))
+    if not files:
         raise NoModel(f"The folder {str(folder)!r} holds no config.json. {WHERE_A_MODEL_COMES_FROM}")
-    return Source(str(folder), parameters=_parameters_in(folder))
+    if len(files) > 1:
+        raise NoModel(
+            f"The folder {str(folder)!r} holds {len(files)} GGUF files, of which one has to be chosen: put it into a folder "
+            "of its own."
+        )
+    try:
+        return {"gguf": files[0].name, "parameters": gguf.parameters_in(files[0])}
+    except gguf.UnknownKind as error:
+        raise NoModel(str(error)) from error
 
 
 def _in_cache(name: str, revision: str | None) -> Source | None:
@@ -147,7 +188,9 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 def refuse_without_tokenizer(source: Source) -> None:
     """NoModel for a folder without a tokenizer: of some models one of no words would be made, in silence."""
-    if source.revision is not None or any(TOKENIZER_FILE.fullmatch(path.name) for path in Path(source.name).iterdir()):
+    if source.folder is None or source.gguf:
+        return
+    if any(TOKENIZER_FILE.fullmatch(path.name) for path in source.folder.iterdir()):
         return
     raise NoModel(
         f"The folder {source.name!r} holds no tokenizer (tokenizer.json). Put the one that the model was trained with "

@@ -17,6 +17,7 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
+from shared.engine.named import location_of
 from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
 from shared.models import (
@@ -158,7 +159,7 @@ def trainer_for(
     functions = list(plan.recipe.reward_funcs)
     held_out = [row | {ROW: i} for i, row in enumerate(materials.eval_rows)]
     return GRPOTrainer(
-        model=name,
+        model=location_of(name),
         reward_funcs=[Watched(functions[0]), *functions[1:]],
         args=args,
         train_dataset=Dataset.from_list(list(materials.train_rows)),

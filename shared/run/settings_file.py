@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE
-
 # What a result says of the weights that are trained, as the option --lora.
 LORA = {"lora": True, "all": False, "upper half": None}
 
@@ -18,7 +16,6 @@ def read_options(path: Path) -> dict[str, object]:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
         name, revision = (result["model"][part] for part in ("name", "revision"))
-        name = str(COURSE_MODEL) if name == COURSE_MODEL_ANYWHERE else name
         options = {
             "task": result["task"],
             "algorithm": result["algorithm"],

@@ -170,7 +170,7 @@ def test_what_the_loader_wraps_is_told_apart_too(saved, monkeypatch, cause, word
 
 
 def test_a_folder_is_looked_at_before_it_is_loaded(saved, tmp_path):
-    assert find(str(saved)) == Source(str(saved), parameters=parameters_of(tiny_llama()))
+    assert find(str(saved)) == Source(str(saved), parameters=parameters_of(tiny_llama()), folder=saved)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NoModel, match="no config.json"):
         find(str(tmp_path / "empty"))

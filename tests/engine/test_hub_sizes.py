@@ -91,7 +91,7 @@ def write_model(folder: Path) -> None:
 def fields(**known) -> dict:
     """The fields of a Source: those that are given, and what the others are when nothing is known."""
     unknown = {"revision": None, "parameters": None, "download": 0, "cached_only": False, "adapters": False}
-    return unknown | known
+    return unknown | {"folder": None, "gguf": ""} | known
 
 
 def test_the_hubs_count_of_weights_goes_before_the_size_of_the_files(ask):
@@ -186,7 +186,7 @@ def test_the_loader_is_told_the_commit_and_whether_it_may_ask_the_hub():
 def test_adapters_in_a_folder_are_told_by_their_configuration(tmp_path):
     """Catches a folder of adapters that is refused for its lack of a model, or loaded as one."""
     (tmp_path / "adapter_config.json").write_text("{}")
-    assert asdict(find(str(tmp_path))) == fields(name=str(tmp_path), adapters=True)
+    assert asdict(find(str(tmp_path))) == fields(name=str(tmp_path), folder=tmp_path, adapters=True)
 
 
 def write_old_model(folder: Path) -> None:
@@ -198,7 +198,7 @@ def write_old_model(folder: Path) -> None:
 def test_the_weights_of_an_old_file_are_told_from_its_size(tmp_path):
     """Catches a folder that is said to hold no weights, a pickle that is opened as a safetensors file, and a fraction."""
     write_old_model(tmp_path)
-    assert asdict(find(str(tmp_path))) == fields(name=str(tmp_path), parameters=1000)
+    assert asdict(find(str(tmp_path))) == fields(name=str(tmp_path), folder=tmp_path, parameters=1000)
 
 
 def test_a_model_in_an_old_file_is_found_in_the_cache(ask, cache):

@@ -2,7 +2,6 @@
 
 import json
 
-from shared.models import COURSE_MODEL, COURSE_MODEL_ANYWHERE
 from shared.run.settings_file import read_options
 
 RESULT = {
@@ -25,8 +24,7 @@ def model_in(folder, name, revision=None):
     return read_options(file)["model"]
 
 
-def test_the_embedded_model_is_found_from_any_folder(tmp_path):
-    """Catches `models/course-lm` looked for where somebody happens to be, or on a hub."""
-    assert model_in(tmp_path, COURSE_MODEL_ANYWHERE) == str(COURSE_MODEL)
+def test_a_model_is_called_as_the_run_called_it(tmp_path):
+    """Catches a revision that is lost: the newest weights instead of those of the run."""
     assert model_in(tmp_path, "name/of-a-hub") == "name/of-a-hub"
     assert model_in(tmp_path, "name/of-a-hub", "0123abc") == "name/of-a-hub@0123abc"
