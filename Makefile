@@ -11,11 +11,11 @@ SETUP = $(PYTHON) -m checker setup $(if $(TORCH),--torch $(TORCH))
 export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help setup start lab report clean
+.PHONY: help setup start lab smollm2 report clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 setup:  ## make the environment in .venv or bring it up to date: make setup, or make setup TORCH=cuda
 	@$(SETUP)
@@ -25,6 +25,9 @@ start:  ## copy a blank notebook into work/, to be filled in: make start NOTEBOO
 
 lab: $(VENV)/installed  ## open JupyterLab on work/
 	@$(RUN) -m checker lab
+
+smollm2: $(VENV)/installed  ## fetch a real model, SmolLM2 with 135 million parameters: 93 MB, once
+	@$(RUN) -m checker setup --model smollm2
 
 report: $(VENV)/installed  ## run, check and render a notebook: make report NOTEBOOK=path/to/any.ipynb
 	@$(RUN) -m checker report "$(NOTEBOOK)"

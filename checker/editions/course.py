@@ -5,8 +5,8 @@ from pathlib import Path
 from checker.reading.notebook import Unreadable
 
 # Folders of the project that a notebook needs beside itself: here, in a box, on Gradescope, at a student's. The sweeps
-# are the recorded runs that `shared.recorded` reads, with the programs that made them.
-NEEDED = ("checker", "shared", "models", "benchmarks/sweeps")
+# are the recorded runs that `shared.recorded` reads, with the programs that made them. A model that was fetched stays.
+NEEDED = ("checker", "shared", "models/course-lm", "benchmarks/sweeps")
 
 
 def worked_notebooks(root: Path) -> list[Path]:

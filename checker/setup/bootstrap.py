@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from checker import __version__
-from checker.setup import environment
+from checker.setup import environment, model
 from checker.setup.start import StartError, editions, start
 
 COMMANDS = {
@@ -114,13 +114,28 @@ def _parser() -> argparse.ArgumentParser:
     made["setup"].add_argument(
         "--torch", choices=environment.BUILDS, help="the build of torch; without it the one that is there, at first cpu"
     )
+    made["setup"].add_argument("--model", choices=model.models(), help="a real model as well, fetched once")
     made["start"].add_argument("notebook", help=f"its name: {', '.join(editions(EDITIONS)) or 'dots, for instance'}")
     return parser
 
 
 def _setup(given: argparse.Namespace) -> int:
+    if given.model is not None:
+        return _fetch(given)
     environment.setup(given.torch, given.tests)
     print("Ready. A notebook to fill in: make start NOTEBOOK=dots (or: python -m checker start dots)")
+    return 0
+
+
+def _fetch(given: argparse.Namespace) -> int:
+    if given.torch is not None or not environment.up_to_date(given.tests):
+        environment.setup(given.torch, given.tests)
+    folder = model.fetch(given.model).relative_to(environment.ROOT).as_posix()
+    print(
+        f"{folder} is there; git leaves it alone. Notebooks and runs take it by its name:\n"
+        f'  in code          load_policy("{given.model}")\n'
+        f"  in a notebook    COURSE_MODEL={given.model} make lab (on Windows: set COURSE_MODEL={given.model} first)"
+    )
     return 0
 
 

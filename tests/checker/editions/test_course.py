@@ -13,7 +13,7 @@ from checker.reading.notebook import Unreadable
 from checker.setup.environment import ROOT
 
 # Read by `shared.recorded`, `shared.models` and the notebooks' imports; none of it is found by looking at imports alone.
-READ = ["benchmarks/sweeps/poker.json", "models", "shared/recorded.py", "checker/outputs/check_results.py"]
+READ = ["benchmarks/sweeps/poker.json", "models/course-lm", "shared/recorded.py", "checker/outputs/check_results.py"]
 
 
 def test_a_course_has_its_worked_notebooks_by_name_and_one_without_any_is_told(tmp_path):

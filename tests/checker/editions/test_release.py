@@ -100,14 +100,21 @@ def test_nothing_is_written_over(tmp_path):
 def small(tmp_path, good) -> Path:
     """A course of two notebooks, with everything in it that is released and much that is not."""
     root = tmp_path / "root"
-    kept = ["checker/a.py", "shared/b/c.py", "models/m.bin", "benchmarks/sweeps/s.json", "notebooks/examples/e.yml"]
+    kept = [
+        "checker/a.py",
+        "shared/b/c.py",
+        "models/course-lm/m.bin",
+        "benchmarks/sweeps/s.json",
+        "notebooks/examples/e.yml",
+    ]
     kept += ["pyproject.toml", "requirements.txt", "constraints.txt", ".gitignore"]
     kept += ["LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff"]
     left = [
         "checker/__pycache__/a.pyc",
         "shared/b/.ipynb_checkpoints/c.py",
         "shared/x.egg-info/PKG",
-        "models/.DS_Store",
+        "models/course-lm/.DS_Store",
+        "models/fetched/m.bin",
     ]
     left += ["checker/editions/chapter.ipynb", "tests/t.py", "benchmarks/learning.py", "graded/roster.csv", "README.md"]
     for name in kept + left:
@@ -124,7 +131,7 @@ def test_a_release_holds_what_students_need_and_nothing_else(small, tmp_path):
     released = release(small, tmp_path / "course")
     files = {path.relative_to(released.folder).as_posix() for path in released.folder.rglob("*") if path.is_file()}
     assert files == {
-        "checker/a.py", "shared/b/c.py", "models/m.bin", "benchmarks/sweeps/s.json", "notebooks/examples/e.yml",
+        "checker/a.py", "shared/b/c.py", "models/course-lm/m.bin", "benchmarks/sweeps/s.json", "notebooks/examples/e.yml",
         "pyproject.toml", "requirements.txt", "constraints.txt", ".gitignore", "Makefile",
         "LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff",
         "README.md", "notebooks/student/a.ipynb", "notebooks/student/b.ipynb",

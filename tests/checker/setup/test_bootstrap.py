@@ -152,7 +152,7 @@ def test_each_command_says_what_it_does_and_what_it_takes(capsys):
         assert words in says and re.match("[A-Z][a-z]", says) and says.endswith(".")
         assert says in help_of(name) and f"usage: checker {name} " in help_of(name)
     assert "--tests what the tests need" in help_of("setup")
-    assert re.search(r"--torch \{cpu,cuda\} the build of torch; .* at first cpu$", help_of("setup"))
+    assert re.search(r"--torch \{cpu,cuda\} the build of torch; .* at first cpu --model", help_of("setup"))
     assert "its name: " in help_of("start") and "dots" in help_of("start")
     assert "[-- options of JupyterLab]" in help_of("lab") and "[-- options of pytest]" in help_of("test")
 
