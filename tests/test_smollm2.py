@@ -1,0 +1,52 @@
+"""The real model that one command fetches, where it was fetched: no test downloads it."""
+
+import re
+
+import pytest
+
+from shared.engine.llama import llama_in
+from shared.engine.named import NAMED, fetched_models
+from shared.evaluate import evaluate
+from shared.guard import verify
+from shared.models import load_policy
+from shared.prompts import in_chat_template
+from shared.rollout import sample
+
+pytestmark = pytest.mark.skipif(
+    not NAMED["smollm2"].folder.is_dir(), reason="the model smollm2 is not fetched: make smollm2"
+)
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return load_policy("smollm2", device="cpu")
+
+
+def test_it_is_the_model_that_it_says(loaded):
+    """Catches weights in the wrong place, or a template that is not its own: it then answers nonsense."""
+    model, tokenizer = loaded
+    rows = [{"prompt": in_chat_template(tokenizer, "What is the capital of France?")}]
+    answered = evaluate(model, tokenizer, rows, lambda prompts, completions, **_: [1.0], max_new_tokens=12)
+    assert answered.completions == ["The capital of France is Paris."]
+    assert model.num_parameters() == 134_515_008 and model.loaded_from.name == "smollm2"
+
+
+def test_it_splits_digits_as_it_was_trained(loaded):
+    """Catches GPT-2's way of cutting a text into words, which the file's loader takes for its own."""
+    assert loaded[1].tokenize("12 + 3\n\n4") == ["1", "2", "Ġ+", "Ġ", "3", "ĊĊ", "4"]
+
+
+def test_it_takes_the_fast_path_and_passes_the_guard(loaded):
+    """Catches a real model that is sampled and scored by other arithmetic than its own, or ten times slower."""
+    model, tokenizer = loaded
+    prompts = [in_chat_template(tokenizer, question) for question in ("What is 3 + 4?", "Name a fruit, please.")]
+    report = verify(model, sample(model, tokenizer, prompts, 2, seed=0))
+    assert report.trusted and not report.fell_back and llama_in(model) is not None
+
+
+def test_its_card_says_what_it_is():
+    """Catches weights that pass for the original's."""
+    card = (NAMED["smollm2"].folder / "README.md").read_text("utf-8")
+    entry = fetched_models()["smollm2"]
+    assert re.search(r"^license: apache-2.0$", card, re.MULTILINE) and "dequantised from 4 bits" in card
+    assert entry["original"] in card and f"{entry['package']} {entry['version']}" in card
