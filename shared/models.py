@@ -74,8 +74,8 @@ def _dtype_of(name: torch.dtype | str) -> torch.dtype:
 
 
 def model_name(name: str | os.PathLike | None = None) -> str:
-    """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model."""
-    return str(name or os.environ.get("COURSE_MODEL") or named.EMBEDDED)
+    """The model in use: `name`, else the environment variable COURSE_MODEL, else the embedded model's folder."""
+    return str(name or os.environ.get("COURSE_MODEL") or COURSE_MODEL)
 
 
 def load_policy(

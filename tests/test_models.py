@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 def test_one_setting_chooses_the_model(monkeypatch):
     monkeypatch.delenv("COURSE_MODEL", raising=False)
-    assert model_name() == named.EMBEDDED
+    assert model_name() == str(models.COURSE_MODEL)
     monkeypatch.setenv("COURSE_MODEL", "some/model")
     assert model_name() == "some/model" and model_name("another") == "another"
 
