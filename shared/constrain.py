@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from shared.tokens import piece_ids
+
 ROOT = 0
 
 
@@ -111,7 +113,7 @@ def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = No
 
     Raises:
         ValueError: no answers or one text in their place, an empty answer, two answers with the same tokens, an answer that contains the
-            EOS token, or a tokenizer without EOS.
+            EOS token or that no tokens say, or a tokenizer without EOS.
     """
     eos = tokenizer.eos_token_id if eos_token_id is None else eos_token_id
     if eos is None:
@@ -122,7 +124,7 @@ def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = No
         raise ValueError("answers is empty: at least one allowed answer is needed.")
     children: list[dict[int, int]] = [{}]
     for answer in answers:
-        ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
+        ids = piece_ids(tokenizer, answer)
         if not ids:
             raise ValueError(f"The answer {answer!r} has no tokens.")
         if eos in ids:

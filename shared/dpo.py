@@ -21,7 +21,7 @@ from shared.engine.logits import token_logps
 from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import refuse_the_policy_as_reference
 from shared.losses import preference_loss
-from shared.models import reference_model
+from shared.models import eos_token_ids, reference_model
 from shared.rows import check_rows
 from shared.supervised import Batch, document_logits, encode_documents
 
@@ -98,7 +98,9 @@ class DPO(Algorithm):
         self.reference = reference
 
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Pairs:
-        documents = encode_documents(self.tokenizer, both_of(rows), training.device_of(self.model))
+        documents = encode_documents(
+            self.tokenizer, both_of(rows), training.device_of(self.model), eos_token_ids(self.model, self.tokenizer)
+        )
         with torch.no_grad(), reference_model(self.model, self.reference) as frozen:
             ref_logps = document_logps(frozen, documents)
         lengths = share.whole(documents.learned_tokens)

@@ -38,6 +38,7 @@ from typing import Protocol
 from transformers import PreTrainedTokenizerBase
 
 from shared.engine.chance import game_seed
+from shared.tokens import piece_ids, text_of
 
 Environment = Callable[[str], str]
 
@@ -67,11 +68,11 @@ def answer_tokens(
 ) -> list[int]:
     """The tokens that the environment puts behind a completion so far; [] leaves the next one to the policy.
 
-    Raises ValueError when they hold one of `eos`, which would end the completion.
+    Raises ValueError when they hold one of `eos`, which would end the completion, and when no tokens say the answer.
     """
-    text = tokenizer.decode(completion_ids, skip_special_tokens=True)
+    text = text_of(tokenizer, completion_ids)
     said = environment(text)
-    ids = tokenizer(said, add_special_tokens=False)["input_ids"] if said else []
+    ids = piece_ids(tokenizer, said) if said else []
     if any(token in eos for token in ids):
         raise ValueError(
             f"After {text!r} the environment said {said!r}, which holds the token that ends a completion. Only the "
@@ -133,7 +134,7 @@ def game_tokens(
 
     ids = answer_tokens(say, tokenizer, completion_ids, eos)
     if len(ids) > LONGEST_ANSWER:
-        text = tokenizer.decode(completion_ids, skip_special_tokens=True)
+        text = text_of(tokenizer, completion_ids)
         raise ValueError(
             f"After {text!r}, in the row {row!r}, the environment's `say` returned {len(ids)} tokens; "
             f"{LONGEST_ANSWER} is the limit."

@@ -23,6 +23,7 @@ from shared.constrain import AnswerTrie
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
 from shared.rollout import Rollout, encode_prompts, length_mask
+from shared.tokens import completion_ids
 
 COLUMNS_AT_ONCE = 2**16  # parameters
 
@@ -92,12 +93,11 @@ def every_completion(
     """
     if not completions:
         raise ValueError("There are no completions to enumerate: give every text that may follow a prompt.")
-    eos = tokenizer.eos_token_id
-    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] + [eos] for text in completions]
+    ids = [completion_ids(tokenizer, text, [tokenizer.eos_token_id]) for text in completions]
     width = max(map(len, ids))
     pad = tokenizer.pad_token_id or 0
     prompt_ids, prompt_mask = encode_prompts(tokenizer, prompts)
-    completion_ids = torch.tensor([row + [pad] * (width - len(row)) for row in ids]).repeat(len(prompts), 1)
+    padded_ids = torch.tensor([row + [pad] * (width - len(row)) for row in ids]).repeat(len(prompts), 1)
     lengths = torch.tensor([len(row) for row in ids]).repeat(len(prompts))
     return Rollout(
         prompts=list(prompts),
@@ -105,9 +105,9 @@ def every_completion(
         num_generations=len(completions),
         prompt_ids=prompt_ids.to(device),
         prompt_mask=prompt_mask.to(device),
-        completion_ids=completion_ids.to(device),
+        completion_ids=padded_ids.to(device),
         completion_mask=length_mask(lengths, width).to(device),
-        old_logps=torch.zeros(completion_ids.shape, device=device),
+        old_logps=torch.zeros(padded_ids.shape, device=device),
         prompt_lengths=prompt_mask.sum(dim=1),
         lengths=lengths,
         truncated=torch.zeros(len(lengths), dtype=torch.bool),

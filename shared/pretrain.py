@@ -42,6 +42,7 @@ from shared.tables import show
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.tags import TAGS
+from shared.tokens import completion_ids
 
 SEED = 0
 TASKS = {task.__name__.split(".")[-1]: task for task in (dots, poker, analogies, addition, countdown, sentences)}
@@ -152,7 +153,7 @@ def batches_of_pool(pool: int, tokenizer: PreTrainedTokenizerFast) -> list[list[
     """
     rng = _chance_of_pool(pool)
     texts = list(islice(documents(rng), DOCUMENTS_IN_A_POOL))
-    encoded = sorted((ids + [tokenizer.eos_token_id] for ids in tokenizer(texts)["input_ids"]), key=len)
+    encoded = sorted((completion_ids(tokenizer, text, [tokenizer.eos_token_id]) for text in texts), key=len)
     parts = [[]]
     for ids in encoded:
         if (len(parts[-1]) + 1) * len(ids) > TOKENS_IN_A_PART:

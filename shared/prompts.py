@@ -6,16 +6,21 @@ into one or the other; rewards take the completions of both, for they ignore whi
 """
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Protocol
 
 from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from shared.rows import is_conversation
+from shared.tokens import Turn, piece_ids, rendered, turn_of, without_beginning
 
 # A right completion may be worded a little longer than ours: a fifth more tokens than the longest.
 SLACK = 1.2
+# The columns beside the prompt that may be conversations in TRL's rows.
+COMPLETIONS = ("completion", "chosen", "rejected")
 
 
 class Task(Protocol):
@@ -34,25 +39,76 @@ class Task(Protocol):
 def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None) -> list[dict]:
     """The rows with prompts as the model of this tokenizer wants them; all other columns stay.
 
-    Without a chat template the rows stay as they are. With one, the question is the row's column `question` where it
-    has one, else its prompt. A prompt that is a conversation, as TRL's rows may have, becomes a text here, once: that is
-    what the model reads, what rewards are given, and what is compared where prompts are.
+    Without a chat template the texts stay as they are. With one, the question is the row's column `question` where it
+    has one, else its prompt. A prompt that is a conversation, as TRL's rows may have, becomes a text here: that is
+    what the model reads, what rewards are given, and what is compared where prompts are. Where the conversation's last
+    message is the assistant's, the model goes on with it. `completion`, `chosen`, `rejected` and `teacher_prompt`
+    become texts likewise, and a preference that has no prompt gets the beginning that both answers share.
+
+    A row's `chat_template_kwargs` are options of the template. A prompt that is in the template already stays: these
+    rows, given again, come back the same.
 
     task: what says the answer's format to a chat model; None for rows that say it themselves.
 
-    Raises ValueError for a conversation where there is no chat template.
+    Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
     system_prompt = "" if task is None else task.CHAT_SYSTEM_PROMPT
-    return [row | {"prompt": prompt_for(tokenizer, row, system_prompt)} for row in rows]
+    turn = turn_of(tokenizer)
+    return [_in_texts(tokenizer, turn, with_prompt(row), system_prompt) for row in rows]
+
+
+def with_prompt(row: dict) -> dict:
+    """A row with its `prompt`: TRL's preferences may leave it to be what `chosen` and `rejected` begin with.
+
+    Raises ValueError where there is none.
+    """
+    if "prompt" in row:
+        return row
+    chosen, rejected = row.get("chosen"), row.get("rejected")
+    if chosen is None or rejected is None:
+        present = ", ".join(map(repr, row)) or "nothing"
+        raise ValueError(f"A row has no 'prompt', only {present}. Rename a column, or add one.")
+    shared = len(list(takewhile(lambda both: both[0] == both[1], zip(chosen, rejected))))
+    if isinstance(chosen, str):
+        shared = _last_boundary(chosen, shared) or shared
+    return row | {"prompt": chosen[:shared], "chosen": chosen[shared:], "rejected": rejected[shared:]}
+
+
+def _last_boundary(text: str, place: int) -> int:
+    """The last place, up to this one, where a word or a line begins; the space in front of a word belongs to it."""
+    while place > 0 and text[place : place + 1] != " " and text[place - 1] != "\n":
+        place -= 1
+    return place
+
+
+def _in_texts(tokenizer: PreTrainedTokenizerBase, turn: Turn, row: dict, system_prompt: str) -> dict:
+    """A row whose prompt and completions are texts."""
+    if not tokenizer.chat_template and isinstance(row["prompt"], str) or turn.is_open_in(row["prompt"]):
+        return row
+    conversation = row["prompt"]
+    if not is_conversation(conversation):
+        conversation = [{"role": "user", "content": row.get("question", conversation).strip()}]
+    options = {name: value for name, value in (row.get("chat_template_kwargs") or {}).items() if value is not None}
+    prompt = conversation_in_chat_template(tokenizer, conversation, system_prompt, **options)
+    texts = {"prompt": prompt}
+    if is_conversation(row.get("teacher_prompt")):
+        texts["teacher_prompt"] = conversation_in_chat_template(tokenizer, row["teacher_prompt"], **options)
+    for column in COMPLETIONS:
+        if is_conversation(row.get(column)):
+            answered = [*conversation, *row[column]]
+            if len(row[column]) > 1 or answered[-1]["role"] != "assistant":
+                raise ValueError(
+                    f"A row has {reprlib.repr(row[column])} as its {column!r}; give one message of the assistant's."
+                )
+            whole = conversation_in_chat_template(tokenizer, answered, system_prompt, **options)
+            in_line = whole.startswith(prompt)
+            texts[column] = whole.removeprefix(prompt) if in_line else turn.lead + answered[-1]["content"]
+    return row | texts
 
 
 def prompt_for(tokenizer: PreTrainedTokenizerBase, row: dict, system_prompt: str) -> str:
     """The prompt of one row: plain, or in the chat template up to where the model's turn begins."""
-    if is_conversation(row["prompt"]):
-        return conversation_in_chat_template(tokenizer, row["prompt"], system_prompt)
-    if not tokenizer.chat_template:
-        return row["prompt"]
-    return in_chat_template(tokenizer, row.get("question", row["prompt"]).strip(), system_prompt)
+    return _in_texts(tokenizer, turn_of(tokenizer), row, system_prompt)["prompt"]
 
 
 def in_chat_template(tokenizer: PreTrainedTokenizerBase, question: str, system_prompt: str = "") -> str:
@@ -61,13 +117,17 @@ def in_chat_template(tokenizer: PreTrainedTokenizerBase, question: str, system_p
 
 
 def conversation_in_chat_template(
-    tokenizer: PreTrainedTokenizerBase, conversation: Sequence[Mapping[str, str]], system_prompt: str = ""
+    tokenizer: PreTrainedTokenizerBase,
+    conversation: Sequence[Mapping[str, str]],
+    system_prompt: str = "",
+    **options,
 ) -> str:
-    """A conversation as a text, up to where the model's turn begins.
+    """A conversation as a text, up to where the model goes on: its turn has begun, or its last message has.
 
-    A BOS that the tokenizer adds to every text is left out here, or there would be two.
+    A beginning that the tokenizer adds to every text is left out here, or there would be two.
 
     system_prompt: goes in front where the conversation has no system message of its own.
+    options: of the template, by name.
 
     Raises ValueError without a chat template.
     """
@@ -80,26 +140,19 @@ def conversation_in_chat_template(
     if system_prompt and first["role"] != "system":
         first, others = {"role": "system", "content": system_prompt}, [first, *others]
     try:
-        text = _rendered(tokenizer, [first, *others])
+        text = rendered(tokenizer, [first, *others], **options)
     except TemplateError:  # some templates (Gemma's) refuse a system message: then the question says it all
         if first["role"] != "system" or not others:
             raise
         question = {"role": "user", "content": f"{first['content']}\n\n{others[0]['content']}"}
-        text = _rendered(tokenizer, [question, *others[1:]])
-    adds_bos = tokenizer.bos_token_id in tokenizer("")["input_ids"]
-    return text.removeprefix(tokenizer.bos_token) if adds_bos else text
-
-
-def _rendered(tokenizer: PreTrainedTokenizerBase, conversation: list[dict]) -> str:
-    # Templates that know `enable_thinking` would otherwise open a long hidden chain of thought; others ignore it.
-    options = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
-    return tokenizer.apply_chat_template(conversation, **options)
+        text = rendered(tokenizer, [question, *others[1:]], **options)
+    return without_beginning(tokenizer, text)
 
 
 def answers_for(tokenizer: PreTrainedTokenizerBase, answers: Sequence[str]) -> list[str]:
-    """Answers such as "one pair" as they follow the prompt: after a space, or first thing in a chat model's turn."""
-    space = "" if tokenizer.chat_template else " "
-    return [space + answer.strip() for answer in answers]
+    """Answers such as "one pair" as they follow the prompt: after a space, or as they begin a chat model's turn."""
+    lead = turn_of(tokenizer).lead if tokenizer.chat_template else " "
+    return [lead + answer.strip() for answer in answers]
 
 
 def max_new_tokens_for(tokenizer: PreTrainedTokenizerBase, task: Task) -> int:
@@ -107,5 +160,5 @@ def max_new_tokens_for(tokenizer: PreTrainedTokenizerBase, task: Task) -> int:
 
     At least the task's MAX_NEW_TOKENS, which leaves the embedded model room for its careless answers.
     """
-    longest = max(len(tokenizer(answer, add_special_tokens=False)["input_ids"]) for answer in task.LONGEST_ANSWERS)
+    longest = max(len(piece_ids(tokenizer, answer)) for answer in task.LONGEST_ANSWERS)
     return max(task.MAX_NEW_TOKENS, math.ceil(SLACK * (longest + 1)))

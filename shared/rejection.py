@@ -84,6 +84,7 @@ def train(
     Raises ValueError when no completion was right yet: there is nothing to learn.
     """
     sampling = Sampling(config.max_new_tokens)
+    sampled: dict[tuple[str, str], list[int]] = {}  # by prompt and completion, the ids that were drawn
     prompts: list[str] = []
     completions: list[str] = []
     rewards: list[float] = []
@@ -93,10 +94,17 @@ def train(
         asked = [row["prompt"] for row in batch]
         rollout = sample(model, tokenizer, asked, config.num_generations, sampling, seed=config.seed, step=number)
         found = score_rollout(right, rollout, batch)[:, 0]  # (B,)
-        prompts += rollout.repeated(rollout.prompts)
+        asked = rollout.repeated(rollout.prompts)
+        for key, ids, reward in zip(
+            zip(asked, rollout.completions), rollout.ids_of_completions, found.tolist(), strict=True
+        ):
+            if reward == 1:
+                sampled.setdefault(key, ids)
+        prompts += asked
         completions += rollout.completions
         rewards += found.tolist()
         documents = keep_right(prompts, completions, rewards, config.most_per_prompt)
+        documents = [row | {"completion_ids": sampled[row["prompt"], row["completion"]]} for row in documents]
         if not documents:
             raise ValueError(
                 f"None of {len(completions)} completions was right, so there is nothing to learn. Begin with easier "

@@ -21,6 +21,7 @@ from shared.engine import hub
 from shared.models import best_device, load
 from shared.prompts import in_chat_template
 from shared.rollout import Rollout
+from shared.tokens import piece_ids, prompt_ids
 
 RewardFunction = Callable[..., list[float | None]]
 Embedder = Callable[[Sequence[str]], Tensor]  # B texts to unit vectors, (B, H)
@@ -198,7 +199,7 @@ def text_embedder(
 
     @torch.no_grad()
     def embed(texts: Sequence[str]) -> Float[Tensor, "B H"]:
-        ids, mask = _right_padded(tokenizer, texts, model.device)
+        ids, mask = _right_padded(tokenizer, tokenizer(list(texts))["input_ids"], model.device)
         hidden = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[-1].float()
         total = (hidden * mask[..., None]).sum(dim=1)  # (B, H), in the direction of the mean
         return torch.nn.functional.normalize(total)
@@ -248,7 +249,7 @@ def model_as_judge(
         ValueError: yes and no begin with the same token, so the model cannot choose between them.
         KeyError: (when called) the judging prompt names a column that the data set does not have.
     """
-    choice = [tokenizer(word, add_special_tokens=False).input_ids[0] for word in (yes, no)]
+    choice = [piece_ids(tokenizer, word)[0] for word in (yes, no)]
     if choice[0] == choice[1]:
         raise ValueError(f"{yes!r} and {no!r} begin with the same token of this tokenizer; choose other words.")
 
@@ -261,7 +262,7 @@ def model_as_judge(
             if tokenizer.chat_template:
                 text = in_chat_template(tokenizer, text)
             texts.append(text)
-        ids, mask = _right_padded(tokenizer, texts, model.device)
+        ids, mask = _right_padded(tokenizer, prompt_ids(tokenizer, texts), model.device)
         logits = model(input_ids=ids).logits  # (B, L, V); a causal model does not see the padding behind
         last = logits[torch.arange(len(texts)), mask.sum(dim=1) - 1]  # (B, V)
         return last[:, choice].softmax(dim=1)[:, 0].tolist()
@@ -270,10 +271,9 @@ def model_as_judge(
 
 
 def _right_padded(
-    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], device: torch.device
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[Sequence[int]], device: torch.device
 ) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L"]]:
     """Ids and mask, (B, L), padded on the right so that positions count from the first real token."""
-    ids = [tokenizer(text).input_ids for text in texts]
     longest = max(map(len, ids))
     padded = [row + [tokenizer.pad_token_id or 0] * (longest - len(row)) for row in ids]
     lengths = torch.tensor([len(row) for row in ids], device=device)

@@ -55,6 +55,7 @@ from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampl
 from shared.environment import Environment, EnvironmentFactory, Game, answer_tokens, game_tokens, make_games
 from shared.models import eos_token_ids, require_model
 from shared.rollout_record import Rollout, length_mask, padded
+from shared.tokens import prompt_ids, text_of
 
 
 @torch.no_grad()
@@ -74,12 +75,12 @@ def plain_completion(
     Returns:
         the token ids, up to and including the first EOS.
     """
-    prompt_ids = tokenizer(prompt)["input_ids"]
+    (ids_of_prompt,) = prompt_ids(tokenizer, [prompt])
     eos = eos_token_ids(model, tokenizer)
     tokens: list[int] = []
     with eval_mode(model):
         for t in range(sampling.max_new_tokens):
-            logits = model(input_ids=torch.tensor([prompt_ids + tokens], device=u.device)).logits[:, -1]  # (1, V)
+            logits = model(input_ids=torch.tensor([ids_of_prompt + tokens], device=u.device)).logits[:, -1]  # (1, V)
             probs = sampling_logits(logits, sampling).softmax(dim=-1)
             tokens.append(int(draw(probs, u[t : t + 1])))
             if tokens[-1] in eos:
@@ -274,10 +275,7 @@ def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -
         raise ValueError("There are no prompts to sample from.")
     if isinstance(prompts, str) or not all(isinstance(prompt, str) for prompt in prompts):
         raise ValueError("The prompts are no list of texts: one prompt is given as [prompt].")
-    rows = tokenizer(list(prompts))["input_ids"]
-    for prompt, ids in zip(prompts, rows):
-        if not ids:
-            raise ValueError(f"The prompt {prompt!r} has no tokens: a completion needs something to follow.")
+    rows = prompt_ids(tokenizer, prompts)
     width = max(map(len, rows))
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
     ids = torch.tensor([[pad or 0] * (width - len(row)) + row for row in rows])
@@ -468,7 +466,7 @@ def as_rollout(
     not_drawn = (completion_mask if policy_mask is None else policy_mask) == 0
     return Rollout(
         prompts=prompts.texts,
-        completions=tokenizer.batch_decode(completion_ids, skip_special_tokens=True),
+        completions=[text_of(tokenizer, ids) for ids in completion_ids],
         num_generations=num_generations,
         prompt_ids=prompts.ids.to(device),
         prompt_mask=prompts.mask.to(device),

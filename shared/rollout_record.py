@@ -108,6 +108,11 @@ class Rollout:
         return [value for value in column for _ in range(self.num_generations)]
 
     @property
+    def ids_of_completions(self) -> list[list[int]]:
+        """The ids of each completion, without padding."""
+        return [ids[:length] for ids, length in zip(self.completion_ids.tolist(), self.lengths.tolist())]
+
+    @property
     def length_metrics(self) -> dict[str, float]:
         return length_metrics(self.lengths, self.truncated)
 

@@ -20,8 +20,10 @@ from shared.engine.logits import entropy_of, token_logps
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
+from shared.models import eos_token_ids
 from shared.rollout_record import longest, padded
 from shared.rows import check_rows
+from shared.tokens import completion_ids, ends_of, piece_ids, prompt_ids
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ class Supervised(Algorithm):
         self.tokenizer = tokenizer
 
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Batch:
-        batch = encode_documents(self.tokenizer, rows, training.device_of(self.model))
+        batch = encode_documents(
+            self.tokenizer, rows, training.device_of(self.model), eos_token_ids(self.model, self.tokenizer)
+        )
         lengths = share.whole(batch.learned_tokens)
         return replace(batch, metrics={"completions/mean_length": lengths.float().mean().item()})
 
@@ -94,24 +98,29 @@ def document_logits(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
-def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], device: torch.device) -> Batch:
+def encode_documents(
+    tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], device: torch.device, eos: Sequence[int] = ()
+) -> Batch:
     """Rows with `prompt`, `completion` and, where an environment spoke, `spoken` as one batch.
 
-    Prompt and completion are tokenised apart, as they are when a completion is sampled. Raises ValueError for a row
-    that lacks a text in one of the two, whose prompt has no tokens or whose `spoken` is out of place, and for a tokenizer
-    without EOS.
+    Prompt and completion are tokenised apart, as they are when a completion is sampled. A completion that was sampled is
+    read from its `completion_ids` where the row has them: its text would not tell which EOS ended it, nor whether one did.
+
+    eos: every id that ends a completion (`shared.models.eos_token_ids`); default the tokenizer's own.
+
+    Raises ValueError for a row that lacks a text in one of the two, whose prompt has no tokens or whose `spoken` is out
+    of place, and for a tokenizer without EOS.
     """
-    if tokenizer.eos_token_id is None:
-        raise ValueError("The tokenizer has no EOS token, so the model could not learn where a completion ends.")
+    ends = ends_of(tokenizer, eos or [token for token in [tokenizer.eos_token_id] if token is not None])
     check_rows(rows, "prompt", "completion")
     documents = []
     learned_rows = []
-    for row in rows:
-        prompt = tokenizer(row["prompt"])["input_ids"]
-        if not prompt:
-            raise ValueError(f"The prompt {row['prompt']!r} has no tokens: a completion needs something to follow.")
-        completion, learned = completion_tokens(tokenizer, row["completion"], row.get("spoken", ()))
-        documents.append(prompt + completion)
+    for row, prompt in zip(rows, prompt_ids(tokenizer, [row["prompt"] for row in rows]), strict=True):
+        completion = row.get("completion_ids")
+        learned = None if completion is None else [1] * len(completion)
+        if completion is None:
+            completion, learned = completion_tokens(tokenizer, row["completion"], ends, row.get("spoken", ()))
+        documents.append([*prompt, *completion])
         learned_rows.append([0] * len(prompt) + learned)
     learned = padded(learned_rows, 0)
     return Batch(
@@ -124,13 +133,15 @@ def encode_documents(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], d
 
 
 def completion_tokens(
-    tokenizer: PreTrainedTokenizerBase, completion: str, spoken: Sequence[tuple[int, int]] = ()
+    tokenizer: PreTrainedTokenizerBase, completion: str, ends: Sequence[int], spoken: Sequence[tuple[int, int]] = ()
 ) -> tuple[list[int], list[int]]:
     """The token ids of a completion, and 1 for each that is learned, 0 for each of an environment's words.
 
     `spoken` are places of characters: in " 4? low" the environment spoke at (3, 7). The parts are tokenised apart, as
-    when they are sampled. An EOS follows, unless the environment spoke last: then the game was over, and a completion
+    when they are sampled. One EOS ends it, unless the environment spoke last: then the game was over, and a completion
     that is sampled ends there without one.
+
+    ends: every id that ends a completion, as `shared.tokens.ends_of` orders them.
 
     Raises ValueError when `spoken` is out of order or beyond the completion.
     """
@@ -144,12 +155,12 @@ def completion_tokens(
                 f"{len(completion)}."
             )
         for text, is_own in ((completion[end:start], 1), (completion[start:stop], 0)):
-            tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+            tokens = piece_ids(tokenizer, text)
             ids += tokens
             learned += [is_own] * len(tokens)
         end = stop
     if end < len(completion) or not spoken:
-        tokens = tokenizer(completion[end:], add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+        tokens = completion_ids(tokenizer, completion[end:], ends)
         ids += tokens
         learned += [1] * len(tokens)
     return ids, learned

@@ -1,7 +1,7 @@
 """Small fakes that the tests share: a tokenizer of single letters and randomly initialised models."""
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 LETTERS = "abcdefghij"
@@ -25,6 +25,57 @@ def letter_tokenizer(pad_is_eos: bool = False) -> PreTrainedTokenizerFast:
     backend.decoder = decoders.Fuse()
     pad = "<eos>" if pad_is_eos else "<pad>"
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<eos>", pad_token=pad)
+
+
+SPECIAL = ("<s>", "</s>", "[gMASK]", "<sop>", "<end_of_turn>", "<think>", "</think>")
+
+
+def byte_tokenizer(around: str = "$A", **options) -> PreTrainedTokenizerFast:
+    """Every byte one token, so that answers are long; `around` is what is put around a text, such as "<s> $A"."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    core = Tokenizer(models.BPE({token: i for i, token in enumerate([*SPECIAL, *alphabet])}, []))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    return _with_special_tokens(core, around, options)
+
+
+# How tokenizers of the SentencePiece kind write a space: before the first word or not, and by which part of theirs.
+SENTENCE_PIECE = ("Llama 2", "Llama 2 without a prefix", "Gemma", "Mistral", "Metaspace", "Metaspace without a prefix")
+
+
+def piece_tokenizer(kind: str, around: str = "<s> $A", **options) -> PreTrainedTokenizerFast:
+    """Characters, bytes for all others, and a few words with a space in front, `▁7`; of a kind in SENTENCE_PIECE."""
+    characters = [chr(code) for code in range(33, 127)] + (["\n"] if kind == "Gemma" else [])
+    merges = [("▁", "7"), ("▁", "+"), ("▁", "4"), ("▁", "="), ("▁", "▁"), ("7", "7"), ("\n", "\n")]
+    merges = [(left, right) for left, right in merges if {left, right} <= {"▁", *characters}]
+    pieces = ["<unk>", *SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256)), "▁", *characters, *map("".join, merges)]
+    core = Tokenizer(
+        models.BPE({piece: i for i, piece in enumerate(pieces)}, merges, unk_token="<unk>", byte_fallback=True)
+    )
+    spaces = [normalizers.Replace(" ", "▁")]
+    decoded = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    if kind == "Llama 2":
+        spaces = [normalizers.Prepend("▁"), *spaces]
+    if kind in ("Llama 2", "Mistral"):
+        decoded = [*decoded, decoders.Strip(" ", 1, 0)]
+    scheme = {"Mistral": "first", "Metaspace": "always", "Metaspace without a prefix": "never"}.get(kind)
+    if scheme is None:
+        core.normalizer = normalizers.Sequence(spaces)
+    else:
+        core.pre_tokenizer = pre_tokenizers.Metaspace("▁", prepend_scheme=scheme, split=False)
+    if kind.startswith("Metaspace"):
+        decoded = [decoders.ByteFallback(), decoders.Metaspace("▁", prepend_scheme=scheme)]
+    core.decoder = decoders.Sequence(decoded)
+    return _with_special_tokens(core, around, {"unk_token": "<unk>"} | options)
+
+
+def _with_special_tokens(core: Tokenizer, around: str, options: dict) -> PreTrainedTokenizerFast:
+    core.add_special_tokens(list(SPECIAL))
+    ids = [(token, core.token_to_id(token)) for token in SPECIAL]
+    core.post_processor = processors.TemplateProcessing(single=around, special_tokens=ids)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, **({"bos_token": "<s>", "eos_token": "</s>", "pad_token": "</s>"} | options)
+    )
 
 
 def tiny_llama(seed: int = 0, dropout: float = 0.0, initializer_range: float = 0.3) -> LlamaForCausalLM:

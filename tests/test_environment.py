@@ -232,23 +232,6 @@ def test_the_log_is_about_the_policys_own_tokens(model, tokenizer):
     assert batch.metrics["kl"] == pytest.approx(kl, rel=1e-4)
 
 
-def test_its_words_are_encoded_without_a_beginning():
-    """Catches a BOS in the middle of a completion, with a tokenizer that puts one before every text."""
-    asked = {}
-
-    class Beginning:
-        def decode(self, ids, skip_special_tokens):
-            asked["skipped"] = skip_special_tokens
-            return "2 + 2 ="
-
-        def __call__(self, text, add_special_tokens=True):
-            return {"input_ids": [1, 7] if add_special_tokens else [7]}
-
-    assert answer_tokens(lambda text: " 4", Beginning(), [5], eos={2}) == [7] and asked["skipped"]
-    with pytest.raises(ValueError, match="holds the token that ends a completion"):
-        answer_tokens(lambda text: " 4", Beginning(), [5], eos={7, 2})
-
-
 def test_each_completion_has_a_game_of_its_own():
     """Catches two completions that hear each other, and games that are the same at every step."""
     rows = [{"prompt": "a"}, {"prompt": "b"}]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 # From left to right: a module imports from its own layer and those before it. A new file of `shared/` gets its place
 # here; a folder's files have the folder's.
 LAYERS = [
-    {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows"},
+    {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens"},
     {"engine", "models", "prompts", "saving", "environment"},
     {"rollout_record", "rollout"},
     {"rewards", "advantages", "recipes"},

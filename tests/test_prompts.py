@@ -6,17 +6,20 @@ import json
 import random
 import subprocess
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoTokenizer
+from trl import apply_chat_template
 
 from shared.constrain import answer_trie
 from shared.models import COURSE_MODEL
 from shared.prompts import answers_for, in_chat_template, max_new_tokens_for, prompt_for, rows_for
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
 from shared.tasks.tags import tagged
+from shared.tokens import check_template, completion_ids, ends_of, prompt_ids, without_beginning
+from tests.fakes import byte_tokenizer, piece_tokenizer
 
 TASKS = (dots, poker, analogies, addition, countdown, sentences)
 CHAT_ML = (
@@ -32,18 +35,6 @@ NO_SYSTEM = (
 @pytest.fixture(scope="module")
 def embedded():
     return AutoTokenizer.from_pretrained(COURSE_MODEL)
-
-
-def byte_tokenizer(adds_bos: bool = False, **options) -> PreTrainedTokenizerFast:
-    """Every byte one token, so that answers are long."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: i for i, token in enumerate(["<s>", "</s>", *alphabet])}
-    core = Tokenizer(models.BPE(vocabulary, []))
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.add_special_tokens(["<s>", "</s>"])
-    if adds_bos:
-        core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="</s>", **options)
 
 
 # The first 50 training prompts of each task, as the notebooks' saved results were measured with them.
@@ -107,10 +98,10 @@ def test_a_template_that_is_wrong_itself_is_not_hidden():
         in_chat_template(byte_tokenizer(chat_template="{{ raise_exception('broken') }}"), "How many?", "Answer.")
 
 
-@pytest.mark.parametrize("adds_bos", [False, True])
-def test_an_encoded_chat_prompt_has_one_bos(adds_bos):
+@pytest.mark.parametrize("around", ["$A", "<s> $A"])
+def test_an_encoded_chat_prompt_has_one_bos(around):
     """A template that writes the BOS and a tokenizer that adds one make two: no model was trained on that."""
-    tokenizer = byte_tokenizer(adds_bos, chat_template=WITH_BOS)
+    tokenizer = byte_tokenizer(around, chat_template=WITH_BOS)
     ids = tokenizer(prompt_for(tokenizer, addition.row_of("What?"), addition.CHAT_SYSTEM_PROMPT))["input_ids"]
     assert ids[0] == tokenizer.bos_token_id and ids.count(tokenizer.bos_token_id) == 1
 
@@ -195,6 +186,125 @@ def test_a_conversation_becomes_a_text_once():
     assert [row["answer"] for row in plain] == ["4", "four"]
     merged = rows_for(byte_tokenizer(chat_template=NO_SYSTEM), rows)[1]["prompt"]
     assert merged == turns.replace("1 + 1?", "Answer in words.\n\n1 + 1?")
+
+
+GEMMA = (
+    "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role }}\n"
+    "{{ m.content | trim }}<end_of_turn>\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+)
+LLAMA_2 = (
+    "{% for m in messages %}{% if m.role == 'user' %}{{ bos_token + '[INST] ' + m.content + ' [/INST]' }}"
+    "{% else %}{{ ' ' + m.content + ' ' + eos_token }}{% endif %}{% endfor %}"
+)
+GLM = (
+    "[gMASK]<sop>{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{{ '' if enable_thinking else '<think></think>\n' }}{% endif %}"
+)
+FORMS = {  # a template, and what the tokenizer puts around a text
+    "ChatML": (CHAT_ML, "$A"),
+    "ChatML, BOS by the tokenizer alone": (CHAT_ML, "<s> $A"),
+    "ChatML, EOS behind every text": (CHAT_ML, "$A </s>"),
+    "Gemma": (GEMMA, "<s> $A"),
+    "Llama 2": (LLAMA_2, "<s> $A"),
+    "GLM": (GLM, "[gMASK] <sop> $A"),
+}
+USER = {"role": "user", "content": "3 + 4?"}
+BEGUN = {"role": "assistant", "content": "The sum"}
+
+
+@pytest.mark.parametrize(
+    "make", [byte_tokenizer, partial(piece_tokenizer, "Mistral"), partial(piece_tokenizer, "Llama 2")]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_chat_prompt_has_the_ids_that_the_template_gives(make, form):
+    """Catches a beginning that stands twice or not at all, an EOS behind the prompt, and a second header before an answer
+    that the conversation has begun; and the same when rows are made twice, also through a table."""
+    template, around = FORMS[form]
+    tokenizer = make(around, chat_template=template)
+    check_template(tokenizer)
+    rows = [{"prompt": [USER]}, {"prompt": [USER, BEGUN]}, {"prompt": "3 + 4?"}, {"prompt": "x", "question": "3 + 4?"}]
+    once = rows_for(tokenizer, rows)
+    for row, asked in zip(once, ([USER], [USER, BEGUN], [USER], [USER])):
+        ending = "continue_final_message" if asked[-1] is BEGUN else "add_generation_prompt"
+        options = {"tokenize": True, "return_dict": False, "enable_thinking": False, ending: True}
+        assert prompt_ids(tokenizer, [row["prompt"]]) == [tokenizer.apply_chat_template(asked, **options)]
+    assert rows_for(tokenizer, once) == once == rows_for(tokenizer, [dict(row) for row in once], dots)
+
+
+def test_a_rows_own_options_of_the_template_are_obeyed():
+    """Catches a model that is to think and gets the sign not to; a table has None where a row says nothing."""
+    tokenizer = byte_tokenizer(chat_template=GLM)
+    rows = [{"prompt": "3 + 4?", "chat_template_kwargs": given} for given in ({"enable_thinking": True}, None)]
+    thinks, plain = rows_for(tokenizer, rows)
+    assert thinks["prompt"].endswith("<|assistant|>\n") and plain["prompt"].endswith("<think></think>\n")
+    assert rows_for(tokenizer, [thinks, plain]) == [thinks, plain]
+    rows[0]["chat_template_kwargs"] = {"enable_thinking": None}
+    assert rows_for(tokenizer, rows)[0]["prompt"] == plain["prompt"]
+
+
+def test_a_tokenizer_that_reads_conversations_in_its_own_way_is_refused(monkeypatch):
+    """Catches training on prompts that the model has never seen so."""
+    tokenizer = byte_tokenizer(chat_template=CHAT_ML)
+    own = type(tokenizer).apply_chat_template
+    monkeypatch.setattr(
+        type(tokenizer),
+        "apply_chat_template",
+        lambda self, *args, tokenize, **o: [7] if tokenize else own(self, *args, tokenize=False, **o),
+    )
+    with pytest.raises(ValueError, match=r"A conversation has the ids \[7\]"):
+        check_template(tokenizer)
+
+
+@pytest.mark.parametrize("form", ["ChatML", "Gemma", "GLM"])
+def test_preferences_and_completions_in_conversations_are_those_of_trl(form):
+    """Catches answers that stay lists of messages, which training refuses, and a prompt that is to be found in both."""
+    template, around = FORMS[form]
+    tokenizer = byte_tokenizer(around, chat_template=template)
+    yes, no = ({"role": "assistant", "content": text} for text in ("It is 7", "It is 8"))
+    explicit = {"prompt": [USER], "chosen": [yes], "rejected": [no], "chat_template_kwargs": {"enable_thinking": True}}
+    implicit = {"chosen": [USER, yes], "rejected": [USER, no], "chat_template_kwargs": {"enable_thinking": True}}
+    theirs = apply_chat_template(explicit, tokenizer)
+    for row in (explicit, implicit):
+        (ours,) = rows_for(tokenizer, [row])
+        assert rows_for(tokenizer, [ours]) == [ours]
+        assert ours["prompt"] == without_beginning(tokenizer, theirs["prompt"])
+        for column in ("chosen", "rejected"):
+            assert theirs[column].startswith(ours[column]) and ours[column].strip()
+            ends = ends_of(tokenizer, [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<end_of_turn>")])
+            ids = completion_ids(tokenizer, ours[column], ends)
+            assert tokenizer.decode(ids[:-1]) == ours[column]
+            assert tokenizer.decode(ids[-1]) == ("<end_of_turn>" if form == "Gemma" else "</s>")
+    answered = rows_for(tokenizer, [{"prompt": [USER], "completion": [yes]}])[0]["completion"]
+    assert answered == rows_for(tokenizer, [explicit | {"chat_template_kwargs": None}])[0]["chosen"]
+    with pytest.raises(ValueError, match="give one message of the assistant's"):
+        rows_for(tokenizer, [{"prompt": [USER], "completion": [yes, USER, no]}])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rejected", "prompt"),
+    [
+        ("The sky is blue.", "The sky is green.", "The sky is"),
+        ("The sum is 17", "The sum is 18", "The sum is"),
+        ("3 + 4?\nyes", "3 + 4?\nno", "3 + 4?\n"),
+        ("abcd", "abce", "abc"),
+    ],
+)
+def test_a_preference_without_a_prompt_has_what_both_begin_with(embedded, chosen, rejected, prompt):
+    """Catches a bare KeyError, and a word that is cut in two: "1" and "7" are not the tokens of "17"."""
+    (row,) = rows_for(embedded, [{"chosen": chosen, "rejected": rejected, "by": "x"}])
+    assert row["prompt"] == prompt and row["by"] == "x"
+    assert (row["prompt"] + row["chosen"], row["prompt"] + row["rejected"]) == (chosen, rejected)
+
+
+def test_a_row_without_a_prompt_is_a_sentence(embedded):
+    with pytest.raises(ValueError, match="A row has no 'prompt', only 'text'"):
+        rows_for(embedded, [{"text": "a"}])
+
+
+def test_an_answer_follows_as_the_template_writes_it():
+    """Catches labels of a constraint that a model of Llama 2's form never begins so: its template writes a space first."""
+    tokenizer = piece_tokenizer("Llama 2", chat_template=LLAMA_2)
+    assert answers_for(tokenizer, ["7", " 4"]) == [" 7", " 4"]
 
 
 def test_a_conversation_for_a_model_without_a_template_is_a_sentence(embedded):

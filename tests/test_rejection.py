@@ -1,10 +1,13 @@
 """Rejection sampling: what is kept, how much is trained on it, and that it learns."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from shared import rejection
 from shared.rejection import RejectionConfig, keep_right, of_round
+from shared.supervised import encode_documents
 from tests.fakes import tiny_llama
 
 ROWS = [{"prompt": "abc", "wanted": "d"}, {"prompt": "fg", "wanted": "h"}, {"prompt": "ija", "wanted": "d"}]
@@ -61,6 +64,34 @@ def test_the_rounds_draw_anew_and_a_seed_repeats_them(tokenizer, monkeypatch):
         runs.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
     assert drawn == [(0, 0), (0, 1), (0, 2)] * 2
     assert torch.equal(*runs)
+
+
+def test_what_was_sampled_is_learned_by_its_ids(tokenizer, monkeypatch):
+    """Catches a text that is taken for tokens again: another EOS than the one that was drawn, or one where none was."""
+    model = tiny_llama(initializer_range=0.02).eval()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["j"]})  # as <end_of_turn>, the second EOS of Gemma
+    model.generation_config.eos_token_id = [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("j")]
+    drawn, learned = set(), []
+    sample, train = rejection.sample, rejection.supervised.train
+
+    def watched_sample(*args, **options):
+        rollout = sample(*args, **options)
+        drawn.update((p, tuple(ids)) for p, ids in zip(rollout.repeated(rollout.prompts), rollout.ids_of_completions))
+        return rollout
+
+    def watched_train(model, tokenizer, rows, *args, **options):
+        batch = encode_documents(tokenizer, rows, model.device)
+        learned.extend(
+            (row["prompt"], tuple(ids[own.bool()].tolist())) for row, ids, own in zip(rows, batch.ids, batch.learned)
+        )
+        return train(model, tokenizer, rows, *args, **options)
+
+    monkeypatch.setattr(rejection, "sample", watched_sample)
+    monkeypatch.setattr(rejection.supervised, "train", watched_train)
+    rejection.train(model, tokenizer, ROWS, begins_right, replace(CONFIG, most_per_prompt=9))
+    assert set(learned) <= drawn
+    last = {tokenizer.decode(ids[-1]) for _, ids in learned}
+    assert "j" in last and last & set("abcdefghi")  # ended by the second EOS, and cut off
 
 
 def test_nothing_right_is_said(tokenizer):

@@ -35,6 +35,7 @@ from shared.run import loggers
 from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
 from shared.run.trl_settings import trl_settings, with_extra
+from shared.tokens import prompt_ids
 
 ROW = "held_out_row"  # a column that tells which row a completion belongs to, whatever process made it
 
@@ -65,6 +66,17 @@ class Records(TrainerCallback):
         record = {"step": state.global_step} | {k: v for k, v in logs.items() if isinstance(v, int | float)}
         for listener in self.listeners:
             listener(record)
+
+
+def refuse_other_tokens(tokenizer: PreTrainedTokenizerBase, prompt: str) -> None:
+    """ValueError where the tokenizer reads a prompt, as TRL gives it the text, otherwise than the model is asked here."""
+    (ours,) = prompt_ids(tokenizer, [prompt])
+    theirs = tokenizer(prompt)["input_ids"]
+    if theirs != ours:
+        raise ValueError(
+            f"TRL would read the prompt {prompt!r} as {tokenizer.decode(theirs)!r}, and the model is asked "
+            f"{tokenizer.decode(ours)!r} here, as its template is: leave --engine trl out."
+        )
 
 
 def refuse(plan: Plan) -> None:
@@ -103,6 +115,7 @@ def run(plan: Plan) -> dict:
     refuse(plan)
     tokenizer = load_tokenizer(plan.model)
     materials = prepare(plan.recipe, tokenizer)
+    refuse_other_tokens(tokenizer, materials.train_rows[0]["prompt"])
     config = plan.config(materials.max_new_tokens)
     with ExitStack() as stack:
         stack.enter_context(without_checkpointing_warnings())

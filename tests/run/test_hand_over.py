@@ -20,6 +20,7 @@ from shared.run.command import app
 from shared.run.plan import Plan
 from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
 from tests.conftest import few_of
+from tests.fakes import byte_tokenizer
 
 ENDS = list(range(0, 1770, 4))  # a fourth of all tokens, so that of three-token completions some end by themselves
 CONFIG = GRPOConfig(steps=5, prompts_per_step=4, num_generations=8, log_every=1)
@@ -105,6 +106,13 @@ def test_what_trl_has_no_counterpart_for_is_refused(changes, sentence):
 
 def test_a_kl_that_weighs_nothing_is_not_refused():
     assert without_counterpart(replace(CONFIG, kl_in="reward", kl_estimator="k1")) == []
+
+
+def test_a_prompt_that_trl_would_read_otherwise_is_refused():
+    """Catches an EOS behind every prompt, after which TRL would sample."""
+    hand_over.refuse_other_tokens(byte_tokenizer("<s> $A"), "7 + 4")
+    with pytest.raises(ValueError, match="TRL would read the prompt '7 [+] 4' as '7 [+] 4</s>'"):
+        hand_over.refuse_other_tokens(byte_tokenizer("$A </s>"), "7 + 4")
 
 
 @pytest.mark.parametrize("processes", [1, 2, 4])
