@@ -9,6 +9,7 @@ A *case* holds the arguments of one call. An *outcome* is what the call gave: a 
     one that raises a KeyError                    none      none        RAISED
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ from shared.exercises.calling import Outcome, call
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.steps import Slip
 
+DECIMAL = re.compile(r"(?<!\d)[-+]?\d++\.\d+")  # in a text
 JITTER = 0.01  # how far numbers are moved: enough to leave a tie, too little to be another case
 
 
@@ -83,7 +85,7 @@ def first_difference(actual: Outcome, expected: Outcome, tolerance: float) -> Di
     if actual.value is None:
         return Difference.NO_RESULT
     if isinstance(expected.value, str):
-        if actual.value != expected.value:
+        if not same_text(actual.value, expected.value, tolerance):
             return Difference.VALUE
     elif actual.value.shape != expected.value.shape:
         return Difference.SHAPE
@@ -132,13 +134,21 @@ def same_outcome(one: Outcome, other: Outcome, tolerance: float) -> bool:
     if one.raised is not None or other.raised is not None:
         return one.raised is not None and other.raised is not None
     if one.value is None or other.value is None or isinstance(one.value, str) or isinstance(other.value, str):
-        return isinstance(one.value, str) and one.value == other.value
+        return same_text(one.value, other.value, tolerance)
     if not near(one.value, other.value, tolerance):
         return False
     shape = one.gradient if one.gradient is not None else other.gradient
     if shape is None:
         return True
     return near(_zeros_for_none(one.gradient, shape), _zeros_for_none(other.gradient, shape), tolerance)
+
+
+def same_text(one: object, other: object, tolerance: float) -> bool:
+    """True for texts that are equal but for their decimals, and these are near: 0.12350 and 0.12349 may be one number."""
+    if not isinstance(one, str) or not isinstance(other, str) or DECIMAL.sub("#", one) != DECIMAL.sub("#", other):
+        return False
+    mine, theirs = (torch.tensor([float(text) for text in DECIMAL.findall(each)]) for each in (one, other))
+    return near(mine, theirs, tolerance)
 
 
 def near(actual: Tensor | None, expected: Tensor | None, tolerance: float) -> bool:

@@ -43,6 +43,8 @@ TWO = Outcome(value=2 * ONES, gradient=ONES)
         (Outcome(value=2 * ONES), Outcome(value=2 * ONES, gradient=0 * ONES), None),
         (Outcome(value="a"), Outcome(value="a"), None),
         (Outcome(value="b"), Outcome(value="a"), Difference.VALUE),
+        (Outcome(value="0.12350"), Outcome(value="0.12349"), None),
+        (TWO, Outcome(value="a"), Difference.VALUE),
         (Outcome(value="a", harm="h"), Outcome(value="a"), Difference.SIDE_EFFECT),
     ],
 )
@@ -81,6 +83,11 @@ RAISED = Outcome(raised="it raised")
         (TWO, RAISED, False),
         (Outcome(value="a"), Outcome(value="a"), True),
         (Outcome(value="a"), Outcome(value="b"), False),
+        (Outcome(value="0.12350 of 3"), Outcome(value="0.12349 of 3"), True),
+        (Outcome(value="+0.00000"), Outcome(value="-0.00000"), True),
+        (Outcome(value="0.1235 of 3"), Outcome(value="0.1255 of 3"), False),
+        (Outcome(value="0.1235 of 3"), Outcome(value="0.1235 of 4"), False),
+        (Outcome(value="0.5"), Outcome(value="0.5 0.5"), False),
         (Outcome(value="a"), TWO, False),
         (TWO, Outcome(value="a"), False),
         (Outcome(), Outcome(), False),
@@ -96,7 +103,7 @@ RAISED = Outcome(raised="it raised")
     ],
 )
 def test_two_functions_that_did_the_same(one, other, same):
-    """Catches a slip named for a function that does something else."""
+    """Catches a slip named for a function that does something else, and one digit of a text that rounding decides."""
     assert same_outcome(one, other, 1e-4) is same
 
 

@@ -147,8 +147,8 @@ def call(function, case: Case) -> str:
         last = model.expected(rewards).item()
     moved = sum(length > 0 for length in lengths)
     return (
-        f"{len(passes)} backward passes, {optimizer.steps} steps, {moved} moves of {max(lengths):.4f} at most, "
-        f"reward {first:.3f} to {last:.3f}"
+        f"{len(passes)} backward passes, {optimizer.steps} steps, {moved} moves of {max(lengths):.5f} at most, "
+        f"reward {first:.5f} to {last:.5f}"
     )
 
 

@@ -213,8 +213,8 @@ def call(function, case: Case) -> str:
     else:
         function(*given.values())
     with torch.no_grad():
-        ends = " ".join(f"{reward:.4f}" for reward in policy.expected(rewards).tolist())
-        scores = " ".join(f"{score:+.3f}" for score in policy.scores.flatten().tolist())
+        ends = " ".join(f"{reward:.5f}" for reward in policy.expected(rewards).tolist())
+        scores = " ".join(f"{score:+.5f}" for score in policy.scores.flatten().tolist())
     return f"the losses of the steps {asked} were asked for; expected rewards are {ends} at the end, scores {scores}"
 
 

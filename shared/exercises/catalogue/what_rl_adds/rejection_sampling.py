@@ -93,7 +93,7 @@ def counts(documents):
 def story(documents, averages, counts):
     learnt = [told(number, of_round) for number, of_round in enumerate(documents, 1)]
     history = [
-        f"({average:.3f}, {count}, {number}.0)" for number, (average, count) in enumerate(zip(averages, counts), 1)
+        f"({average:.5f}, {count}, {number}.0)" for number, (average, count) in enumerate(zip(averages, counts), 1)
     ]
     return "\n".join([*learnt, "history", *history])
 
@@ -176,7 +176,7 @@ def call(function, case: Case) -> str:
         history = function(model, rows, rounds)
     if not isinstance(history, list) or not all(isinstance(one, tuple) and len(one) == 3 for one in history):
         raise NotAResult(f"it returns {named(history)}; return a list with a triple for each round.")
-    lines = [f"({float(average):.3f}, {int(count)}, {float(loss):.1f})" for average, count, loss in history]
+    lines = [f"({float(average):.5f}, {int(count)}, {float(loss):.1f})" for average, count, loss in history]
     return "\n".join([*learnt, "history", *lines])
 
 

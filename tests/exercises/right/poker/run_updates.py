@@ -30,6 +30,13 @@ def cleared_first(model, loss_of, steps, learning_rate, max_grad_norm):
     return model
 
 
+def fused(model, loss_of, steps, learning_rate, max_grad_norm):
+    """Another order of sums, whose last digits differ."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.0, fused=True)
+    for step in range(steps):
+        apply_gradient(loss_of(step), model, optimizer, max_grad_norm)
+
+
 def by_the_helper(model, loss_of, steps, learning_rate, max_grad_norm):
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.0)
     for step in range(steps):
