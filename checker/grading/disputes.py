@@ -24,7 +24,10 @@ DISPUTED = "checker.grading.judge.oracle.disputed"
 
 
 class _Listening:
-    """The process that knows what is right, with the outcomes on which it was asked for a verdict."""
+    """The process that knows what is right, with the outcomes on which it was first asked for a verdict.
+
+    What a function gives in a second try may hold the worked solutions that lie in that box.
+    """
 
     def __init__(self, references: ReferenceProcess):
         self.references = references
@@ -34,7 +37,7 @@ class _Listening:
         return self.references.cases(checks)
 
     def judge(self, check: str, outcomes: list) -> HiddenVerdict:
-        self.outcomes[check] = outcomes
+        self.outcomes.setdefault(check, outcomes)
         return self.references.judge(check, outcomes)
 
 

@@ -62,11 +62,15 @@ def verdicts(
 
 
 def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
-    """The verdict of the second try where that earned more, with a text that says so; else that of the first."""
+    """The verdict of the first try, with the points of the second where that earned more.
+
+    Worked solutions lie in the box of the second try. So of all that came out of it only its points are told.
+    """
     if second.passed:
         return HiddenVerdict(True, "right, once the functions that it calls are right.")
     if second.earned > first.earned:
-        return replace(second, text=f"{second.text}\nSo it is once the functions that it calls are right.")
+        told = f"Once the functions that it calls are right, it earns {100 * second.earned:.0f} % of its points."
+        return replace(first, text=f"{first.text}\n{told}", share=second.share)
     return first
 
 

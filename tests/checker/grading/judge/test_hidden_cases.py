@@ -245,7 +245,25 @@ def test_a_part_counts_as_it_is_once_what_it_calls_is_right(judged):
     """Catches a function that is right in three cases of five and pays for another one's slip in all of them."""
     found = judged(SQUARE.format("return -1"), CUBE.format("return x * square(x) if x < 4 else 0"))
     assert (found["square"].earned, found["cube"].earned) == (0.0, 0.6)
-    assert "once the functions that it calls are right" in found["cube"].text
+    assert "Once the functions that it calls are right, it earns 60 % of its points." in found["cube"].text
+
+
+class TellingKey(PlainKey):
+    """Tells what was raised, as the key of the course does."""
+
+    def judge(self, check, outcomes):
+        verdict = super().judge(check, outcomes)
+        return replace(verdict, text=f"{verdict.text} {[outcome.get('raised') for outcome in outcomes]}")
+
+
+def test_an_error_tells_nothing_of_the_solution_that_mends_a_function(judged):
+    """Catches the worked solution read out of the frames of a second try and handed over as the words of an error."""
+    tell = "import sys; raise ValueError(sys._getframe(2).f_locals['function'])"
+    found = judged(
+        SQUARE.format("return -1"), CUBE.format(f"if x > 2: {tell}\n    return x * square(x)"), key=TellingKey
+    )
+    assert (found["square"].earned, found["cube"].earned) == (0.0, 0.4)
+    assert "return -1" in found["cube"].text and "return x * x" not in found["cube"].text
 
 
 FOURTH = "def fourth(x):\n    # student code here\n    # TODO: with cube (1 point, 5 minutes)\n    {}\n    # end student code"

@@ -17,15 +17,19 @@ RIGHT, WRONG = HiddenVerdict(True, "right."), HiddenVerdict(False, "wrong.", sha
     [
         (RIGHT, HiddenVerdict(True, "right, once the functions that it calls are right.")),
         (
-            HiddenVerdict(False, "half.", share=0.5),
-            HiddenVerdict(False, "half.\nSo it is once the functions that it calls are right.", share=0.5),
+            HiddenVerdict(False, "a solution, word for word", share=0.5),
+            HiddenVerdict(
+                False, "wrong.\nOnce the functions that it calls are right, it earns 50 % of its points.", share=0.5
+            ),
         ),
         (HiddenVerdict(False, "the same.", share=0.25), WRONG),
         (HiddenVerdict(False, "less.", share=0.0), WRONG),
     ],
 )
 def test_the_second_try_counts_where_it_earned_more(second, found):
-    """Catches a text about other functions where they made no difference, and points that a second try takes."""
+    """Catches a text about other functions where they made no difference, points that a second try takes, and a word
+    that came out of the box in which the solutions lie.
+    """
     assert _better_of(WRONG, second) == found
 
 
