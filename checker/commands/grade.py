@@ -1,7 +1,6 @@
 """`checker grade` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
 
 import tempfile
-from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
@@ -30,7 +29,9 @@ class IsolationKind(StrEnum):
 HELP = (
     "Grade what a class handed in: run each notebook in isolation, check it with cases that nobody has seen, give points."
     "\n\nSubmissions are folders or zips as Canvas, Moodle and Gradescope export them. A second call grades only what is"
-    " new or changed; corrections that you wrote into grades.csv stay.\n\nIn the output folder you find grades.csv,"
+    " new or changed; corrections that you wrote into grades.csv stay.\n\nThe rules of the class (who is in it, what is"
+    " assigned, when it was due, what a late day costs) stand in class.yml in the output folder. The first call writes"
+    " it.\n\nIn the output folder you find grades.csv,"
     " pages/index.html, from which you judge by student or by question, feedback/ for the students, similar.html and"
     " not-graded.csv."
 )
@@ -38,26 +39,8 @@ HELP = (
 
 def grade_command(
     submissions: Annotated[list[Path], typer.Argument(help="What was handed in: folders, and zips of a platform.")],
-    against: Annotated[
-        list[Path], typer.Option(help="The folder of the worked notebooks; again for those of an older edition.")
-    ] = (Path("notebooks"),),
     output: Annotated[Path, typer.Option("-o", "--output", help="The class's folder.")] = Path("graded"),
-    roster: Annotated[
-        Path | None, typer.Option(help="The class list, a CSV: the first column is the id, the others further names.")
-    ] = None,
-    pattern: Annotated[
-        str, typer.Option(help="Where in a file's place the student stands: '(?P<student>\\w+)_dots'.")
-    ] = "",
     student: Annotated[str, typer.Option(help="All of it is this student's, whatever its place says.")] = "",
-    due: Annotated[
-        datetime | None, typer.Option(help="When it was due; what is dated later is marked as late.")
-    ] = None,
-    free_days: Annotated[
-        int, typer.Option(help="Late days that cost nothing; a roster's column `free days` goes before.")
-    ] = 0,
-    late_off: Annotated[
-        str, typer.Option(help="What each further late day takes off the total, in points or per cent: 2, or 10%.")
-    ] = "",
     forms: Annotated[
         Path | None, typer.Option(help="The folder of forms that were saved on the pages: their points are added.")
     ] = None,
@@ -72,9 +55,6 @@ def grade_command(
             " Of several gradebooks, for those that have it."
         ),
     ] = (),
-    seed: Annotated[
-        int | None, typer.Option(help="Of the hidden cases; default: that of the last run, else new.")
-    ] = None,
     again: Annotated[list[str], typer.Option(help="A student to grade anew. Repeatable.")] = (),
     exercise: Annotated[
         str,
@@ -83,15 +63,10 @@ def grade_command(
             " Alone: judge this exercise anew for everybody, after its check was mended, and leave the rest."
         ),
     ] = "",
-    anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Pages without names; names.csv tells who is who.")
-    ] = False,
-    functions_only: Annotated[
-        bool, typer.Option("--functions-only", help="Give the points and do not run whole notebooks.")
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be graded, and write nothing but class.yml.")
     ] = False,
     isolation: Annotated[IsolationKind, typer.Option(help="What keeps submissions in.")] = IsolationKind.auto,
-    seconds: Annotated[float, typer.Option(help="For a whole notebook, at most.")] = 240.0,
-    megabytes: Annotated[int, typer.Option(help="Of memory for a notebook's processes together.")] = 3_000,
     workers: Annotated[int, typer.Option(help="Notebooks at once on this machine; default: one a core.")] = 0,
     gradescope: Annotated[Path | None, typer.Option(help="Write Gradescope's results.json there as well.")] = None,
     scheduler: Annotated[str, typer.Option(help="A dask scheduler whose workers grade: tls://host:8786.")] = "",
@@ -104,15 +79,14 @@ def grade_command(
     from checker.grading.box.selection import NoIsolation, choose
     from checker.grading.box.walls import Isolation
     from checker.grading.classes import Class
-    from checker.grading.collect.attribution import BadPattern
     from checker.grading.collect.roster import Roster, read_roster
     from checker.grading.disputes import require
     from checker.grading.judge.sheets import read_sheets
     from checker.grading.judge.submission import Settings
-    from checker.grading.table.class_folder import Folder
+    from checker.grading.table.class_folder import RULES, Folder
     from checker.grading.table.gradebooks import read_gradebooks
     from checker.grading.table.gradescope import results as gradescope_results
-    from checker.grading.table.lateness import late_rule
+    from checker.grading.table.rules import require_assigned, rules_of
     from checker.grading.table.scratch import scratch_in
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
@@ -138,18 +112,29 @@ def grade_command(
                 f"A box does not see {', '.join(elsewhere)}, found here in {next(iter(elsewhere.values()))}. Install what the"
                 " course needs into an environment of its own (python -m checker setup), and grade with that one."
             )
-        sheets = read_sheets(against)
-        if exercise:
-            require(sheets, exercise)
         folder = Folder(output)
         folder.prepare()
-        settings = Settings(
-            folder.seed(seed), chosen, Limits(wall=seconds, memory=megabytes * MEGABYTE), not functions_only
-        )
-        students = read_roster(roster) if roster else Roster()
+        rules = rules_of(folder)
+        sheets = read_sheets(rules.worked)
+        require_assigned(rules, sheets)
+        if exercise:
+            require(sheets, exercise)
+        limits = Limits(wall=rules.seconds, memory=rules.megabytes * MEGABYTE)
+        settings = Settings(rules.seed, chosen, limits, rules.whole)
         gradebooks = read_gradebooks(gradebook, column)
-        rule = late_rule(free_days, late_off)
-        this_class = Class(sheets, settings, students, pattern, due, student, anonymous, rule)
+        this_class = Class(
+            sheets,
+            settings,
+            read_roster(rules.roster) if rules.roster else Roster(),
+            rules.pattern,
+            rules.due,
+            student,
+            rules.anonymous,
+            rules.late,
+            rules.notebooks,
+            str(rules),
+        )
+        print(f"{folder.path / RULES}: {rules}")
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
         grader = partial(_grader, workers=workers or cores(), scheduler=scheduler, tls=tls)
         # Temporary files hold students' work: below the class's folder none outlives it.
@@ -157,10 +142,15 @@ def grade_command(
             if exercise and again:
                 _show_disputed(submissions, this_class, folder, again, exercise)
                 return
-            results, aside = _grade(submissions, this_class, folder, grader, again, exercise, forms, gradebooks)
+            if dry_run:
+                _foretell(submissions, this_class, folder, again, workers or cores())
+                return
+            results, aside = _grade(
+                submissions, this_class, folder, grader, again, exercise, forms, gradebooks, workers or cores()
+            )
         if gradescope is not None:
             write_beside(gradescope, gradescope_results(results, aside))
-    except (Unreadable, NoIsolation, BadPattern, MarkerError, ValueError) as error:
+    except (Unreadable, NoIsolation, MarkerError, ValueError) as error:
         # Gradescope shows this file and no terminal, so it must say why nothing was graded.
         complain(str(error))
         if gradescope is not None:
@@ -179,6 +169,33 @@ def _grader(jobs, workers: int, scheduler: str, tls: dict):
     if workers == 1 or len(jobs) < 2:
         return in_this_process(jobs)
     return in_threads(jobs, workers)
+
+
+def _foretell(submissions, this_class, folder, again, workers) -> None:
+    """Say what a run would grade, for whom, and what it would leave."""
+    from checker.grading.classes import plan
+
+    with tempfile.TemporaryDirectory() as scratch:
+        work = plan(submissions, Path(scratch), this_class)
+    for handed, job in work.jobs.values():
+        print(f"{handed.student}  {job.sheet.name}  {handed.place}")
+    for aside in work.aside:
+        print(f"not graded: {aside.place}. {aside.reason}")
+    for student in work.missing:
+        print(f"{student}: {work.absence}")
+    print(_outlook(work, folder, again, workers))
+    print(f"Nothing was graded or written but {folder.path / 'class.yml'}, whose rules you can change now.")
+
+
+def _outlook(work, folder, again, workers) -> str:
+    """The number of notebooks that a run grades, and how long that takes, as far as notebooks before them tell."""
+    from checker.grading.classes import waiting
+
+    new, seconds = waiting(work, folder, again)
+    students = {handed.student for handed, _ in work.jobs.values()}
+    said = f"{_counted(len(work.jobs), 'notebook')} of {_counted(len(students), 'student')}, {len(new)} to be graded"
+    minutes = len(new) * seconds / workers / 60
+    return f"{said}: about {minutes:.0f} minutes." if minutes >= 1 else f"{said}."
 
 
 def _show_disputed(submissions, this_class, folder, students, exercise) -> None:
@@ -212,7 +229,7 @@ def _require_students(students, work) -> None:
 
 
 def _grade(
-    submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks
+    submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks, workers
 ) -> tuple[list[dict], list]:
     """Grade, write down and tell; the results, and what was set aside."""
     from checker.grading.classes import graded, plan, regraded, write_class, write_similar
@@ -227,6 +244,7 @@ def _grade(
     with tempfile.TemporaryDirectory() as scratch:
         work = plan(submissions, Path(scratch), this_class)
         _require_students(again, work)
+        print(_outlook(work, folder, again, workers))
         changed = []
         found = regraded(work, folder, grader, exercise, changed) if exercise else graded(work, folder, grader, again)
         results = []

@@ -50,6 +50,7 @@ ABSENT = "No notebook was handed in."
 PERHAPS_ABSENT = (
     "No notebook was found under this name, and of something that was handed in it is not known whose it is."
 )
+USUAL = 60.0  # seconds that a notebook takes, where none was graded yet
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
@@ -58,6 +59,7 @@ class Class:
     """A class: keys, roster, how to tell whose a notebook is, and whether pages go without names.
 
     only_student: the one who handed in everything; "" for a class.    late_rule: None where late days take nothing off.
+    assigned: the notebooks that count; none for all.                  rules: a line on these, for the index.
     """
 
     sheets: list[Sheet]
@@ -68,6 +70,8 @@ class Class:
     only_student: str = ""
     anonymous: bool = False
     late_rule: LateRule | None = None
+    assigned: tuple[str, ...] = ()
+    rules: str = ""
 
     def lateness(self, student: str, days: int | None, late: bool) -> Lateness | None:
         """The late days of a student, and the rule. days: by the platform, None where it says none; late: by its mark."""
@@ -120,6 +124,9 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
     several: dict[tuple[str, str], list[tuple[Handed, Sheet, str]]] = {}
     for handed, sheet, text in _with_sheets(found, this_class.sheets):
         several.setdefault((handed.student, sheet.name), []).append((handed, sheet, text))
+    others = {
+        key: several.pop(key) for key in list(several) if this_class.assigned and key[1] not in this_class.assigned
+    }
     for (student, notebook), uploads in several.items():
         # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
         unlike_each_other = len(uploads) > 1 and differ_by_number(
@@ -136,6 +143,12 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
             else:
                 reason = f"{student} handed in {notebook} under another name too: {chosen.place} is graded."
                 found.aside.append(Aside(handed.place, reason))
+    served = {handed.student for handed, _ in jobs.values()}
+    for (student, notebook), uploads in others.items():
+        for handed, _, _ in uploads:
+            remark = "" if student in served else f"{handed.name} was not graded: it is not assigned."
+            reason = f"{notebook} is not assigned: class.yml names {', '.join(this_class.assigned)}."
+            found.aside.append(Aside(handed.place, reason, student if remark else "", remark))
     late = {handed.student for handed, _ in jobs.values() if handed.late}
     known = {handed.student for handed, _ in jobs.values()} | {aside.student for aside in found.aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
@@ -156,6 +169,14 @@ def _opened(file: Path) -> tuple[object, str]:
     """A notebook's metadata, and all of it as JSON of today's format."""
     content = parse(file)
     return content.get("metadata"), json.dumps(content)
+
+
+def waiting(work: Work, folder: Folder, again: Iterable[str] = ()) -> tuple[list[Job], float]:
+    """The notebooks that have no result yet, and how many seconds one of those that have one took to run."""
+    known = {digest: folder.result(digest) for digest in work.jobs}
+    new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
+    took = [result["seconds"] for result in known.values() if result is not None]
+    return new, sum(took) / len(took) if took else USUAL
 
 
 def graded(
@@ -406,7 +427,7 @@ def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folde
             texts[page] = result["page"]
     asked = questions(_submitted(this_class, lines, work, {(one.student, one.notebook): one.page for one in rows}))
     secret = folder.secret()
-    written = {folder.write(INDEX, index(rows, without, asked, secret))}
+    written = {folder.write(INDEX, index(rows, without, asked, secret, this_class.rules))}
     for one, before, after in ways(rows):
         written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after, secret)))
     for question, before, after in zip(asked, [None, *asked[:-1]], [*asked[1:], None]):

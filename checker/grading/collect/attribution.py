@@ -32,8 +32,8 @@ def owner_of(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | N
         if names:
             return unicodedata.normalize("NFC", one_line(label))  # a Mac writes an é as two characters
         return Unreadable(
-            "Its place does not tell whose it is. Put it into a folder with the student's name, or say with --pattern"
-            r" which part of the place is the student, such as --pattern '(?P<student>\w+)_dots'."
+            "Its place does not tell whose it is. Put it into a folder with the student's name, or say in class.yml"
+            r" which part of the place is the student, such as pattern: '(?P<student>\w+)_dots'."
         )
     looked_for = names or _parts(place)
     ids = roster.known(*looked_for)
@@ -41,13 +41,17 @@ def owner_of(place: PurePath, says: Sender, roster: Roster, asks: re.Pattern | N
         return next(iter(ids))
     known_as = " or ".join(map(repr, names)) or repr(place.as_posix())
     if ids:
-        return Unreadable(f"{known_as} may be {' or '.join(sorted(ids))} on the roster. Say who with --pattern.")
+        return Unreadable(
+            f"{known_as} may be {' or '.join(sorted(ids))} on the roster. Say who with a pattern in class.yml."
+        )
     if alike := roster.find(*looked_for):
         return Unreadable(
             f"{known_as} holds a part of a name only: it may be {' or '.join(sorted(alike))} on the roster, or somebody"
             " else. If you know who it is, add the name to the student's line, in a column of its own."
         )
-    return Unreadable(f"{known_as} is not on the roster. Add the name to the student's line, or use --pattern.")
+    return Unreadable(
+        f"{known_as} is not on the roster. Add the name to the student's line, or write a pattern into class.yml."
+    )
 
 
 def _parts(place: PurePath) -> list[str]:

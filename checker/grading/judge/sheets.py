@@ -62,7 +62,7 @@ def read_sheets(folders: Iterable[Path]) -> list[Sheet]:
     if not sheets:
         raise Unreadable(
             f"There are no worked notebooks with exercises in {', '.join(map(str, folders))}. Call this in the course's"
-            " folder, or name theirs: --against COURSE/notebooks."
+            " folder, or name theirs in class.yml: `worked: [COURSE/notebooks]`."
         )
     return sheets
 
@@ -81,7 +81,7 @@ def sheet_for(content: dict, file_name: str, sheets: list[Sheet]) -> Sheet:
         version = content["metadata"]["course"].get("version", "unknown")
         raise Unreadable(
             f"It was handed out by version {version} of the course, and none of the worked notebooks is of that"
-            " edition. Give the folder of that version as well: --against notebooks --against OLDER/notebooks."
+            " edition. Name the folder of that version as well, in class.yml: `worked: [notebooks, OLDER/notebooks]`."
         )
     named = [sheet for sheet in sheets if _is_named(sheet.name, Path(file_name).stem.lower())]
     if len(named) == 1:

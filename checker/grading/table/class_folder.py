@@ -1,7 +1,7 @@
 """The folder of a graded class, which only its owner may open: what lies where, and how nothing in it is half there.
 
 graded/
-  seed                  of the hidden cases
+  class.yml             the rules of the class; see rules.py
   secret                by which the forms of this class are known
   results/<hash>.json   one for each notebook, by what it was graded from
   pages/, feedback/     for the instructor, with an index; for each student
@@ -30,6 +30,7 @@ from checker.reading.files import write_beside
 from checker.reading.notebook import Unreadable
 
 MARK = ".checker-grade"
+RULES = "class.yml"
 MARK_OF_UTF8 = "\ufeff"
 FORMS = "forms"
 KEPT = ("student", "notebook", "question", "scores", "comments", "comment")  # of a form, beside when it was saved
@@ -45,7 +46,11 @@ class Folder:
 
     def prepare(self) -> None:
         """Make the folder, or take up one that was made before. Raises Unreadable for one that holds something else."""
-        if self.path.exists() and not (self.path / MARK).exists() and any(self.path.iterdir()):
+        if (
+            self.path.exists()
+            and not (self.path / MARK).exists()
+            and {file.name for file in self.path.iterdir()} - {RULES}
+        ):
             raise Unreadable(
                 f"{self.path} holds something else. Give a folder that is empty or not there yet: -o graded."
             )
@@ -66,15 +71,10 @@ class Folder:
         """True where an earlier version graded this class, whose pages bore no secret."""
         return (self.path / "grades.csv").is_file() and not (self.path / "secret").is_file()
 
-    def seed(self, given: int | None) -> int:
-        """The seed that was given, else that of the last run, else a new one; it is written down."""
+    def seed(self) -> int:
+        """A seed for the hidden cases: that of an earlier version's run, else a new one."""
         place = self.path / "seed"
-        if given is None and place.is_file():
-            given = int(place.read_text(encoding="utf-8"))
-        if given is None:
-            given = secrets.randbelow(2**31)
-        self.write("seed", f"{given}\n")
-        return given
+        return int(place.read_text(encoding="utf-8")) if place.is_file() else secrets.randbelow(2**31)
 
     def result(self, digest: str) -> dict | None:
         """A result that is there; None for one that is not, or is damaged."""

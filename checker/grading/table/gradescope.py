@@ -42,8 +42,10 @@ RUN = """#!/bin/bash
 # Run for each submission. Where this machine refuses bubblewrap its namespaces, nothing is graded, and the output says
 # why. With --isolation none a submission can read this machine, the worked notebooks and the references among it.
 cd /autograder/source/course
-.venv/bin/python -m checker grade /autograder/submission --against notebooks --student submission --workers 1 \\
-  -o /autograder/graded --seed SEED --gradescope /autograder/results/results.json
+mkdir -p /autograder/graded
+echo "seed: SEED" > /autograder/graded/class.yml
+.venv/bin/python -m checker grade /autograder/submission --student submission --workers 1 \\
+  -o /autograder/graded --gradescope /autograder/results/results.json
 """
 # An autograder that runs nothing of a student's. The metadata of a submission name its members:
 # https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/

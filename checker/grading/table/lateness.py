@@ -14,6 +14,10 @@ class LateRule:
     off: float
     percent: bool = False
 
+    def __str__(self) -> str:
+        """ "each late day takes 10%, 2 are free"."""
+        return f"each late day takes {shown(self.off)}{'%' if self.percent else ' points'}, {self.free} are free"
+
 
 @dataclass(frozen=True)
 class Lateness:
@@ -39,14 +43,14 @@ class Lateness:
 
 
 def late_rule(free: int, off: str) -> LateRule | None:
-    """The rule of the command line: off is "2" points or "10%"; None where no rule is given.
+    """The rule of a class: off is "2" points or "10%"; None where there is none.
 
     Raises:
         Unreadable: the one or the other is no such number.
     """
     if not off:
         if free:
-            raise Unreadable("--free-days needs --late-off: how much does each further day take, such as 2 or 10%?")
+            raise Unreadable("`free days` needs `late off`: how much does each further day take, such as 2 or 10%?")
         return None
     try:
         number = float(off.removesuffix("%").replace(",", "."))
@@ -54,5 +58,7 @@ def late_rule(free: int, off: str) -> LateRule | None:
         number = -1.0
     percent = off.endswith("%")
     if not 0 <= number < (101 if percent else float("inf")) or free < 0:
-        raise Unreadable(f"--late-off {off} --free-days {free}: give points or per cent for a day, such as 2 or 10%.")
+        raise Unreadable(
+            f"late off is {off}, free days are {free}: give points or per cent for a day, such as 2 or 10%."
+        )
     return LateRule(free, number, percent)

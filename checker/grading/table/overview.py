@@ -47,11 +47,13 @@ def row(student: str, page: str, result: dict, items: list[dict], remark: str) -
     )
 
 
-def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Question], secret: str = "") -> str:
+def index(
+    rows: list[Row], without: list[tuple[str, str]], questions: list[Question], secret: str = "", rules: str = ""
+) -> str:
     """The page that lists the notebooks and the questions of a class.
 
     without: the students who have no graded notebook, with the reason.
-    secret: the class's, for its forms.
+    secret: the class's, for its forms.    rules: a line on them, for the head.
     """
     return rendered(
         "class.html.j2",
@@ -62,6 +64,7 @@ def index(rows: list[Row], without: list[tuple[str, str]], questions: list[Quest
         questions=questions,
         folder=QUESTIONS,
         secret=secret,
+        rules=rules,
         waiting=sum(len(one.fields) for one in rows),
     )
 

@@ -72,7 +72,7 @@ class Line:
         return self.earned + self.by_hand + sum(self.rubric.values())
 
     def points(self, notebook: str, correction: str) -> float | None:
-        """The points for a platform's gradebook: of one notebook, or with "" the total.
+        """The points for a platform's gradebook: of one notebook with its part of what late days take off, or with "" the total.
 
         None where nothing of it was handed in, or not all could be graded: then it is a person's to say.
         """
@@ -80,7 +80,8 @@ class Line:
             result = self.results.get(notebook)
             if result is None or result.get("ungraded"):
                 return None
-            return summed(self.items(notebook)).earned + sum(self.criteria(notebook).values())
+            part = summed(self.items(notebook)).earned + sum(self.criteria(notebook).values())
+            return round(part + self.late * part / self._given, 2) if self._given else part
         if not self.results or self.ungraded or (self.unread and not correction):
             return None
         return self.total(correction)

@@ -77,20 +77,25 @@ def grading(monkeypatch, tmp_path):
     monkeypatch.setattr(forms, "read_forms", keep("forms", lambda: it.forms))
     it.run = lambda *arguments: checker("grade", "submissions", *arguments, cwd=tmp_path)
     it.folder = tmp_path / "graded"
+    it.folder.mkdir()
+    it.rules = (it.folder / "class.yml").write_text
+    it.rules("seed: 7")
     return it
 
 
 def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
     """Catches a notebook that is counted as graded before, and a table whose place nobody is told."""
-    done = grading.run("--seed", "7")
+    done = grading.run()
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
+        f"{Path('graded/class.yml')}: Assigned: all notebooks of the course. No due date; late days cost nothing.",
         "Isolation: none: submissions ran with all rights of whoever started this. Seed of the hidden cases: 7.",
+        "2 notebooks of 2 students, 2 to be graded: about 1 minutes.",
         "   1/2  ann  dots.ipynb  2.5 of 4",
         "2 notebooks, 1 graded before. 0 students without one.",
         str(Path("graded/grades.csv")),
     ]
-    assert grading.given["sheets"] == ([Path("notebooks")],) and grading.given["gradebooks"] == ([], [])
+    assert grading.given["sheets"] == ((Path("notebooks"),),) and grading.given["gradebooks"] == ([], [])
     submissions, scratch, this_class = grading.given["plan"]
     assert submissions == [Path("submissions")] and scratch != Path("graded")
     assert this_class.sheets == ["a sheet"] and this_class.settings.seed == 7 and this_class.settings.whole
@@ -114,7 +119,7 @@ def test_what_a_person_has_to_look_at_is_told(grading):
     grading.gradebooks = [SimpleNamespace(path=Path("in/canvas.csv"), platform=SimpleNamespace(name="Canvas"))]
     done = grading.run()
     assert done.returncode == 0
-    assert [line.strip() for line in done.stdout.splitlines()[1:]] == [
+    assert [line.strip() for line in done.stdout.splitlines()[3:]] == [
         "1/2  ann  dots.ipynb  2 of 4  Cell 5 stopped.",
         "2/2  bob  dots.ipynb  not graded: The box failed.",
         "3/2  eve  dots.ipynb  not graded: Another.",
@@ -211,7 +216,7 @@ def test_why_nothing_was_graded_is_said_to_gradescope_too(grading, tmp_path, mon
     assert (done.returncode, done.stderr) == (2, "error  There is no [worked] notebook.\n")
     told = json.loads((tmp_path / "results.json").read_text())
     assert told["score"] == 0 and "There is no [worked] notebook." in told["output"]
-    assert grading.run().returncode == 2 and not grading.folder.exists()
+    assert grading.run().returncode == 2 and not (grading.folder / "grades.csv").exists()
 
 
 @pytest.mark.parametrize(("kind", "status"), [("none", 0), ("bwrap", 2)])
@@ -276,8 +281,9 @@ def test_notebooks_are_graded_where_and_as_many_at_once_as_was_asked_for(options
     assert grading.given["graded"][2](["a job"] * jobs) == "results" and begun == [called]
 
 
-def test_settings_of_boxes_are_those_of_the_command_line(grading):
-    grading.run("--seconds", "5", "--megabytes", "7", "--functions-only", "--anonymous", "--student", "ann")
+def test_settings_of_boxes_are_those_of_the_class(grading):
+    grading.rules("seed: 1\nseconds: 5\nmegabytes: 7\nwhole notebooks: false\nanonymous: true")
+    grading.run("--student", "ann")
     this_class = grading.given["plan"][2]
     assert (this_class.settings.limits.wall, this_class.settings.limits.memory) == (5, 7_000_000)
     assert not this_class.settings.whole and this_class.anonymous and this_class.only_student == "ann"

@@ -28,6 +28,7 @@ from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.table.class_folder import Folder
 from checker.grading.table.feedback import feedback
+from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.students import Line
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
@@ -628,3 +629,24 @@ def test_an_edition_is_known_by_what_it_asks_not_by_how_many_exercises_it_has(sh
     assert sheet_for(handed_in, "maths.ipynb", [sheet, older]) is older
     with pytest.raises(Unreadable, match="handed out by version 0.1"):
         sheet_for(handed_in, "maths.ipynb", [sheet])
+
+
+def test_what_is_not_assigned_does_not_count(this_class, folder, submissions, tmp_path):
+    """Catches a student who hands in two more chapters than were asked for and has more points than there are."""
+    assigned = replace(this_class, assigned=("other.ipynb",), sheets=[*this_class.sheets])
+    graded = Grader()
+    run(assigned, folder, submissions("ann"), tmp_path, graded)
+    assert graded.graded == [] and table(folder)["ann"]["total"] == ""
+    assert table(folder)["ann"]["remarks"] == "maths.ipynb was not graded: it is not assigned."
+
+
+def test_a_notebooks_column_bears_its_part_of_the_late_days():
+    """Catches a platform's column for one notebook that knows no lateness, while the total does."""
+    by_check = {
+        name: {"items": [], "earned": points, "seconds": 0} for name, points in (("a.ipynb", 6.0), ("b.ipynb", 2.0))
+    }
+    for result in by_check.values():
+        result["items"] = [{"earned": result["earned"], "points": 6.0, "section": "", "field": "x"}]
+    for rule, parts in ((LateRule(0, 10.0, True), [5.4, 1.8, 7.2]), (LateRule(0, 2.0), [4.5, 1.5, 6.0])):
+        line = Line("ann", by_check, lateness=Lateness(rule, 1, 0))
+        assert [line.points(name, "") for name in ("a.ipynb", "b.ipynb", "")] == parts

@@ -43,8 +43,8 @@ def test_a_name_of_three_words_is_looked_for_whole():
 def test_the_pattern_that_is_advised_can_be_used():
     """Catches advice that is refused when it is followed, or that does not find the student."""
     said = owner("jane_dots.ipynb", Roster())
-    assert said.startswith("Its place does not tell whose it is") and "with --pattern which part" in said
-    advised = re.search(r"such as --pattern '(.*)'", said)[1]
+    assert said.startswith("Its place does not tell whose it is") and "in class.yml which part" in said
+    advised = re.search(r"such as pattern: '(.*)'", said)[1]
     assert owner("jane_dots.ipynb", Roster(), advised) == "jane"
 
 

@@ -233,7 +233,7 @@ def test_a_flat_file_is_never_guessed(export, taken):
     """Catches `final.ipynb` graded as the work of a student called final."""
     found = taken(export("final.ipynb"))
     assert found.handed == []
-    assert "--pattern" in found.aside[0].reason
+    assert "such as pattern: " in found.aside[0].reason
 
 
 def test_a_flat_file_is_known_by_the_roster(export, taken, roster):

@@ -40,7 +40,7 @@ def test_without_a_key_the_folders_are_named(tmp_path):
         read_sheets(empty)
     assert str(raised.value) == (
         f"There are no worked notebooks with exercises in {empty[0]}, {empty[1]}. Call this in the course's folder, or name"
-        " theirs: --against COURSE/notebooks."
+        " theirs in class.yml: `worked: [COURSE/notebooks]`."
     )
 
 
@@ -52,7 +52,7 @@ def test_what_was_handed_out_finds_the_key_of_its_edition(sheet):
     assert sheet_for(handed_in, "z.ipynb", [other, sheet]) is sheet
     with pytest.raises(
         Unreadable,
-        match="^It was handed out by version .* of the course, and none of the worked notebooks is of that edition. Give the",
+        match="^It was handed out by version .* of the course, and none of the worked notebooks is of that edition. Name the",
     ):
         sheet_for(handed_in, sheet.name, [other])
 

@@ -74,7 +74,7 @@ def test_days_are_said_as_they_were(days, free, words):
         (0, "", None),
     ],
 )
-def test_the_rule_of_the_command_line(free, off, rule):
+def test_the_rule_of_the_class_file(free, off, rule):
     """Catches ten points for ten per cent, and the comma of half of Europe."""
     assert late_rule(free, off) == rule
 
@@ -84,7 +84,7 @@ def test_the_rule_of_the_command_line(free, off, rule):
 )
 def test_a_rule_that_cannot_be_is_refused(free, off):
     """Catches free days without a price for the others, points that are added for being late, and more than all."""
-    with pytest.raises(Unreadable, match="--late-off"):
+    with pytest.raises(Unreadable, match="late off"):
         late_rule(free, off)
 
 

@@ -119,6 +119,8 @@ def test_the_command_works_in_there(outside, tmp_path, monkeypatch):
     monkeypatch.setattr(grade, "_grade", lambda *_: (places.append(tempfile.gettempdir()), ([], []))[1])
     handed_in = tmp_path / "submissions"
     handed_in.mkdir()
-    done = checker("grade", "submissions", "--against", str(ROOT / "notebooks"), "--isolation", "none", cwd=tmp_path)
+    (tmp_path / "graded").mkdir()
+    (tmp_path / "graded" / "class.yml").write_text(f"seed: 1\nworked: ['{ROOT / 'notebooks'}']\n")
+    done = checker("grade", "submissions", "--isolation", "none", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert Path(places[0]).resolve().parent == tmp_path / "graded" / "scratch"

@@ -1,0 +1,124 @@
+"""The rules of a class, `class.yml` in its folder: the first run writes them, every later one reads them.
+
+What belongs to an assignment and not to one call stands there, so that no call can forget it: which notebooks are
+assigned, who is in the class, what a late day costs. A file of this name that a student hands in is a file like any other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import yaml
+
+from checker.grading.collect.attribution import BadPattern, compiled
+from checker.grading.judge.sheets import Sheet
+from checker.grading.table.class_folder import RULES, Folder
+from checker.grading.table.lateness import LateRule, late_rule
+from checker.reading.notebook import Unreadable
+
+TEMPLATE = """\
+# The rules of this class. Every run of `checker grade` reads them: change them here.
+# Files are named as seen from the folder in which the command is called.
+notebooks: []            # those that are assigned, such as [dots.ipynb]; no others count. [] for all of the course
+worked: [notebooks]      # folders of worked notebooks, those of an older edition among them
+roster:                  # the class list, a CSV: the first column is the id, the others are further names
+pattern:                 # where in a file's place the student stands: '(?P<student>\\w+)_dots'
+due:                     # when it was due, such as 2026-11-20 23:59:59; what is dated later is late
+late off:                # what each further late day takes off the total, in points or per cent: 2, or 10%
+free days: 0             # late days that cost nothing; a roster's column `free days` goes before
+seed: {seed}         # of the hidden cases: keep it to yourself while the assignment runs
+whole notebooks: true    # false: give the points and do not run whole notebooks
+anonymous: false         # true: pages without names; names.csv tells who is who
+seconds: 240             # for a whole notebook, at most
+megabytes: 3000          # of memory for a notebook's processes together
+"""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules as the file has them. notebooks: () for all of the course.    late: None where late days cost nothing."""
+
+    notebooks: tuple[str, ...]
+    worked: tuple[Path, ...]
+    roster: Path | None
+    pattern: str
+    due: datetime | None
+    late: LateRule | None
+    seed: int
+    whole: bool
+    anonymous: bool
+    seconds: float
+    megabytes: int
+
+    def __str__(self) -> str:
+        """The rules in a line, as they stand above the table."""
+        assigned = ", ".join(self.notebooks) or "all notebooks of the course"
+        due = f"due {self.due:%Y-%m-%d %H:%M}" if self.due else "no due date"
+        return f"Assigned: {assigned}. {due.capitalize()}; {self.late or 'late days cost nothing'}."
+
+
+def rules_of(folder: Folder) -> Rules:
+    """The rules of a class. Where there are none yet, those of the template are written down.
+
+    Raises:
+        Unreadable: the file is not such a file, or an earlier version graded this class, whose rules nobody wrote down.
+    """
+    place = folder.path / RULES
+    if not place.is_file():
+        folder.write(RULES, TEMPLATE.format(seed=folder.seed()))
+        if (folder.path / "grades.csv").is_file():
+            raise Unreadable(
+                f"{place} is new: an earlier version graded this class, and did not keep its rules. Write roster, due date"
+                " and late days into it, and call this again. Nothing was changed."
+            )
+    return read_rules(place)
+
+
+def require_assigned(rules: Rules, sheets: Iterable[Sheet]) -> None:
+    """Raises Unreadable where a notebook is assigned that there is not."""
+    there = {sheet.name for sheet in sheets} if rules.notebooks else set()
+    if strange := sorted(set(rules.notebooks) - there):
+        raise Unreadable(f"{RULES} assigns {', '.join(strange)}. There are {', '.join(sorted(there))}.")
+
+
+def read_rules(place: Path) -> Rules:
+    """The rules in a file; what it leaves out is as in the template. Raises Unreadable for what is no such file."""
+    try:
+        said = yaml.safe_load(place.read_text(encoding="utf-8")) or {}
+        usual = yaml.safe_load(TEMPLATE.format(seed=0))
+        if not isinstance(said, dict):
+            raise Unreadable("it holds no rules, such as `free days: 2`, one a line.")
+        if strange := [str(name) for name in said if name not in usual]:
+            raise Unreadable(f"there is no rule {strange[0]!r}. Rules are {', '.join(usual)}.")
+        if "seed" not in said:
+            raise Unreadable("there is no seed. Write one, such as `seed: 20261120`.")
+        return _rules(usual | {name: value for name, value in said.items() if value is not None})
+    except (OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, Unreadable, BadPattern) as error:
+        raise Unreadable(f"{place} cannot be used: {error}") from error
+
+
+def _rules(said: dict) -> Rules:
+    due = said["due"]
+    if due is not None and not isinstance(due, datetime):
+        raise Unreadable(f"due is {due}. Give day and time, such as 2026-11-20 23:59:59.")
+    for name in ("whole notebooks", "anonymous"):
+        if not isinstance(said[name], bool):
+            raise Unreadable(f"{name} is {said[name]!r}. Give true or false.")
+    for name in ("notebooks", "worked"):
+        if not isinstance(said[name], list):
+            raise Unreadable(f"{name} is {said[name]!r}. Give a list, such as [{said[name]}].")
+    compiled(said["pattern"] or "")
+    return Rules(
+        notebooks=tuple(map(str, said["notebooks"])),
+        worked=tuple(map(Path, said["worked"])),
+        roster=Path(said["roster"]) if said["roster"] else None,
+        pattern=said["pattern"] or "",
+        due=due,
+        late=late_rule(int(said["free days"]), "" if said["late off"] is None else str(said["late off"])),
+        seed=int(said["seed"]),
+        whole=said["whole notebooks"],
+        anonymous=said["anonymous"],
+        seconds=float(said["seconds"]),
+        megabytes=int(said["megabytes"]),
+    )
