@@ -22,7 +22,6 @@ class IsolationKind(StrEnum):
     auto = "auto"
     bwrap = "bwrap"
     podman = "podman"
-    docker = "docker"
     none = "none"
 
 

@@ -1,4 +1,4 @@
-"""docker and podman: what starts a box with them, and the image that it starts from.
+"""podman: the command that starts a box with it, and the image that it starts from.
 
 What is visible inside is shown from outside, as with bubblewrap, so the image is empty but for places to put it at. It
 is made here, and no registry is asked for it.
@@ -14,19 +14,15 @@ from functools import cache
 
 from checker.grading.box.walls import COURSE, SHARED_MEMORY, SYSTEM, Box, covered, environment, visible
 
-KINDS = ("podman", "docker")
+KIND = "podman"
 FOLDERS = ("course", "dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
 NOBODY = "65534:65534"
 MOMENT = 300  # seconds for what only asks or removes, on the slowest of machines
 PROCESSES = 30_000  # of all boxes together, which are one user; podman keeps no more than 32768 for itself
-# What each does of its own accord that no box needs: further folders in memory that can be written, copies of what a
-# folder covers, the grader's proxies in the environment.
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
-AGAINST_DEFAULTS = {
-    "podman": ["--read-only-tmpfs=false", "--http-proxy=false"],
-    "docker": [word for name in PROXIES for spelt in (name, name.lower()) for word in ("--env", f"{spelt}=")],
-}
-NOT_COPIED = {"podman": ",notmpcopyup", "docker": ""}
+# What it does of its own accord that no box needs: further folders in memory that can be written, the grader's proxies in
+# the environment, copies of what a folder covers.
+AGAINST_DEFAULTS = ["--read-only-tmpfs=false", "--http-proxy=false"]
+NOT_COPIED = "notmpcopyup"
 
 
 class NoImage(Exception):
@@ -35,7 +31,6 @@ class NoImage(Exception):
 
 def command(box: Box, inner: list[str]) -> list[str]:
     """The command that builds the box and runs the command `inner` in it."""
-    kind = box.isolation.kind
     limits = box.limits
     arguments = [box.isolation.program, "run", "--rm", "--interactive", "--name", box.name, "--hostname", "box"]
     arguments += ["--pull", "never", "--network", "none", "--log-driver", "none", "--stop-timeout", "0"]
@@ -43,16 +38,16 @@ def command(box: Box, inner: list[str]) -> list[str]:
     arguments += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
     arguments += ["--pids-limit", str(limits.processes), "--shm-size", str(SHARED_MEMORY)]
     arguments += ["--ulimit", f"nofile={limits.files}:{limits.files}"]
-    if kind == "podman":  # which asks for more by itself than root may give where it has not every right
-        arguments += ["--ulimit", f"nproc={_processes()}:{_processes()}"]
-    arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder}{NOT_COPIED[kind]}", "--workdir", "/tmp"]
-    arguments += AGAINST_DEFAULTS[kind]
+    # By itself it asks for more than root may give where root has not every right.
+    arguments += ["--ulimit", f"nproc={_processes()}:{_processes()}"]
+    arguments += ["--tmpfs", f"/tmp:rw,exec,mode=1777,size={limits.folder},{NOT_COPIED}", "--workdir", "/tmp"]
+    arguments += AGAINST_DEFAULTS
     for name, value in environment(COURSE, "/tmp").items():
         arguments += ["--env", f"{name}={value}"]
     for outside, inside in visible(box):
         arguments += ["--volume", f"{outside}:{inside}:ro"]
     for folder in covered():
-        arguments += ["--tmpfs", f"{folder}:ro,size=4096{NOT_COPIED[kind]}"]
+        arguments += ["--tmpfs", f"{folder}:ro,size=4096,{NOT_COPIED}"]
     return [*arguments, made_image(box.isolation.program), *inner]
 
 

@@ -32,7 +32,7 @@ class Witness:
         Of a container nothing is known: its own limit counts in the system's number, and a submission can reach that.
         """
         isolation = self.running.box.isolation
-        if isolation.kind in containers.KINDS:
+        if isolation.kind == containers.KIND:
             return 0
         if self.running.cgroup is not None and "memory" in isolation.controllers:
             return self.running.cgroup.killed_for_memory()

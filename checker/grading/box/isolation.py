@@ -89,7 +89,7 @@ def run_submission(box: Box, job: dict) -> Outcome:
 
 def run(box: Box, job: dict) -> Outcome:
     """Do a job in a box and wait for it."""
-    refused = seccomp.program() if box.isolation.kind in containers.KINDS else None  # bwrap brings it
+    refused = seccomp.program() if box.isolation.kind == containers.KIND else None  # bwrap brings it
     kept = {"limits": asdict(box.limits), "uid": box.uid, "counted": box.isolation.counted}
     kept |= {"walled": box.isolation.kind != "none"}
     job = job | kept | {"filter": (refused or b"").hex()}

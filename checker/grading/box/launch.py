@@ -107,7 +107,7 @@ def _filter() -> int | None:
 
 @contextmanager
 def _in_a_container(box: Box, given) -> Iterator[Running]:
-    """Bounded by docker or podman, which start it elsewhere than below the process that asks them to."""
+    """Bounded by podman, which starts it elsewhere than below the process that asks for it."""
     process = subprocess.Popen(containers.command(box, INNER), stdin=given, cwd="/", **PIPES)
     try:
         yield Running(box, process, watched=False)

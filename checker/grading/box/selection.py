@@ -5,9 +5,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+from checker.grading.box import containers
 from checker.grading.box.cgroups import NoCgroup, home
-from checker.grading.box.containers import KINDS as CONTAINERS
-from checker.grading.box.containers import NoImage
 from checker.grading.box.isolation import Outcome, run
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import KINDS, ROOT, Isolation, box, found_program
@@ -115,7 +114,7 @@ def flaw(isolation: Isolation) -> str:
     os.environ[SECRET] = "1"
     try:
         outcome = run(box(isolation, PROJECT, PROBE_LIMITS), _probe(isolation))
-    except NoImage as error:
+    except containers.NoImage as error:
         return _sentence(str(error))
     except OSError as error:
         return f"{isolation.program} cannot be started ({error.strerror})."
@@ -132,7 +131,7 @@ def flaw(isolation: Isolation) -> str:
 
 def _probe(isolation: Isolation) -> dict:
     """The job of a trial box: it looks around, and tries the limits that neither watching nor a cgroup keeps."""
-    contained = isolation.kind in CONTAINERS
+    contained = isolation.kind == containers.KIND
     return {
         "do": "probe",
         "secret": SECRET,

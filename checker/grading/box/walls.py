@@ -2,7 +2,7 @@
 
 Inside, the project stands at `/course` and may be read, `/tmp` may be written and lies in memory, there is no network
 but the box's own loopback, and nothing is left of the grader's environment. bubblewrap builds this from system calls;
-for docker and podman see `containers.py`. *Box*: see CONTRIBUTING: house words.
+for podman see `containers.py`. *Box*: see CONTRIBUTING: house words.
 """
 
 import itertools
@@ -27,14 +27,14 @@ SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", "/
 SHARED_MEMORY = 64_000_000  # bytes of /dev/shm
 WATCHED = "by watching the tree"
 OWN_CGROUP = "by a cgroup of its own"
-KINDS = ("bwrap", "podman", "docker", "none")
+KINDS = ("bwrap", "podman", "none")
 
 
 @dataclass(frozen=True)
 class Isolation:
     """The walls around a submission.
 
-    kind: one of KINDS.                program: of bwrap, docker or podman; "" for none.
+    kind: one of KINDS.                program: of bwrap or podman; "" for none.
     own_uid: whether a box runs under a user of its own, as root's do.
     counted: whether the system counts the processes of a box by themselves, and refuses what is too many.
     controllers: what a cgroup of its own bounds, of `cgroups.CONTROLLERS`; none without such a cgroup.

@@ -176,7 +176,7 @@ def test_what_cannot_be_started_is_a_fault_of_the_machine(monkeypatch):
     assert run_submission(BOX, {"do": "x"}) is fine and asked == [(BOX, {"do": "x"})]
 
 
-@pytest.mark.parametrize(("kind", "brings"), [("bwrap", False), ("none", False), ("docker", True), ("podman", True)])
+@pytest.mark.parametrize(("kind", "brings"), [("bwrap", False), ("none", False), ("podman", True)])
 def test_a_job_goes_in_with_its_limits(kind, brings, monkeypatch):
     """Catches a limit that is set outside and nowhere inside, and a filter that a container never gets."""
     limits = Limits(wall=7, processes=5)

@@ -77,7 +77,6 @@ def test_a_sound_box_has_no_flaw_and_each_leak_its_sentence(trial):
     [
         (BWRAP, False, False),
         (Isolation("bwrap", "b", counted=True), False, True),
-        (Isolation("docker", "d"), True, True),
         (Isolation("podman", "p"), True, True),
     ],
 )
@@ -97,7 +96,7 @@ def test_a_trial_is_told_a_secret_and_which_limits_to_try(isolation, memory, pro
 def test_what_keeps_a_box_from_starting_is_its_flaw(trial):
     """Catches a traceback where a program is missing, and a secret that stays in the grader's environment."""
     for said, words in (
-        (NoImage("docker: Error response from daemon"), "docker: Error response from daemon."),
+        (NoImage("podman: Error response"), "podman: Error response."),
         (OSError(13, "Permission denied"), "/usr/bin/bwrap cannot be started (Permission denied)."),
         ({"failed": "Traceback\n  at\nKeyError: 'x' \n"}, "KeyError: 'x'."),
         (Outcome((), "", 0.1), "it said nothing."),
@@ -177,13 +176,13 @@ def machine(monkeypatch):
 
 def test_the_first_that_works_is_taken(machine):
     """Catches a container where bubblewrap works, and root's boxes that all run as root."""
-    machine({"bwrap": "", "podman": "", "docker": ""})
+    machine({"bwrap": "", "podman": ""})
     assert choose() == BWRAP and machine.marks == ["cgroup", "count"]
     machine({"bwrap": "", "podman": ""}, uid=0)
     assert choose("auto") == Isolation("bwrap", "/usr/bin/bwrap", own_uid=True)
     assert choose("podman") == Isolation("podman", "/usr/bin/podman") and len(machine.marks) == 4
-    machine({"bwrap": "it leaks.", "podman": "it leaks too.", "docker": ""})
-    assert choose() == Isolation("docker", "/usr/bin/docker")
+    machine({"bwrap": "it leaks.", "podman": ""})
+    assert choose() == Isolation("podman", "/usr/bin/podman")
 
 
 def test_none_is_only_what_was_asked_for(machine):
@@ -201,7 +200,7 @@ def test_why_there_is_none_is_said_of_each(machine):
     with pytest.raises(NoIsolation) as raised:
         choose()
     install = "bwrap is not installed (apt install bubblewrap)."
-    assert str(raised.value) == f"{install} podman does not work: it leaks. docker is not installed.{risk}"
+    assert str(raised.value) == f"{install} podman does not work: it leaks.{risk}"
     with pytest.raises(NoIsolation) as raised:
         choose("bwrap")
     assert str(raised.value) == f"{install}{risk}"

@@ -69,7 +69,7 @@ def test_boxes_of_root_have_users_and_all_have_names_of_their_own(monkeypatch):
 
 def test_kinds_and_folders_are_spelt_as_the_system_spells_them():
     """Catches a kind that is never found, a worse one tried before a better one, and a folder that no system has."""
-    assert walls.KINDS == ("bwrap", "podman", "docker", "none")
+    assert walls.KINDS == ("bwrap", "podman", "none")
     programs = {"/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"}
     assert set(walls.SYSTEM) == programs | {"/etc/ld.so.cache", "/etc/fonts"}
 
