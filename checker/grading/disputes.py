@@ -18,6 +18,7 @@ from checker.grading.judge.submission import Job
 from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable, notebook_of
 from checker.reading.syntax.statements import definitions
+from checker.reading.text import printable
 
 FOLDER = "disputes"
 DISPUTED = "checker.grading.judge.oracle.disputed"
@@ -95,7 +96,7 @@ def dispute(job: Job, name: str) -> str:
             pieces.append("No case was run, or the exercise has no reference: the sentence above is all there is.")
     if not judged:
         pieces.append("None of its checks has hidden cases: a person gives its points.")
-    return "\n\n".join(pieces) + "\n"
+    return printable("\n\n".join(pieces)) + "\n"
 
 
 def _failed(check: Check, outcomes: list, seed: int) -> list[dict]:

@@ -20,6 +20,8 @@ RUBRIC = Path(__file__).with_name("rubric.yml")
 QUOTED = 5  # lines of an output that are shown as evidence
 PICTURE = "<Figure size"  # what is printed in a picture's place; pictures are counted
 WIDTH = 120  # characters of such a line
+# Where a spreadsheet may begin a cell: semicolons part cells where commas are decimal, whatever stands in quotes.
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n|]))(?=[=+\-@])")
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,5 @@ def _below_the_label(cell: Cell, text: str) -> str:
 
 
 def for_a_cell(value: object) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    """Text that a spreadsheet does not take for a formula, nor a part of it where that splits it into cells."""
+    return FORMULA.sub("'", "" if value is None else str(value))

@@ -67,16 +67,25 @@ def _in_bubblewrap(box: Box, given) -> Iterator[Running]:
 
 def _bubblewrap(box: Box, given, cgroup: Cgroup | None) -> subprocess.Popen:
     filter_at = _filter()
-    kept = () if filter_at is None else (filter_at,)
-    command = walls.bubblewrap(box, INNER, filter_at)
+    # The box's first process shows to all others what it was started with: neither variables nor paths of this machine.
+    command, arguments_at = _arguments_apart(walls.bubblewrap(box, INNER, filter_at))
+    kept = tuple(number for number in (filter_at, arguments_at) if number is not None)
     if cgroup is not None:
         command = cgroup.entered(command)
     try:
-        # An empty environment from the start: the box's first process shows to all others what it was started with.
         return subprocess.Popen(command, stdin=given, pass_fds=kept, env={}, cwd="/", **PIPES)
     finally:
         for number in kept:
             os.close(number)
+
+
+def _arguments_apart(command: list[str]) -> tuple[list[str], int]:
+    """bubblewrap's command without its arguments, and the descriptor from which it reads them."""
+    end = command.index("--")
+    reading = os.memfd_create("arguments")
+    os.write(reading, "\0".join(command[1:end]).encode())
+    os.lseek(reading, 0, os.SEEK_SET)
+    return [command[0], "--args", str(reading), *command[end:]], reading
 
 
 @contextmanager

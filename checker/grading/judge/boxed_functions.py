@@ -31,11 +31,15 @@ from checker.grading.box.walls import ROOT, Isolation, box
 from checker.grading.judge.reference_process import HiddenVerdict, ReferenceProcess
 from checker.points.items import Check
 from checker.reading.syntax.slices import Slice
+from checker.reading.text import printable
 
 SECONDS = 20.0  # for all cases of one function
 MOST_CASES = 10_000  # no exercise has as many; a submission may write any number into its answers
 STARTING = 60.0  # seconds for the box to import torch on a busy machine
 MOST_WARNINGS = 4  # lines below a verdict
+LONGEST_TEXT = 4_000  # characters of a verdict
+NOT_THERE = "The function is not in the notebook."
+IMPORTED_SOLUTION = "It imports what is to be written."
 ENDED_ITS_BOX = "it ended the box it ran in, and did so again alone"
 IMPORTED = ("torch", "shared.exercises.calling")  # once for all functions of a box, since this takes seconds
 
@@ -106,7 +110,7 @@ def judge_in_boxes(functions: list[BoxedFunction], grader: Grader) -> dict[Check
     to_run = []
     for function in functions:
         if function.program.problem:
-            verdicts[function.check] = HiddenVerdict(False, function.program.problem)
+            verdicts[function.check] = HiddenVerdict(False, function.program.problem, mistakes=(NOT_THERE,))
         elif function.program.forbidden_imports:
             verdicts[function.check] = _verdict_on_forbidden_imports(function)
         else:
@@ -210,6 +214,7 @@ def _verdict_on_forbidden_imports(function: BoxedFunction) -> HiddenVerdict:
         text=f"`{function.check.function}` uses {forbidden}, which this exercise does not allow: it is to be written,"
         " not imported.",
         finding=True,
+        mistakes=(IMPORTED_SOLUTION,),
     )
 
 
@@ -229,7 +234,7 @@ def verdict_from_box(function: BoxedFunction, ended: FinishedBox, references: Re
         failed_statements = [str(record["remark"]) for record in records if "remark" in record]
         warnings = [*function.program.warnings, *failed_statements]
         lines += warnings[:MOST_WARNINGS]
-    return replace(verdict, text="\n".join(line for line in lines if line))
+    return replace(verdict, text=printable("\n".join(line for line in lines if line)[:LONGEST_TEXT]))
 
 
 def _answers(records: list[dict]) -> list[dict | None]:

@@ -28,6 +28,7 @@ class HiddenVerdict:
     finding: the instructor should look at it, for instance because the reference was imported.
     share: the part of the points that the right cases earn, from 0 to 1.
     only_answers_missing: it failed because answers are missing. No answer that it gave is wrong.
+    mistakes: what is wrong in the course's words alone, for a page that a whole class sees.
     """
 
     passed: bool
@@ -35,6 +36,7 @@ class HiddenVerdict:
     finding: bool = False
     share: float = 0.0
     only_answers_missing: bool = False
+    mistakes: tuple[str, ...] = ()
 
     @property
     def earned(self) -> float:
@@ -99,6 +101,7 @@ class ReferenceProcess:
             finding=answer["finding"],
             share=answer["share"],
             only_answers_missing=answer["only_answers_missing"],
+            mistakes=tuple(answer["mistakes"]),
         )
 
     def close(self) -> None:

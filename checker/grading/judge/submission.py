@@ -199,7 +199,9 @@ def _earned(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> 
     # Rounded down: never all for a part.
     earned = item.points if share == 1 else math.floor(100 * exact(item.points) * share) / 100
     text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
-    return _item(item, earned, text) | {"finding": any(part.finding for part in parts), "missing": missing}
+    mistakes = dict.fromkeys(mistake for part in parts if not part.passed for mistake in part.mistakes)
+    finding = any(part.finding for part in parts)
+    return _item(item, earned, text) | {"finding": finding, "missing": missing, "mistakes": [*mistakes]}
 
 
 def exact(number: float) -> Fraction:

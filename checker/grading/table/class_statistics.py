@@ -1,25 +1,22 @@
 """The statistics of a class as one page without names, to be shown in a lecture: points, mistakes, what to talk about.
 
-A mistake is counted where a verdict names it: its first sentence, or both of two. What has no name is counted as such.
+It is in the course's words alone: a student's, such as those of an error or of a finding that quotes, would be read by all.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from checker.grading.judge.oracle.partial_credit import NO_NAME, NOT_FILLED_IN
 from checker.grading.table.students import Line
 from checker.pages.templates import rendered, style
 from checker.points.totals import summed
-from checker.rules.findings import COUNTED, sentence
+from checker.rules import READING, RULES
+from checker.rules.findings import COUNTED
 
+NAMES = {rule.code: rule.name for rule in (READING, *RULES)}
 PAGE = "statistics.html"
 BINS = 10  # of the picture of all points
-TWO = re.compile(r"two things at once\. \(1\) (.*)\n\(2\) (.*)")
-PLACE = re.compile(r", in line \d+: `.*`\.?$")
-NO_NAME = "another value, by no mistake that has a name"
-NOT_FILLED_IN = "it is not filled in yet."  # as the answer key says it
-UNNAMED = ("for ", "this happens for ", "it gives ", "right in ")
 MOST_SHOWN = 12  # mistakes, and findings
 FEWEST = 2  # students who make a mistake that is talked about
 HARD = 0.6  # mean share of the points, below which an exercise is talked about
@@ -87,17 +84,9 @@ class NotebookStatistics:
         shared = [
             (name, f"{count} of {self.students}: {text}")
             for name, text, count in self.mistakes
-            if count >= max(FEWEST, self.students / 10) and text not in (NO_NAME, NOT_FILLED_IN)
+            if count >= max(FEWEST, self.students / 10) and not text.endswith((NO_NAME, NOT_FILLED_IN))
         ]
         return hard + shared
-
-
-def mistakes_in(verdict: str) -> list[str]:
-    """The mistakes that a verdict names; one entry for a wrong value without a name."""
-    if both := TWO.match(verdict):
-        return [both[1], both[2]]
-    first = PLACE.sub("", verdict.partition("\n")[0]).strip()
-    return [NO_NAME if first.lower().startswith(UNNAMED) else first]
 
 
 def statistics_of(lines: Iterable[Line]) -> list[NotebookStatistics]:
@@ -131,7 +120,8 @@ def _of_notebook(name: str, graded: list[tuple[dict, list[dict]]]) -> NotebookSt
     sums = [summed(item for item in items if item["earned"] is not None) for _, items in graded]
     findings = Counter()
     for result, _ in graded:
-        findings.update({sentence(one["found"]) for one in result["findings"] if one["level"] in COUNTED})
+        codes = {one["code"] for one in result["findings"] if one["level"] in COUNTED}
+        findings.update(f"{NAMES.get(code, '')} ({code})".strip() for code in codes)
     return NotebookStatistics(
         name=name,
         students=len(graded),
@@ -145,7 +135,7 @@ def _of_exercise(items: list[dict]) -> ExerciseStatistics:
     known = [item for item in items if item["earned"] is not None]
     shares = [item["earned"] / item["points"] for item in known]
     wrong = [item for item in known if item["earned"] < item["points"] and not item.get("by_hand")]
-    mistakes = Counter(mistake for item in wrong for mistake in mistakes_in(item["verdict"]))
+    mistakes = Counter(mistake for item in wrong for mistake in item.get("mistakes", ()))
     return ExerciseStatistics(
         name=items[0]["name"],
         section=items[0]["section"],

@@ -165,7 +165,7 @@ if not pathlib.Path(*sys.argv[2].split(".")).with_suffix(".py").is_file():
     sys.exit("started beside the course")
 asked = json.loads(sys.stdin.buffer.read())
 cases = [
-    {{"case": number, "arguments": [["of", asked["check"]], ["as", sys.argv[1]]], "given": "né", "right": sys.argv[3]}}
+    {{"case": number, "arguments": [["of", asked["check"]], ["as", sys.argv[1]]], "given": "né\\x1b[2J", "right": sys.argv[3]}}
     for number, outcome in enumerate(asked["outcomes"], 1) if outcome is None
 ]
 sys.stdout.buffer.write(json.dumps(cases, ensure_ascii=False).encode("utf-8"))
@@ -225,8 +225,10 @@ HEADING = "ann, dots.ipynb, kl: the function as it was handed in, by itself."
 
 
 def test_a_dispute_tells_every_failed_case_below_its_verdict(told):
-    """Catches outcomes of one check told as another's, a verdict without its cases, and cases of another seed."""
-    case = "Case {}\n  of = {}\n  as = -m\n  given  né\n  right  7"
+    """Catches outcomes of one check told as another's, a verdict without its cases, cases of another seed, and an answer
+    that rewrites a terminal.
+    """
+    case = "Case {}\n  of = {}\n  as = -m\n  given  né\N{REPLACEMENT CHARACTER}[2J\n  right  7"
     of_kl = ["kl: 3 answers.", case.format(2, "kl"), case.format(3, "kl")]
     assert told([{"value": 1}, None, None]) == "\n\n".join([HEADING, *of_kl]) + "\n"
     both = told([None], more=["k1"]).split("\n\n")

@@ -132,4 +132,10 @@ def test_a_section_without_text_a_header_and_a_section_of_two_cells(good, found)
 
 
 def test_a_cell_of_a_table_is_its_text():
-    assert [for_a_cell(value) for value in (None, 2, "a-b")] == ["", "2", "a-b"]
+    assert [for_a_cell(value) for value in (None, 2, "a-b", "a; -b, =c")] == ["", "2", "a-b", "a; -b, =c"]
+
+
+@pytest.mark.parametrize("parts", [";", "\t", "|", "\r\n"])
+def test_no_part_of_a_cell_is_a_formula_either(parts):
+    """Catches a formula behind a semicolon, with which a spreadsheet computes where commas are decimal."""
+    assert for_a_cell(f"Ann{parts}=1+1;@B") == f"Ann{parts}'=1+1;'@B"

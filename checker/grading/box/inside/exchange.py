@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 FIELDS_FOR_A_CALL = ("call", "result", "gradient", "relevant")  # those of an exercise that `calling.call` reads
 LONGEST_SENTENCE = 1_000  # characters: a submission must not fill the report
+MOST_AXES = 8  # of a tensor: a shape is written into a verdict
 LONGEST_TEXT = 10_000  # characters of a text that a function returned, which is compared and may be long
 NOTHING_TO_COMPARE = "it returned nothing that can be compared."
 
@@ -124,8 +125,11 @@ def _decoded_tensor(record: object) -> "Tensor | None":
     import torch
 
     try:
+        shape = [int(length) for length in record["shape"]]
+        if len(shape) > MOST_AXES:
+            return None
         numbers = array("d", base64.b64decode(record["float64"], validate=True))
-        return torch.tensor(numbers, dtype=torch.float64).view([int(length) for length in record["shape"]])
+        return torch.tensor(numbers, dtype=torch.float64).view(shape)
     except (TypeError, KeyError, ValueError, RuntimeError, OverflowError):
         return None
 

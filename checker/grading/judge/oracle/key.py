@@ -15,8 +15,10 @@ so that nothing which a library prints meanwhile is taken for an answer.
 from __future__ import annotations
 
 import base64
+import builtins
 import json
 import os
+import re
 import sys
 import traceback
 from dataclasses import dataclass, replace
@@ -26,12 +28,24 @@ from typing import TYPE_CHECKING
 import cloudpickle
 
 from checker.grading.box.inside import exchange
-from checker.grading.judge.oracle.partial_credit import NO_ANSWER, by_one_answer, counted, share
+from checker.grading.judge.oracle.partial_credit import (
+    IN_WORDS,
+    NO_ANSWER,
+    NO_NAME,
+    NOT_FILLED_IN,
+    by_one_answer,
+    counted,
+    share,
+)
 
 if TYPE_CHECKING:
     from checker.grading.judge.oracle.constant_answers import Tried
     from shared.exercises.calling import Outcome
+    from shared.exercises.comparing import Comparison
     from shared.exercises.judging import Trial
+    from shared.exercises.steps import Slip
+
+RAISED = re.compile(r"it raised (\w+):")
 
 
 def main() -> None:
@@ -141,6 +155,7 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
         share: the part of the points that this earns, from 0 to 1.
         finding: the function does not look at its arguments, which the instructor should see.
         only_answers_missing: it failed because answers are missing. No answer that it gave is wrong.
+        mistakes: what is wrong in the course's words alone. In `text` a student's own may stand, as those of an error.
     """
     from checker.grading.judge.oracle.constant_answers import constant_answer_remark
     from shared.exercises.judging import slips_in
@@ -151,7 +166,8 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
         return _verdict_without_reference(found)
     beside_right = compared(check, found, seed)
     if (blank := beside_right.blank) is not None:
-        return _verdict(False, blank.raised or "it is not filled in yet.", beside_right.blank_case, 0, 0.0)
+        text = blank.raised or NOT_FILLED_IN
+        return _verdict(False, text, beside_right.blank_case, 0, 0.0, mistakes=(NOT_FILLED_IN,))
     total = len(hidden(check, seed))
     answered = beside_right.answered
     trial = beside_right.trial
@@ -165,13 +181,26 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     # Answers are missing and none is wrong: there is no mistake to look for.
     if not wrong:
         text = f"it gave {len(answered)} of {total} answers.\n{count}"
-        return _verdict(False, text, total, right, earned, only_answers_missing=True)
+        mistakes = (f"{NO_ANSWER}, {NO_NAME}",)
+        return _verdict(False, text, total, right, earned, only_answers_missing=True, mistakes=mistakes)
     entry = exercise(check)
     shown = trial.failures[trial.main_difference][0]
-    reason = describe(entry, shown, slips_in(entry, trial, lambda: True))
+    slips = slips_in(entry, trial, lambda: True)
+    reason = describe(entry, shown, slips)
     constant = constant_answer_remark(answered)
     text = "\n".join(line for line in (reason, count, constant) if line)
-    return _verdict(False, text, total, right, earned, finding=bool(constant))
+    return _verdict(False, text, total, right, earned, finding=bool(constant), mistakes=_mistakes(slips, shown))
+
+
+def _mistakes(slips: list[tuple[Slip, ...]], shown: Comparison) -> tuple[str, ...]:
+    """The slips that explain a function, the first of two explanations; else the way in which it fails."""
+    if slips:
+        return tuple(slip.explanation for slip in slips[0])
+    way = IN_WORDS[shown.difference]
+    error = RAISED.match(shown.actual.raised or "")
+    if error and hasattr(builtins, error[1]):  # else a class of the student's, whose name may say anything
+        way = f"{way} ({error[1]})"
+    return (f"{way}, {NO_NAME}",)
 
 
 @dataclass(frozen=True)
@@ -240,6 +269,7 @@ def _verdict(
     share: float,
     finding: bool = False,
     only_answers_missing: bool = False,
+    mistakes: tuple[str, ...] = (),
 ) -> dict:
     """The record that answers a request for a verdict; `judge` describes its fields."""
     return {
@@ -250,6 +280,7 @@ def _verdict(
         "share": share,
         "finding": finding,
         "only_answers_missing": only_answers_missing,
+        "mistakes": mistakes,
     }
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 DIGITS = 4  # of a number that is compared with other cases' numbers
 NO_ANSWER = "no answer"
+NO_NAME = "by no mistake that has a name"
+NOT_FILLED_IN = "it is not filled in yet."
 IN_WORDS = {
     "raised": "an error",
     "result": "nothing that can be compared",

@@ -65,6 +65,15 @@ def test_a_box_of_bubblewrap_takes_nothing_of_the_environment_it_is_started_with
     assert "TMPDIR=" in shown and selection.SECRET not in shown
 
 
+def test_the_first_process_of_a_box_names_no_place_of_this_machine(isolation, tmp_path):
+    """Catches the grader's folders, which its user's name may stand in, read from the command that built the box."""
+    (tmp_path / "shown").write_text("")
+    made = replace(box(isolation, selection.PROJECT, LIMITS), shown=(*selection.PROJECT, (tmp_path / "shown", "shown")))
+    with launch.started(made, subprocess.DEVNULL) as running:
+        seen = Path(f"/proc/{running.process.pid}/cmdline").read_bytes().decode()
+    assert seen and str(tmp_path) not in seen
+
+
 def test_the_last_words_of_a_box_are_its_last():
     """Catches the beginning of a long stderr kept in place of its end, where the error is."""
     program = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 100_000 + '\\nthe error')"]

@@ -27,8 +27,7 @@ class Process:
     def __init__(self, *given, **options):
         self.given, self.options, self.ended = given, options, []
         self.pid = 17
-        for number in options.get("pass_fds", ()):
-            self.filter = os.read(number, 100_000)
+        self.handed_over = [os.read(number, 100_000) for number in options.get("pass_fds", ())]
 
     def kill(self):
         self.ended.append("killed")
@@ -44,7 +43,7 @@ def processes(monkeypatch):
     monkeypatch.setattr(
         launch.subprocess, "Popen", lambda *given, **options: made.append(Process(*given, **options)) or made[-1]
     )
-    monkeypatch.setattr(walls, "bubblewrap", lambda box, inner, filter_at: ["bubblewrap", box, inner, filter_at])
+    monkeypatch.setattr(walls, "bubblewrap", lambda box, inner, at: ["bubblewrap", "--a", "wall", "--", box, inner, at])
     monkeypatch.setattr(containers, "command", lambda box, inner: ["container", box, inner])
     return made
 
@@ -62,10 +61,10 @@ def test_bubblewrap_gets_the_filter_and_no_environment_and_is_ended(processes, m
         (process,) = processes
         assert running == Running(made, process, None, True) and not process.ended
         raise KeyError
-    assert process.ended == ["killed", "waited for"] and process.filter == b"the filter"
-    ((name, of_box, inner, filter_at),) = process.given
-    assert (name, of_box, inner) == ("bubblewrap", made, INNER)
-    assert process.options == {"stdin": "given", "pass_fds": (filter_at,), "env": {}, "cwd": "/"} | PIPES
+    assert process.ended == ["killed", "waited for"] and process.handed_over == [b"the filter", b"--a\0wall"]
+    ((name, word, walls_at, end, of_box, inner, filter_at),) = process.given
+    assert (name, word, end, of_box, inner) == ("bubblewrap", "--args", "--", made, INNER)
+    assert process.options == {"stdin": "given", "pass_fds": (filter_at, int(walls_at)), "env": {}, "cwd": "/"} | PIPES
     assert len(os.listdir("/proc/self/fd")) == before, "descriptors are left open"
 
 
@@ -73,7 +72,7 @@ def test_where_no_filter_is_known_none_is_handed_over(processes, monkeypatch):
     monkeypatch.setattr(seccomp, "program", lambda: None)
     with started(box(BWRAP, (), LIMITS), "given"):
         pass
-    assert processes[0].given[0][-1] is None and processes[0].options["pass_fds"] == ()
+    assert processes[0].given[0][-1] is None and len(processes[0].options["pass_fds"]) == 1
 
 
 def test_a_box_that_cannot_be_started_leaves_no_descriptor_open(monkeypatch):

@@ -144,7 +144,7 @@ def test_parts_of_a_call_are_those_of_the_exercise(exercise):
 def test_who_is_right_everywhere_has_passed(twice):
     assert verdict(lambda x: x + x) == {
         "passed": True, "text": "right in all 5 hidden cases.", "cases": 5, "right": 5, "share": 1.0,
-        "finding": False, "only_answers_missing": False,
+        "finding": False, "only_answers_missing": False, "mistakes": (),
     }  # fmt: skip
 
 
@@ -178,6 +178,29 @@ def test_the_most_important_way_to_fail_is_told(twice):
     assert (found["right"], found["share"]) == (1, 0.0)
 
 
+def raising(error):
+    def fails(x):
+        raise error
+
+    return fails
+
+
+@pytest.mark.parametrize(
+    ("function", "mistakes"),
+    [
+        (lambda x: x, ("You take x once.",)),
+        (lambda x: 2 * x + (x > 2), ("another value, by no mistake that has a name",)),
+        (raising(ValueError("Ann Lee copied")), ("an error (ValueError), by no mistake that has a name",)),
+        (raising(type("AnnLeeCopied", (Exception,), {})()), ("an error, by no mistake that has a name",)),
+        (raising(NotImplementedError("Ann Lee copied")), ("it is not filled in yet.",)),
+        (lambda x: "Ann Lee copied", ("nothing that can be compared, by no mistake that has a name",)),
+    ],
+)
+def test_mistakes_are_told_to_a_class_in_the_courses_words(function, mistakes, twice):
+    """Catches words that a student puts into an error, shown to the whole class in a lecture."""
+    assert verdict(function)["mistakes"] == mistakes
+
+
 def test_a_constant_is_a_finding_at_the_end(twice):
     """Catches a suspicion that the student reads and the instructor does not."""
     found = verdict(lambda x: 0 * x)
@@ -194,7 +217,7 @@ def test_missing_answers_cost_their_part_and_are_no_mistake(twice):
     expected = {
         "passed": False, "cases": 5, "right": 3, "share": 2 / 4, "finding": False, "only_answers_missing": True,
         "text": "it gave 3 of 5 answers.\nRight in 3 of 5 hidden cases; no answer in 2.\nA function that always gives the same"
-        " would be right in 1, so as many earn nothing.",
+        " would be right in 1, so as many earn nothing.", "mistakes": ("no answer, by no mistake that has a name",),
     }  # fmt: skip
     assert verdict(given[:3]) == verdict([given[0], None, None, *given[3:]]) == expected
     wrong = outcomes(lambda x: x)
@@ -255,7 +278,10 @@ def test_an_error_as_large_as_the_tolerance_allows_is_right(exercise):
 )
 def test_what_is_said_of_a_task_of_ones_own_is_its_verdict(outcome, text):
     wrong = {"passed": False, "text": text, "cases": 1, "right": 0, "share": 0.0, "finding": False}
-    assert key.judge("rows", [exchange.encoded(outcome)], SEED) == wrong | {"only_answers_missing": False}
+    assert key.judge("rows", [exchange.encoded(outcome)], SEED) == wrong | {
+        "only_answers_missing": False,
+        "mistakes": (),
+    }
 
 
 def test_a_task_of_ones_own_of_which_nothing_is_said_is_well_made():
@@ -269,8 +295,17 @@ def test_a_task_of_ones_own_of_which_nothing_is_said_is_well_made():
     assert key.judge("rows", [exchange.encoded(Outcome(value=""))], SEED) == well | {
         "finding": False,
         "only_answers_missing": False,
+        "mistakes": (),
     }
-    none = {"passed": False, "text": "it gave no answer.", "cases": 1, "right": 0, "share": 0.0, "finding": False}
+    none = {
+        "passed": False,
+        "text": "it gave no answer.",
+        "cases": 1,
+        "right": 0,
+        "share": 0.0,
+        "finding": False,
+        "mistakes": (),
+    }
     assert key.judge("rows", [], SEED) == key.judge("rows", [None], SEED) == none | {"only_answers_missing": True}
 
 

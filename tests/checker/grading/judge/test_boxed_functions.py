@@ -51,9 +51,17 @@ def test_what_needs_no_box_gets_none():
     broken = BoxedFunction(Check("a", "a"), Slice(problem="`a` is not defined."), frozenset())
     copied = BoxedFunction(Check("b", "b"), Slice(forbidden_imports=("shared.kl", "shared.losses")), frozenset())
     found = judge_in_boxes([broken, copied], Grader(PlainKey(), Isolation("none"), Limits()))
-    assert found[broken.check] == HiddenVerdict(False, "`a` is not defined.")
+    assert found[broken.check] == HiddenVerdict(False, "`a` is not defined.", mistakes=(boxed_functions.NOT_THERE,))
     text = "`b` uses shared.kl, shared.losses, which this exercise does not allow: it is to be written, not imported."
-    assert found[copied.check] == HiddenVerdict(False, text, finding=True)
+    assert found[copied.check] == HiddenVerdict(
+        False, text, finding=True, mistakes=(boxed_functions.IMPORTED_SOLUTION,)
+    )
+
+
+def test_a_verdict_is_short_and_can_be_printed():
+    """Catches a page of megabytes, and a terminal that is rewritten, by the words of a student's error."""
+    text = judged({"key": "0", "ended": "\x1b[2J\u202e" + "x" * 100_000}).text
+    assert len(text) < 5_000 and text.isprintable() and text.startswith("\N{REPLACEMENT CHARACTER}[2J")
 
 
 def judged(*records, program=Slice(), stopped="", finished=True):

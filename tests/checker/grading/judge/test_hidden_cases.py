@@ -414,6 +414,7 @@ def test_the_gradient_of_a_model_is_short():
         {"float64": "AAAA", "shape": [1]},
         {"float64": "AAAAAAAA4D8=", "shape": [2]},
         {"float64": "AAAAAAAA4D8=", "shape": [[1]]},
+        {"float64": "AAAAAAAA4D8=", "shape": [1] * 9},
         {"float64": [0.5], "shape": [1]},
     ],
 )

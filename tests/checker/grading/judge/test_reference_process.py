@@ -18,7 +18,14 @@ CASES = {
     "checks": ["kl", "loss"], "pickled": "abc", "modules": ["shared.kl"], "without_reference": ["own"],
     "supplied_names": {"kl": ["tokenizer"]},
 }  # fmt: skip
-VERDICT = {"passed": False, "text": "no.", "finding": True, "share": 0.25, "only_answers_missing": True}
+VERDICT = {
+    "passed": False,
+    "text": "no.",
+    "finding": True,
+    "share": 0.25,
+    "only_answers_missing": True,
+    "mistakes": ["no."],
+}
 
 
 class Speaks:
@@ -82,7 +89,7 @@ def test_cases_are_asked_for_once(speaking):
 def test_a_verdict_is_read_whole(speaking):
     """Catches a finding that nobody hears of, and points that are lost on the way."""
     references, program, _ = speaking(VERDICT)
-    assert references.judge("kl", [None, {"value": 1}]) == HiddenVerdict(False, "no.", True, 0.25, True)
+    assert references.judge("kl", [None, {"value": 1}]) == HiddenVerdict(False, "no.", True, 0.25, True, ("no.",))
     assert program.asked == [{"judge": "kl", "outcomes": [None, {"value": 1}]}]
 
 

@@ -107,7 +107,13 @@ def test_a_result_has_the_findings_and_the_page_of_what_was_handed_in(grading):
     """Catches findings or a form that are lost, and a picture called missing that was handed in beside the notebook."""
     square = code("def square(x):\n    return x * x", count=None)
     found = grading(markdown("**Success.** It did. ![curve](curve.png)"), square)
-    assert found["items"][0] == ABOUT_CODE | {"earned": 2.0, "verdict": "right", "finding": False, "missing": False}
+    assert found["items"][0] == ABOUT_CODE | {
+        "earned": 2.0,
+        "verdict": "right",
+        "finding": False,
+        "missing": False,
+        "mistakes": [],
+    }
     assert (found["items"][1]["earned"], found["earned"], found["possible"]) == (None, 2.0, 2.0)
     codes = {finding["code"] for finding in found["findings"]}
     assert codes and not codes & {"X001", "R004"}
