@@ -100,6 +100,11 @@ def complain(sentence: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error[/red]  {escape(sentence)}")
 
 
+def note(sentence: str) -> None:
+    """Say on stderr what is worth knowing, and is nobody's mistake."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[cyan]note[/cyan]  {escape(sentence)}")
+
+
 def warn(sentence: str) -> None:
     """Say on stderr what may be wrong."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]warning[/yellow]  {escape(sentence)}")

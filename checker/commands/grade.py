@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from checker.checking.batch import cores
-from checker.checking.terminal import INTERRUPTED, UNREADABLE, complain
+from checker.checking.terminal import INTERRUPTED, UNREADABLE, complain, note, warn
 from checker.commands.options import in_a_clone
 from checker.reading.notebook import Unreadable
 
@@ -253,10 +253,12 @@ def _grade(
             kept += was_there
             if not was_there:
                 print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {_told(result)}")
-        remarks = [*chosen, *damaged, *write_class(this_class, work, results, forms, folder, gradebooks)]
+        remarks = write_class(this_class, work, results, forms, folder, gradebooks)
         alike = write_similar(this_class, work, folder)
-    for remark in remarks:
-        complain(remark)
+    for refused in damaged:
+        warn(refused)
+    for remark in [*chosen, *remarks]:
+        note(remark)
     for sentence in changed:
         print(sentence)
     said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
@@ -264,7 +266,7 @@ def _grade(
         f"{said}. {_counted(len(work.missing), 'student')} without one." + (f" {work.absence}" if work.missing else "")
     )
     if ungraded := [result["ungraded"] for _, result in results if result["ungraded"]]:
-        complain(
+        warn(
             f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"
             f" table. The first: {ungraded[0]}"
         )

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -50,6 +51,7 @@ ABSENT = "No notebook was handed in."
 PERHAPS_ABSENT = (
     "No notebook was found under this name, and of something that was handed in it is not known whose it is."
 )
+TO_PLATFORM = "feedback.zip"
 USUAL = 60.0  # seconds that a notebook takes, where none was graded yet
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
@@ -309,7 +311,7 @@ def write_class(
     not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
     folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
     kept = write(folder, list(lines.values()))
-    _write_feedback(this_class, lines.values(), folder, kept)
+    _write_feedback(this_class, lines.values(), work, folder, kept)
     _write_pages(this_class, sorted(lines.values(), key=lambda line: this_class.shown(line.student)), work, folder)
     folder.write(STATISTICS, statistics_page(lines.values()))
     unknown = [
@@ -400,15 +402,22 @@ def _write_gradebooks(
 
 
 def _write_feedback(
-    this_class: Class, lines: Iterable[Line], folder: Folder, kept: dict[str, tuple[str, str, str]]
+    this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, kept: dict[str, tuple[str, str, str]]
 ) -> None:
-    """Write a page for each student. kept: the corrections by student."""
+    """Write a page for each student, and a zip of them as a platform takes it back. kept: the corrections by student."""
+    places = {handed.student: handed.back for handed, _ in work.jobs.values() if handed.back}
+    packed = io.BytesIO()
     written = set()
     for line in lines:
         shown = this_class.shown(line.student)
         text = feedback(line, shown, kept.get(line.student, ("",))[0])
         written.add(folder.write(f"feedback/{file_name(shown)}.html", text))
+        if line.student in places:
+            with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(places[line.student], text)
     _remove_others(folder, "feedback", written)
+    if places:
+        folder.write(TO_PLATFORM, packed.getvalue())
 
 
 def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folder) -> None:

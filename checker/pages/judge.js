@@ -11,6 +11,7 @@
     student: article.dataset.student,
     score: article.querySelector("input"),
     comment: article.querySelector("textarea"),
+    blank: "blank" in article.dataset,
     refused: article.querySelector(".refused"),
   }));
   const phrases = [];
@@ -170,7 +171,15 @@
     if (next) goTo(answers.indexOf(next));
     else said.textContent = "Every answer has its points. s saves.";
   };
+  // Where nothing was written 0 is proposed; one key takes it for all of them that have no points yet.
+  const blanks = () => {
+    const waiting = answers.filter((answer) => answer.blank && number(answer) === null);
+    for (const answer of waiting) give(answer, "0");
+    said.textContent = `${waiting.length} blank answers have 0 points now.`;
+  };
+  for (const answer of answers) if (answer.blank) answer.score.placeholder = "0";
   const actions = {
+    b: blanks,
     j: () => goTo(current + 1),
     k: () => goTo(current - 1),
     u: unjudged,

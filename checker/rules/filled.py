@@ -10,8 +10,8 @@ from checker.reading.todos import LONGEST, todo_at
 from checker.rules.base import Remark, Submission, rule
 
 BLANK_ANSWER = re.compile(r"^[ \t]*\*?_?your answer here\.?_?\*?[ \t]*$", re.IGNORECASE | re.MULTILINE)
-BLANK_CODE = re.compile(r"^[ \t]*raise[ \t]+NotImplementedError\b.*$", re.MULTILINE)
-MARKER = re.compile(r"^[ \t]*#[ \t]*(?:(?P<begin>student code here)|end student code)[ \t]*$", re.MULTILINE)
+BLANK_CODE = re.compile(r"[ \t]*raise[ \t]+NotImplementedError\b")
+MARKER = re.compile(r"#[ \t]*(?:(?P<begin>student code here)|end student code)$")
 
 
 def beyond_the_core(source: str) -> set[int]:
@@ -43,9 +43,8 @@ def beyond_the_core(source: str) -> set[int]:
 def exercise_not_filled(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         may_stay = beyond_the_core(cell.source)
-        for match in BLANK_CODE.finditer(cell.source):
-            line = cell.source[: match.start()].count("\n") + 1
-            if line not in may_stay:
+        for line, text in enumerate(cell.source.split("\n"), 1):
+            if BLANK_CODE.match(text) and line not in may_stay:
                 yield cell.number, f"an exercise is not filled in (line {line})", "Replace the line by your code."
 
 
@@ -81,13 +80,11 @@ def answer_not_written(submission: Submission) -> Iterator[Remark]:
 def exercise_empty(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         may_stay = beyond_the_core(cell.source)
-        for begin, end in pairwise([*MARKER.finditer(cell.source), None]):
-            if not begin["begin"]:
-                continue
-            body = cell.source[begin.end() : end.start() if end else len(cell.source)]
-            lines = [line.strip() for line in body.splitlines()]
-            if all(not line or line.startswith("#") or line in ("pass", "...") for line in lines):
-                number = cell.source[: begin.start()].count("\n") + 1
+        lines = [line.strip() for line in cell.source.split("\n")]
+        markers = [(number, match) for number, line in enumerate(lines, 1) if (match := MARKER.match(line))]
+        for (number, begin), (end, _) in pairwise([*markers, (len(lines) + 1, None)]):
+            body = lines[number : end - 1]
+            if begin["begin"] and all(not line or line.startswith("#") or line in ("pass", "...") for line in body):
                 if number not in may_stay:
                     advice = "Write your code between the two marker lines."
                     yield cell.number, f"an exercise is empty (line {number})", advice

@@ -25,6 +25,9 @@ METADATA = "submission_metadata.yml"
 # The folder that an export often has around all, or is unpacked to.
 WHOLE = re.compile(r"submissions|assignment_\d+_export", re.IGNORECASE)
 LARGEST_METADATA = 50_000_000  # bytes; 300 submissions take less than one million
+# Taken back under the names that were downloaded: `generate_comments_from_files` of Canvas (app/models/assignment.rb),
+# `assignfeedback_file_zip_importer` of Moodle (mod/assign/feedback/file/importziplib.php).
+FEEDBACK = "feedback.html"
 MADE_BY = (CANVAS, MOODLE, GRADESCOPE)
 AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
 
@@ -38,6 +41,7 @@ class Sender:
     file: the name that the student gave the file.   late: whether the platform marks it as late.
     upload: what orders several uploads of one file, later ones larger.
     handed_in: when, where the platform says so.
+    back: the place in a zip from which the platform gives this sender a file; "" where it takes none.
     """
 
     names: tuple[str, ...]
@@ -46,6 +50,7 @@ class Sender:
     late: bool = False
     upload: tuple[int, ...] = ()
     handed_in: datetime | None = None
+    back: str = ""
 
 
 def inside_export(place: PurePath) -> PurePath:
@@ -87,9 +92,12 @@ def senders(place: PurePath, submissions: dict, made: re.Pattern | None) -> list
         upload = (int(match["upload"]), int(again[1]) if again else 0)
         names = (match["user"], match["name"])
         file = place.name if is_folder else match["file"]
-        return [Sender(names, f"{match['name']} {match['user']}", file, bool(match["late"]), upload)]
+        label = f"{match['name']} {match['user']}"
+        back = top[: match.start("file")] + FEEDBACK
+        return [Sender(names, label, file, bool(match["late"]), upload, back=back)]
     if match and made is MOODLE and is_folder:
-        return [Sender((match["user"], match["name"]), f"{match['name']} {match['user']}", place.name)]
+        label = f"{match['name']} {match['user']}"
+        return [Sender((match["user"], match["name"]), label, place.name, back=f"{top}/{FEEDBACK}")]
     if match and made is GRADESCOPE and is_folder:
         return _gradescope(submissions.get(top), place.name)
     return [Sender((top,), top, place.name)] if is_folder else [Sender((), "", place.name)]

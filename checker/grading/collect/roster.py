@@ -13,6 +13,15 @@ FIRST_NAME = r"(first|given) ?name"
 LAST_NAME = r"(last|family|sur) ?name"
 FREE_DAYS = r"free days"
 DAYS_LATE = r"days late"
+# The columns of a platform's own table that say who a line is: all others hold points, or say where somebody sits.
+# The first of them is the id.
+OF_CANVAS = ("sis user id", "sis login id", "id", "student")
+OF_PLATFORMS = {
+    frozenset({"id", "section", "student"}): OF_CANVAS,
+    frozenset({"email", "total score"}): ("sid", "email", "name"),
+    frozenset({"email address", "last downloaded from this course"}): ("id number", "username", "email address"),
+}
+NOBODY = ("points possible", "student, test")  # lines of Canvas that are no students
 DELIMITERS = (",", ";", "\t")  # a spreadsheet saves semicolons where the comma is for decimals
 FIRST_COLUMN = (
     "student",
@@ -90,6 +99,7 @@ def read_roster(path: Path) -> Roster:
             f"{path} has no line of headings. Its first line must name the columns, one of them"
             f" {', '.join(FIRST_COLUMN[:-1])} or {FIRST_COLUMN[-1]}; the first column is the id."
         )
+    lines = _of_people(lines)
     whole_name = _whole_name(lines[0])
     parts = {*_columns(lines[0], FIRST_NAME), *_columns(lines[0], LAST_NAME)} - {0}  # nobody is known by one of these
     counts = [*_columns(lines[0], FREE_DAYS), *_columns(lines[0], DAYS_LATE)]
@@ -107,6 +117,21 @@ def read_roster(path: Path) -> Roster:
         free, late = (_days(line, lines[0], head, f"{path}, line {number}") for head in (FREE_DAYS, DAYS_LATE))
         students.append(Student(names[0], names, free, late))
     return Roster(tuple(students))
+
+
+def _of_people(lines: list[list[str]]) -> list[list[str]]:
+    """The table with the id in front. Of a gradebook that a platform exported only the columns that say who a line is."""
+    heads = [heading.strip().lower() for heading in lines[0]]
+    known = next((columns for asked, columns in OF_PLATFORMS.items() if asked <= set(heads)), None)
+    if known is None:
+        return lines
+    people = [line for line in lines[1:] if line and line[0].strip().lower() not in NOBODY]
+    places = [heads.index(name) for name in known if name in heads]
+    # An id that somebody lacks is no id of the class.
+    full = [place for place in places if all(place < len(line) and line[place].strip() for line in people)]
+    kept = [*full, *(place for place in places if place not in full)]
+    kept += [place for pattern in (FIRST_NAME, LAST_NAME) for place in _columns(lines[0], pattern)]
+    return [[line[place] if place < len(line) else "" for place in kept] for line in (lines[0], *people)]
 
 
 def _days(line: list[str], headings: list[str], head: str, where: str) -> int | None:

@@ -41,6 +41,7 @@ class Handed:
     name: of the file as it was handed in.   place: where it lay, for people.
     upload: what orders several uploads, later ones larger; () where the platform does not say.
     days_late: begun days after the due date; None where the platform does not say when it was handed in.
+    back: the place in a zip from which the platform gives the student a file; "" where it takes none.
     """
 
     student: str
@@ -50,6 +51,7 @@ class Handed:
     late: bool = False
     upload: tuple[int, ...] = ()
     days_late: int | None = None
+    back: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def collect(
                 members.add(student)
                 days = _days_late(says.handed_in, due)
                 late = says.late or bool(days)
-                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload, days)
+                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload, days, says.back)
                 uploads.setdefault((student, says.file), []).append(handed)
     for several in _with_numbered(uploads):
         _choose(several, found)

@@ -9,6 +9,7 @@ graded/
   forms/                those that were filled in, as a run was given them
   scratch/              temporary files of a run; see scratch.py
   gradebooks/           those of platforms, filled
+  feedback.zip          the students' pages, as the platform takes them back
   disputes/             hidden cases that a function failed, for the instructor
   grades.csv            the table
   statistics.html       the class in numbers, without names

@@ -130,8 +130,8 @@ def test_what_a_person_has_to_look_at_is_told(grading):
         str(Path("graded/grades.csv")),
     ]
     first, second = done.stderr.splitlines()
-    assert first == "error  Too many points."
-    assert second.startswith("error  2 notebooks not graded, by no fault of the student's, so ")
+    assert first == "note  Too many points."
+    assert second.startswith("warning  2 notebooks not graded, by no fault of the student's, so ")
     assert second.endswith("without a number in the table. The first: The box failed.")
 
 
@@ -144,7 +144,7 @@ def test_forms_of_earlier_runs_count_and_what_is_wrong_with_forms_is_said(gradin
     done = grading.run("--forms", "pages")
     assert grading.given["forms"] == (Path("pages"), Folder(grading.folder).secret(), False) and kept == [["given"]]
     assert grading.given["class"][3] == ["all", ["given"]]
-    assert done.stderr.splitlines() == ["error  The later counts.", "error  x is no form."]
+    assert done.stderr.splitlines() == ["warning  x is no form.", "note  The later counts."]
     assert "forms" in grading.given and grading.run().stderr == "" and kept[-1] == []
 
 

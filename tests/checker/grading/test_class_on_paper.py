@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import zipfile
 from dataclasses import replace
 from datetime import datetime
@@ -309,3 +310,27 @@ def test_a_form_of_a_stranger_is_said(one):
     form = Form("eve", "dots.ipynb", {SUCCESS: 1.0}, "", 1.0, one.folder.path / "x.grades.json")
     said = write_class(one.this_class, work, results, [form, replace(form, student="")], one.folder)
     assert said == [f"{form.path}: {who} is not in this class. It was not counted." for who in ("eve", "nobody")]
+
+
+@pytest.mark.parametrize(
+    "name", ["student01_LATE_1_2_dots.ipynb", "student01_1_assignsubmission_file_/dots.ipynb", "student01/dots.ipynb"]
+)
+def test_feedback_goes_back_under_the_names_that_the_platform_gave(name, one):
+    """Catches forty pages that are uploaded one by one, and one that reaches somebody else."""
+    roster = one.this_class.roster.students
+    one.this_class = replace(one.this_class, roster=Roster((replace(roster[0], names=("student01", "1")), *roster[1:])))
+    place = one.submissions / "student01" / "dots.ipynb"
+    shutil.rmtree(one.submissions / "student02")
+    place.rename(one.submissions / "moved")
+    place.parent.rmdir()
+    (one.submissions / name).parent.mkdir(exist_ok=True)
+    (one.submissions / "moved").rename(one.submissions / name)
+    one.write(grader=Points())
+    packed = one.folder.path / "feedback.zip"
+    if name == "student01/dots.ipynb":
+        assert not packed.exists()
+        return
+    with zipfile.ZipFile(packed) as archive:
+        (back,) = archive.namelist()
+        assert archive.read(back).decode() == (one.folder.path / "feedback/student01.html").read_text()
+    assert back == name.replace("dots.ipynb", "feedback.html")

@@ -115,3 +115,28 @@ def test_who_may_be_meant_is_found_only_where_nobody_is_known():
     assert one.find("jose") == one.find("Diaz") == {"a"} and one.find("ann") == {"b"}
     assert one.find("Ann Xu", "jose") == {"b"} and one.find("", "-") == set()
     assert one.find("ann", "ruiz") == {"a", "b"} and one.find("Ann Smith") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "students"),
+    [
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section,Dots (1)\n    Points Possible,,,,,10\n"
+            '"Lee, Ann",11,u1,ann,A,3\n"Ray, Bob",12,u2,bob,A,11\n"Student, Test",13,,,A,\n',
+            {"u1": {"ann", "11", "Lee, Ann"}, "u2": {"bob", "12", "Ray, Bob"}},
+        ),
+        (
+            'Student,ID,SIS User ID,SIS Login ID,Section\n"Lee, Ann",11,,ann,A\n"Ray, Bob",12,u2,bob,A\n',
+            {"ann": {"11", "Lee, Ann"}, "bob": {"12", "u2", "Ray, Bob"}},
+        ),
+        (
+            "First Name,Last Name,SID,Email,Sections,Total Score\nAnn,Lee,u1,a@x.org,,3\nAnn,Ray,u2,b@x.org,,u1\n",
+            {"u1": {"a@x.org", "Ann Lee", "Lee Ann"}, "u2": {"b@x.org", "Ann Ray", "Ray Ann"}},
+        ),
+    ],
+)
+def test_a_platforms_gradebook_is_a_class_list(text, students, tmp_path):
+    """Catches names taken for ids, two students of one first name, and points that find a student by their number."""
+    path = tmp_path / "export.csv"
+    path.write_text(text)
+    assert {one.id: set(one.names) - {one.id} for one in read_roster(path).students} == students

@@ -177,6 +177,17 @@ def test_pages_fit_and_ask_for_nothing_else(opened, forty, width):
         assert opened.run("return window.stolen ?? null") is None
 
 
+def test_blank_answers_have_0_by_one_key(opened, forty):
+    """Catches a 0 that is typed for everybody who wrote nothing, and one for somebody who wrote something."""
+    blank = opened.run("return [...document.querySelectorAll('article.answer')].map((one) => 'blank' in one.dataset)")
+    assert 0 < sum(blank) < 40
+    assert not blank[0]
+    press(opened, "2", "b")
+    scores = opened.run(STATE)["scores"]
+    assert [score for score, nothing in zip(scores, blank) if nothing] == ["0"] * sum(blank)
+    assert {score for score, nothing in zip(scores, blank) if not nothing} == {"", "2"}
+
+
 def test_a_page_that_somebody_handed_in_writes_no_draft(shown, opened, forty, tmp_path):
     """Catches points that a student's own page puts among the drafts, for all pages of a disk share one storage."""
     press(opened, "1")
