@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from shared.rows import is_conversation
-from shared.tokens import Turn, piece_ids, rendered, turn_of, without_beginning
+from shared.tokens import Turn, keep_in_texts, piece_ids, rendered, turn_of, without_beginning
 
 # A right completion may be worded a little longer than ours: a fifth more tokens than the longest.
 SLACK = 1.2
@@ -45,6 +45,9 @@ def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Tas
     message is the assistant's, the model goes on with it. `completion`, `chosen`, `rejected` and `teacher_prompt`
     become texts likewise, and a preference that has no prompt gets the beginning that both answers share.
 
+    Special tokens of the tokenizer that the task's answers are written with, such as `<think>`, are ordinary ones from
+    here on, or they would be taken out of a completion before its reward sees it (`shared.tokens.keep_in_texts`).
+
     A row's `chat_template_kwargs` are options of the template. A prompt that is in the template already stays: these
     rows, given again, come back the same.
 
@@ -53,6 +56,9 @@ def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Tas
     Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
     system_prompt = "" if task is None else task.CHAT_SYSTEM_PROMPT
+    if task is not None:
+        written = " ".join([system_prompt, *task.LONGEST_ANSWERS])
+        keep_in_texts(tokenizer, [str(t) for t in tokenizer.added_tokens_decoder.values() if str(t) in written])
     turn = turn_of(tokenizer)
     return [_in_texts(tokenizer, turn, with_prompt(row), system_prompt) for row in rows]
 

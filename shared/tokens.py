@@ -11,11 +11,13 @@ Llama 2, where `▁` is a space:
     7                   <s> ▁7              7                           piece_ids
     7                   <s> ▁7              7 </s>                      completion_ids
 
-In the other direction `text_of` gives the text of a completion, in which the space of `▁7` stays.
+In the other direction `text_of` gives the text of a completion, in which the space of `▁7` stays. Special tokens are left
+out of it, but those that `keep_in_texts` has made ordinary ones.
 
 A tokenizer is one of transformers; no annotation says so, for who reads a rollout need not wait for transformers.
 """
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -204,6 +206,28 @@ def _decoded(tokenizer, ids: Sequence[int], skip_special_tokens: bool) -> str:
         if twice:  # `▁7`: "7" and "7 7", so that " " was left out
             return twice.removeprefix(alone).removesuffix(alone) + text
     return text
+
+
+def keep_in_texts(tokenizer, markers: Sequence[str]) -> None:
+    """Make these special tokens ordinary ones, here and now, so that the text of a completion has them.
+
+    markers: those that are no special tokens of this tokenizer are in its texts anyway.
+
+    Raises ValueError for an EOS, and the like, which is no part of a text.
+    """
+    if not markers:
+        return
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    kept = [token for token in state["added_tokens"] if token["special"] and token["content"] in markers]
+    roles = {token: role for role, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
+    for token in kept:
+        if token["content"] in roles:
+            raise ValueError(
+                f"{token['content']!r} is this tokenizer's {roles[token['content']]}, and no part of a text."
+            )
+        token["special"] = False
+    if kept:
+        tokenizer._tokenizer = type(tokenizer.backend_tokenizer).from_str(json.dumps(state))
 
 
 def check_template(tokenizer) -> None:

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import normalizers
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from shared.constrain import answer_trie
 from shared.engine.sampling import Sampling
 from shared.models import COURSE_MODEL, load_tokenizer
+from shared.prompts import rows_for
 from shared.rollout import sample
 from shared.supervised import encode_documents
-from shared.tokens import completion_ids, piece_ids, prompt_ids, surroundings, text_of, without_beginning
+from shared.tasks import addition
+from shared.tokens import completion_ids, keep_in_texts, piece_ids, prompt_ids, surroundings, text_of, without_beginning
 from tests.fakes import LLAMA_SIZE, SENTENCE_PIECE, byte_tokenizer, letter_tokenizer, piece_tokenizer
 
 SHARED = Path(__file__).parents[1] / "shared"
@@ -90,6 +92,22 @@ def test_a_completion_has_one_end():
         assert completion_ids(tokenizer, written, ends) == [*seven, end]
     with pytest.raises(ValueError, match="goes on behind '</s>', which ends it"):
         completion_ids(tokenizer, "7</s>8", ends)
+
+
+def test_markers_of_a_format_are_kept_in_the_text_and_an_eos_is_not(tmp_path):
+    """Catches a reward for `<think>` that never sees one, because the tokenizer counts it among its special tokens."""
+    tokenizer = byte_tokenizer()
+    ids = tokenizer("<think>7</think></s>")["input_ids"]
+    assert text_of(tokenizer, ids) == "7"
+    keep_in_texts(tokenizer, ["<think>", "</think>", "7"])
+    assert text_of(tokenizer, ids) == "<think>7</think>" and tokenizer("<think>7</think></s>")["input_ids"] == ids
+    tokenizer.save_pretrained(tmp_path)
+    assert text_of(AutoTokenizer.from_pretrained(tmp_path), ids) == "<think>7</think>"
+    with pytest.raises(ValueError, match="'<s>' is this tokenizer's bos_token, and no part of a text"):
+        keep_in_texts(tokenizer, ["<s>"])
+    told = byte_tokenizer()
+    rows_for(told, addition.dataset("train", 1), addition)
+    assert text_of(told, ids) == "<think>7</think>"
 
 
 @pytest.mark.parametrize("kind", SENTENCE_PIECE)
