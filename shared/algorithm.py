@@ -59,6 +59,9 @@ class Algorithm:
     # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
     idle_metrics: Metrics = {}
 
+    def check(self, rows: Sequence[dict]) -> None:
+        """ValueError, before training, for rows that cannot be learned from. By default all can."""
+
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> TrainingBatch:
         """A batch to learn from, made of these rows; chance depends on the step (`shared.engine.chance`).
 

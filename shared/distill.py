@@ -31,7 +31,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
-from shared.engine.positions import check_room
+from shared.engine.positions import check_fit
 from shared.engine.processes import ALL_ROWS, Share
 from shared.environment import Environment, EnvironmentFactory
 from shared.experience import Experience, RolloutAlgorithm, RolloutConfig, rewarded_rollout
@@ -43,6 +43,7 @@ from shared.models import reference_model
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout, read_prompts
 from shared.rows import check_rows
+from shared.tokens import prompt_ids
 
 TEACHER_PROMPT = "teacher_prompt"  # the column of a row that the teacher reads
 
@@ -108,6 +109,13 @@ class Distillation(RolloutAlgorithm):
     name = "distillation"
     config_class = DistillConfig
     columns = ("prompt", TEACHER_PROMPT)
+    reference_is = "teacher"
+
+    def check(self, rows: Sequence[dict]) -> None:
+        super().check(rows)
+        teacher = self.model if self.reference is None else self.reference
+        read = prompt_ids(self.tokenizer, [row[TEACHER_PROMPT] for row in rows])
+        check_fit(teacher, self.tokenizer, read, self.config.max_new_tokens)
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> TaughtExperience:
         check_rows(rows, *self.columns)
@@ -120,8 +128,6 @@ class Distillation(RolloutAlgorithm):
                 collected = self.sampled(teacher, rows_of_teacher, of_teacher, step, share)
         sampled, rewards_per_func, rewards, metrics = collected
         rollout, taught = below_both(sampled, self.tokenizer, rows, rows_of_teacher)
-        for read in (rollout, taught):
-            check_room(self.model, read.prompt_lengths.tolist(), self.config.max_new_tokens)
         return TaughtExperience(
             rollout=replace(rollout, sampling=self.config.sampling),
             rewards_per_func=rewards_per_func,

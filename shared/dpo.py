@@ -18,12 +18,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_positive
 from shared.engine.logits import token_logps
+from shared.engine.positions import check_same_vocabulary
 from shared.engine.processes import ALL_ROWS, Share
 from shared.experience import refuse_the_policy_as_reference
 from shared.losses import preference_loss
-from shared.models import eos_token_ids, reference_model
+from shared.models import reference_model
 from shared.rows import check_rows
-from shared.supervised import Batch, document_logits, encode_documents
+from shared.supervised import Batch, check_documents, document_logits, documents_for
 
 PREFERENCE = ("prompt", "chosen", "rejected")  # the columns of a row
 
@@ -97,10 +98,13 @@ class DPO(Algorithm):
         self.config = config
         self.reference = reference
 
+    def check(self, rows: Sequence[dict]) -> None:
+        if self.reference is not None:
+            check_same_vocabulary(self.model, self.reference, "reference")
+        check_documents(self.model, self.tokenizer, both_of(rows))
+
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Pairs:
-        documents = encode_documents(
-            self.tokenizer, both_of(rows), training.device_of(self.model), eos_token_ids(self.model, self.tokenizer)
-        )
+        documents = documents_for(self.model, self.tokenizer, both_of(rows))
         with torch.no_grad(), reference_model(self.model, self.reference) as frozen:
             ref_logps = document_logps(frozen, documents)
         lengths = share.whole(documents.learned_tokens)

@@ -14,17 +14,19 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
+from shared.engine.positions import check_fit, check_same_vocabulary
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
 from shared.guard import GuardReport, verify
 from shared.kl import k1
 from shared.logps import completion_logps
-from shared.models import reference_model, require_model
+from shared.models import eos_token_ids, reference_model, require_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
 from shared.rollout_record import length_metrics
 from shared.rows import check_rows
+from shared.tokens import check_template, prompt_ids
 
 # So many steps in which every group had equal rewards are taken for a run that cannot learn.
 STEPS_WITHOUT_SIGNAL = 10
@@ -197,6 +199,7 @@ class RolloutAlgorithm(Algorithm):
     """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
 
     columns = ("prompt",)
+    reference_is = "reference"  # in errors
 
     def __init__(
         self,
@@ -230,6 +233,15 @@ class RolloutAlgorithm(Algorithm):
     def policy(self) -> PreTrainedModel:
         """The language model that samples."""
         return self.model
+
+    def check(self, rows: Sequence[dict]) -> None:
+        """Raises ValueError for prompts that do not fit, and for a reference with another vocabulary."""
+        eos_token_ids(self.policy, self.tokenizer)  # names what is no tokenizer
+        check_template(self.tokenizer)
+        if self.reference is not None:
+            check_same_vocabulary(self.policy, self.reference, self.reference_is)
+        prompts = prompt_ids(self.tokenizer, [row["prompt"] for row in rows])
+        check_fit(self.policy, self.tokenizer, prompts, self.config.max_new_tokens)
 
     @abstractmethod
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:

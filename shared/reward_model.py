@@ -19,8 +19,8 @@ from shared.algorithm import Algorithm, Metrics, TrainingConfig
 from shared.dpo import PREFERENCE, both_of
 from shared.engine.processes import ALL_ROWS, Share
 from shared.losses import preference_loss
-from shared.models import eos_token_ids, frozen_copy
-from shared.supervised import encode_documents
+from shared.models import frozen_copy
+from shared.supervised import check_documents, documents_for
 
 DOCUMENTS_AT_ONCE = 64
 
@@ -45,9 +45,7 @@ class RewardModel(nn.Module):
         """The final hidden state at the EOS of each row with `prompt` and `completion`."""
         found = []
         for first in range(0, len(rows), DOCUMENTS_AT_ONCE):
-            part = rows[first : first + DOCUMENTS_AT_ONCE]
-            eos = eos_token_ids(self.model, self.tokenizer)
-            documents = encode_documents(self.tokenizer, part, training.device_of(self.model), eos)
+            documents = documents_for(self.model, self.tokenizer, rows[first : first + DOCUMENTS_AT_ONCE])
             out = self.model(documents.ids, output_hidden_states=True, logits_to_keep=1, use_cache=False)
             last = (documents.row_tokens - 1).to(documents.ids.device)
             found.append(out.hidden_states[-1][torch.arange(len(last), device=last.device), last])
@@ -102,6 +100,9 @@ class RewardModelling(Algorithm):
 
     def __init__(self, model: RewardModel):
         self.model = model
+
+    def check(self, rows: Sequence[dict]) -> None:
+        check_documents(self.model.model, self.model.tokenizer, both_of(rows))
 
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> PairStates:
         states = self.model.states(both_of(rows))  # (2N, D)

@@ -17,13 +17,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
 from shared.engine.logits import entropy_of, token_logps
+from shared.engine.positions import check_fit
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.recompute import scoring_mode
 from shared.losses import masked_mean
 from shared.models import eos_token_ids
 from shared.rollout_record import longest, padded
 from shared.rows import check_rows
-from shared.tokens import completion_ids, ends_of, piece_ids, prompt_ids
+from shared.tokens import check_template, completion_ids, ends_of, piece_ids, prompt_ids
+
+ROWS_AT_ONCE = 256  # whose documents are looked at together before training
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,11 @@ class Supervised(Algorithm):
         self.model = model
         self.tokenizer = tokenizer
 
+    def check(self, rows: Sequence[dict]) -> None:
+        check_documents(self.model, self.tokenizer, rows)
+
     def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Batch:
-        batch = encode_documents(
-            self.tokenizer, rows, training.device_of(self.model), eos_token_ids(self.model, self.tokenizer)
-        )
+        batch = documents_for(self.model, self.tokenizer, rows)
         lengths = share.whole(batch.learned_tokens)
         return replace(batch, metrics={"completions/mean_length": lengths.float().mean().item()})
 
@@ -96,6 +100,24 @@ def document_logits(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "
     with scoring_mode(model):
         logits = model(documents.ids, use_cache=False).logits[:, :-1]
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def check_documents(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict]) -> None:
+    """ValueError, as `documents_for` has it, if any of these rows does not make a document for the model."""
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        documents_for(model, tokenizer, [rows[i] for i in range(first, min(first + ROWS_AT_ONCE, len(rows)))])
+    check_template(tokenizer)
+
+
+def documents_for(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict]) -> Batch:
+    """The rows as the model reads them: each ends in an EOS of the model's.
+
+    Raises ValueError as `encode_documents` does, and for a document that the model has no positions or no tokens for.
+    """
+    documents = encode_documents(tokenizer, rows, training.device_of(model), eos_token_ids(model, tokenizer))
+    lengths = documents.row_tokens.tolist()
+    check_fit(model, tokenizer, [ids[:length] for ids, length in zip(documents.ids.tolist(), lengths)])
+    return documents
 
 
 def encode_documents(

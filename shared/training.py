@@ -19,6 +19,7 @@ Three are required: two methods and the model. The others have a default:
     model                              required   the model that is trained
     name                               training   the label of the progress bar and of the checkpoint
     columns                            none       the columns in which every row must have a text
+    check(rows)                        nothing    an error, before training, for rows that cannot be learned from
     parameter_groups(config)           one group  the parameters to train, each group with a learning rate
     weight(batch)                      tokens     the number of things that `loss` is a mean over
     counts(batch)                      {}         the same of metrics that are means over all rows
@@ -124,6 +125,7 @@ def train(
     check_rows(rows, *algorithm.columns)
     if not len(rows):
         raise ValueError("The training set is empty.")
+    algorithm.check(rows)
     groups = algorithm.parameter_groups(config)
     if not any(len(group["params"]) for group in groups):
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")

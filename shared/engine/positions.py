@@ -1,4 +1,4 @@
-"""The positions of a model, and a refusal of prompts and completions that do not fit into them."""
+"""The positions and the vocabulary of a model, and a refusal of texts that do not fit into them."""
 
 from collections.abc import Sequence
 
@@ -32,19 +32,59 @@ def rotary_scalings(config) -> list[dict]:
     return [scalings, *(each for each in scalings.values() if isinstance(each, dict))]
 
 
-def check_room(model: torch.nn.Module, prompt_lengths: Sequence[int], max_new_tokens: int) -> None:
-    """Raise ValueError when a prompt and `max_new_tokens` more tokens do not fit into the model's positions.
+def vocabulary_of(model: torch.nn.Module) -> int:
+    """The number of tokens that the model can read."""
+    return base_model(model).get_input_embeddings().weight.shape[0]
 
-    prompt_lengths: the tokens of each of N prompts.
+
+def check_fit(model: torch.nn.Module, tokenizer, texts: Sequence[Sequence[int]], max_new_tokens: int = 0) -> None:
+    """Raise ValueError when texts do not fit into the model's positions, or hold tokens that it does not know.
+
+    texts: the ids of each of N texts.    max_new_tokens: so many more may follow; 0 for texts that are whole.
+    """
+    check_room(model, [len(ids) for ids in texts], max_new_tokens)
+    size = vocabulary_of(model)
+    used = {token for ids in texts for token in ids} | {tokenizer.pad_token_id or 0}
+    if max(used) >= size:
+        raise ValueError(
+            f"The tokenizer has {tokenizer.decode([max(used)])!r} as the token {max(used)}, and "
+            f"{type(base_model(model)).__name__} knows {size} tokens, from 0 to {size - 1}. Load the tokenizer with its own "
+            "model, or call model.resize_token_embeddings(len(tokenizer)) before adapters are put on. For a padding token "
+            "alone, tokenizer.pad_token = tokenizer.eos_token will do."
+        )
+
+
+def check_same_vocabulary(model: torch.nn.Module, other: torch.nn.Module, what: str) -> None:
+    """Raise ValueError when another model, such as a teacher, has another number of tokens to choose from."""
+    own, its = (base_model(one).config.get_text_config(decoder=True).vocab_size for one in (model, other))
+    if own != its:
+        raise ValueError(
+            f"The {what} chooses among {its} tokens and the model among {own}, so their distributions cannot be compared. "
+            f"Where one tokenizer serves both and the larger one is only padded, cut it: "
+            f"{'model' if own > its else what}.resize_token_embeddings({min(own, its)}). Else take a {what} of the same "
+            "family."
+        )
+
+
+def check_room(model: torch.nn.Module, lengths: Sequence[int], max_new_tokens: int = 0) -> None:
+    """Raise ValueError when a text and `max_new_tokens` more tokens do not fit into the model's positions.
+
+    lengths: the tokens of each of N texts.
     """
     limit = positions_of(model)
-    longest = max(prompt_lengths)
+    longest = max(lengths, default=0)
     if limit is None or longest + max_new_tokens <= limit:
         return
+    name = type(base_model(model)).__name__
+    place = list(lengths).index(longest) + 1
+    if not max_new_tokens:
+        raise ValueError(
+            f"Text {place} of {len(lengths)}, prompt and completion together, has {longest} tokens, but {name} has "
+            f"positions for {limit}: leave such rows out, or give shorter ones."
+        )
     room = limit - longest
     advice = f"set max_new_tokens to at most {room}, or give shorter prompts" if room > 0 else "give shorter prompts"
     raise ValueError(
-        f"Prompt {list(prompt_lengths).index(longest) + 1} of {len(prompt_lengths)} has {longest} tokens and may be "
-        f"followed by {max_new_tokens} (max_new_tokens), but {type(base_model(model)).__name__} has positions for "
-        f"{limit} tokens in all: {advice}."
+        f"Prompt {place} of {len(lengths)} has {longest} tokens and may be followed by {max_new_tokens} "
+        f"(max_new_tokens), but {name} has positions for {limit} tokens in all: {advice}."
     )
