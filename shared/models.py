@@ -306,9 +306,15 @@ def eos_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
 
 def parameter_summary(model: torch.nn.Module) -> str:
     """One line for a notebook: the class, its parameter count, and how many of them are trained."""
-    total = sum(p.numel() for p in model.parameters())
-    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    total = sum(map(_weights_in, model.parameters()))
+    trained = sum(_weights_in(p) for p in model.parameters() if p.requires_grad)
     return f"{type(model).__name__}: {total:,} parameters, {trained:,} of them trained"
+
+
+def _weights_in(parameter: torch.nn.Parameter) -> int:
+    """The number of weights of a parameter; two of those in 4 bits are packed into each of its bytes."""
+    packed = getattr(parameter, "quant_state", None)
+    return parameter.numel() if packed is None else packed.shape.numel()
 
 
 def matrix_megabytes(model: torch.nn.Module) -> float:

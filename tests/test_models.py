@@ -213,6 +213,8 @@ def test_a_4_bit_model_trains_its_adapters_on_the_cpu(saved):
     pytest.importorskip("bitsandbytes")
     model, _ = load_policy(saved, device="cpu", lora=True, load_in_4bit=True)
     assert any(type(layer).__name__ == "Linear4bit" for layer in model.modules())
+    in_floats, _ = load_policy(saved, device="cpu", lora=True)
+    assert parameter_summary(model) == parameter_summary(in_floats)  # and not of the bytes, two weights in each
     with eval_mode(model):
         model(input_ids=IDS).logits.logsumexp(-1).sum().backward()
     gradients = {name: p.grad for name, p in model.named_parameters() if p.requires_grad}
