@@ -10,7 +10,9 @@ from shared.evaluate import evaluate
 from shared.guard import verify
 from shared.models import load_policy
 from shared.prompts import in_chat_template
+from shared.rewards import semantic_similarity, text_embedder
 from shared.rollout import sample
+from shared.tasks import analogies
 
 pytestmark = pytest.mark.skipif(
     not NAMED["smollm2"].folder.is_dir(), reason="the model smollm2 is not fetched: make smollm2"
@@ -50,3 +52,12 @@ def test_its_card_says_what_it_is():
     entry = fetched_models()["smollm2"]
     assert re.search(r"^license: apache-2.0$", card, re.MULTILINE) and "dequantised from 4 bits" in card
     assert entry["original"] in card and f"{entry['package']} {entry['version']}" in card
+
+
+def test_nonsense_earns_little_beside_a_word(loaded):
+    """Catches hidden states that all point one way: a wall then earns as much as a kitten where a puppy is right."""
+    words = sorted({answer for row in analogies.dataset("train", 300) for answer in row["answers"]})
+    similarity = semantic_similarity(text_embedder(*loaded, background=[" " + word for word in words]))
+    said = ["kitten", "dog", "wall", "well, let me think.", "the the the", "?"]
+    kitten, dog, *nonsense = similarity([""] * len(said), said, answers=[["puppy"]] * len(said))
+    assert kitten > 0.8 and dog > 0.7 and max(nonsense) < 0.65
