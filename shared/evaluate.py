@@ -4,8 +4,9 @@
 lines, and tables of their intervals and of examples.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from jaxtyping import Float
 from torch import Tensor
@@ -198,9 +199,10 @@ def example_rows(before: Evaluation, after: Evaluation, examples: int = 5, width
     count = min(examples, len(before.per_prompt))
     G = before.num_generations
     picks = [G * (i * len(before.per_prompt) // count) for i in range(count)]
+    shared = shared_lines(before.prompts)
     return [
         {
-            "prompt": one_line(before.prompts[i], 90),
+            "prompt": question_in(before.prompts[i], shared, 90),
             "before": one_line(before.completions[i], width),
             "after": one_line(after.completions[i], width),
             "reward before": before.rewards[i].item(),
@@ -208,6 +210,24 @@ def example_rows(before: Evaluation, after: Evaluation, examples: int = 5, width
         }
         for i in picks
     ]
+
+
+def shared_lines(prompts: Sequence[str]) -> tuple[int, int]:
+    """The number of lines that all prompts begin with, and that they end with: a chat template, worked examples."""
+    lines = [prompt.splitlines() for prompt in prompts]
+
+    def alike(columns: Iterable[tuple[str, ...]]) -> int:
+        return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
+
+    return alike(zip(*lines)), alike(zip(*map(reversed, lines)))
+
+
+def question_in(prompt: str, shared: tuple[int, int], width: int) -> str:
+    """The prompt on one line; of one that is longer than `width`, the lines that are its own, if it has any."""
+    begins, ends = shared
+    lines = prompt.splitlines()
+    own = "\n".join(lines[begins : len(lines) - ends])
+    return one_line(own if own and len(prompt) > width else prompt, width)
 
 
 def one_line(text: str, width: int = 58) -> str:

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.engine.named import EMBEDDED, name_of
+from shared.models import model_name
+
 SWEEPS = Path(__file__).resolve().parent.parent / "benchmarks" / "sweeps"
 # What a column of a table is called, and the field of the records, or what is taken from one, that it holds.
 Measures = Mapping[str, str | Callable[[dict], float]]
@@ -47,7 +50,7 @@ class Recorded:
         """The origin of the records in one line, how many runs, on what and when; `command` makes them again."""
         seconds = sum(run["seconds"] for run in self.runs)
         return (
-            f"{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
+            f"{_of_another_model()}{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
             f"code {self.code}"
         )
 
@@ -78,6 +81,12 @@ class Recorded:
         """The same as a table has it: mean (lowest to highest)."""
         mean, low, high = (f"{value:.{decimals}f}" for value in self.spread(condition, measure))
         return f"{mean} ({low} to {high})"
+
+
+def _of_another_model() -> str:
+    """A warning where the notebook has another model than the embedded one, with which every sweep was made; else ""."""
+    used = name_of(model_name())
+    return "" if used == EMBEDDED else f"NOT OF {used}, BUT OF THE EMBEDDED MODEL: "
 
 
 def recorded(chapter: str, folder: Path = SWEEPS) -> Recorded:

@@ -6,7 +6,7 @@ from shared.constrain import answer_trie
 from shared.engine.chance import EVALUATION
 from shared.engine.processes import Processes
 from shared.engine.sampling import Sampling
-from shared.evaluate import Evaluation, compare, evaluate, example_rows, one_line
+from shared.evaluate import Evaluation, compare, evaluate, example_rows, one_line, question_in
 from shared.rollout import sample
 from shared.statistics import gain_interval, mean_interval
 from tests.fakes import tiny_llama
@@ -234,3 +234,21 @@ def test_one_line_is_one_line_of_the_width():
     assert one_line("a" * 29 + "b" * 29) == "a" * 29 + "b" * 29
     assert one_line("a" * 40 + "b" * 40, 59) == "a" * 27 + " ... " + "b" * 27
     assert one_line("a" * 29 + "b" * 30) == "a" * 26 + " ... " + "b" * 26
+
+
+def test_a_question_is_shown_without_the_template_around_it():
+    """Catches examples of which every row reads alike: the question cut away between a system prompt and a turn's end."""
+    template = (
+        "<|im_start|>system\nAnswer with a number, "
+        + "and nothing else. " * 5
+        + "<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n"
+    )
+    prompts = [
+        template.format(f"If you add {n} and 16, what is the result?") + "<|im_start|>assistant\n" for n in (12, 34)
+    ]
+    evaluation = Evaluation("", prompts, ["28", "50"], torch.ones(2), torch.ones(2, 1))
+    shown = [row["prompt"] for row in example_rows(evaluation, evaluation)]
+    assert shown == [f"If you add {n} and 16, what is the result?<|im_end|>" for n in (12, 34)]
+    assert question_in("Count the dots:\n. .", (1, 0), 90) == "Count the dots:\\n. ."
+    alone = Evaluation("", prompts[:1], ["28"], torch.ones(1), torch.ones(1, 1))
+    assert example_rows(alone, alone)[0]["prompt"].startswith("<|im_start|>system")

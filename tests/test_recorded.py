@@ -47,7 +47,7 @@ from shared.exact import Enumeration
 from shared.experience import Experience
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
-from shared.models import frozen_copy, load_policy
+from shared.models import COURSE_MODEL, frozen_copy, load_policy
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.rollout_record import Rollout
 from shared.tasks import countdown, sentences
@@ -91,6 +91,14 @@ MADE = Recorded(
 def test_what_was_written_is_read_again(tmp_path):
     (tmp_path / "dots.json").write_text(json.dumps(asdict(MADE)))
     assert recorded("dots", tmp_path) == MADE
+
+
+def test_a_record_of_another_model_than_the_one_in_use_says_so(monkeypatch):
+    """Catches the embedded model's curves beside a real model's results, without a word."""
+    monkeypatch.setenv("COURSE_MODEL", "smollm2")
+    assert MADE.origin.startswith("NOT OF smollm2, BUT OF THE EMBEDDED MODEL: ")
+    monkeypatch.setenv("COURSE_MODEL", str(COURSE_MODEL))
+    assert not MADE.origin.startswith("NOT OF")
 
 
 def test_the_origin_stands_in_one_line():
