@@ -89,8 +89,14 @@ def of_verdicts(exercise: Exercise, about: ModuleType, options: argparse.Namespa
 
 
 def of_right(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:
-    rejected = [function.__name__ for function in about.RIGHT if explain(exercise, function)]
-    return {"tried": len(about.RIGHT), "rejected": rejected}
+    from tests.exercises.bank.holding import function_of
+    from tests.exercises.bank.reading import LITERAL, blocks_of
+
+    blocks = [block for path in sorted(LITERAL.glob("*.txt")) for block in blocks_of(path)]
+    right = {block.name: function_of(block) for block in blocks if EXERCISES[block.check] is exercise}
+    right |= {function.__name__: function for function in getattr(about, "RIGHT", [])}
+    rejected = [name for name, function in right.items() if explain(exercise, function)]
+    return {"tried": len(right), "rejected": rejected}
 
 
 def of_pairs(exercise: Exercise, about: ModuleType, options: argparse.Namespace) -> dict:

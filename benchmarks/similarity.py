@@ -2,8 +2,8 @@
 
     python -m benchmarks.similarity > benchmarks/similarity.md
 
-Independent solutions are the right functions in other styles that the checks are tested with, one style a student, put
-into the blank notebook on dots. Copies are made of them by the changes with which somebody hides one, three to six of them at
+Independent solutions are what readers of the blank edition on dots made of it (`tests/exercises/literal`), one style a
+student, put into that notebook. Copies are made of them by the changes with which somebody hides one, three to six of them at
 once: names, comments, order, steps in between, swapped operands, functions for methods, statements that do nothing.
 Every pair gets the share that `checker grade` shows pairs by. Then whole classes are compared: the independent
 solutions, and several copies of one of them, renamed or disguised. Prints Markdown.
@@ -11,19 +11,15 @@ solutions, and several copies of one of them, renamed or disguised. Prints Markd
 
 import ast
 import copy
-import inspect
 import json
 import random
 import statistics
-import textwrap
 from collections.abc import Callable
-from importlib import import_module
 from itertools import combinations
-from types import FunctionType
 
 from checker.grading.collect.similarity import FEWEST, THRESHOLD, Text, pairs, text_of
 from checker.setup.environment import ROOT
-from shared.exercises.catalogue import PLACES
+from tests.exercises.bank.reading import LITERAL, blocks_of
 
 NOTEBOOK = "dots.ipynb"
 EXERCISES = (
@@ -45,11 +41,8 @@ BINS = [share / 10 for share in range(10)]
 
 def styles() -> list[list[str]]:
     """For each student the sources of one right function an exercise; who comes after the last style leaves it out."""
-    written = []
-    for name in EXERCISES:
-        right = import_module(f"tests.exercises.right.{PLACES[name]}").RIGHT
-        functions = [function for function in right if isinstance(function, FunctionType)]
-        written.append([textwrap.dedent(inspect.getsource(f)) for f in functions if f.__name__ != "<lambda>"])
+    blocks = [block for path in sorted(LITERAL.glob("*.txt")) for block in blocks_of(path)]
+    written = [[block.source for block in blocks if block.check == name] for name in EXERCISES]
     students = max(map(len, written))
     return [[sources[place] for sources in written if place < len(sources)] for place in range(students)]
 

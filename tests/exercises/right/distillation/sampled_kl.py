@@ -8,11 +8,6 @@ def ORACLE(sampler_logps, other_logps, completion_mask):
     return masked_mean(k1(sampler_logps, other_logps), completion_mask)
 
 
-def chosen(sampler_logps, other_logps, completion_mask):
-    real = completion_mask.bool()
-    return (sampler_logps[real] - other_logps[real]).mean()
-
-
 def looped(sampler_logps, other_logps, completion_mask):
     total, count = 0.0, 0
     for ours, theirs, mask in zip(sampler_logps.tolist(), other_logps.tolist(), completion_mask.tolist()):
@@ -23,4 +18,4 @@ def looped(sampler_logps, other_logps, completion_mask):
     return total / count
 
 
-RIGHT = [chosen, looped]
+RIGHT = [looped]

@@ -1,7 +1,5 @@
 """Right ways to compare the first line of a completion."""
 
-import re
-
 import numpy as np
 import torch
 
@@ -24,33 +22,6 @@ def as_an_array(prompts, completions, answer, **columns):
     return np.array(split_at_line_ends(prompts, completions, answer))
 
 
-def partitioned(prompts, completions, answer, **columns):
-    rewards = []
-    for completion, right in zip(completions, answer):
-        first, _, _ = completion.lstrip().partition("\n")
-        if first.strip() == right:
-            rewards.append(1.0)
-        else:
-            rewards.append(0.0)
-    return rewards
-
-
-def by_pattern(prompts, completions, answer, **columns):
-    return [
-        float(re.match(rf"\s*{re.escape(right)}[^\S\n]*(\n|\Z)", completion) is not None)
-        for completion, right in zip(completions, answer)
-    ]
-
-
-def with_index(prompts, completions, answer, **columns):
-    rewards = [0.0] * len(completions)
-    for i in range(len(completions)):
-        lines = [line.strip() for line in completions[i].split("\n") if line.strip()]
-        if lines and lines[0] == answer[i]:
-            rewards[i] = 1.0
-    return rewards
-
-
 def mapped(prompts, completions, answer, **columns):
     def one(completion, right):
         return float(next(iter(completion.strip().splitlines()), "").strip() == right)
@@ -62,16 +33,7 @@ def as_a_tuple(prompts, completions, answer, **columns):
     return tuple(mapped(prompts, completions, answer))
 
 
-RIGHT = [
-    split_at_line_ends,
-    as_a_tensor,
-    as_an_array,
-    partitioned,
-    by_pattern,
-    with_index,
-    mapped,
-    as_a_tuple,
-]
+RIGHT = [as_a_tensor, as_an_array, as_a_tuple]
 EQUIVALENT = {
     "matches: return [line == answer for line, answer in zip(wanted, lines)]": "two texts are equal in any order",
 }

@@ -7,28 +7,12 @@ from shared.tasks import poker
 ORACLE = poker.weighted_reward
 
 
-def looped(prompts, completions, answer, weight, **columns):
-    rewards = []
-    for completion, label, paid in zip(completions, answer, weight):
-        lines = completion.strip().splitlines()
-        if lines and lines[0].strip().lower() == label:
-            rewards.append(paid)
-        else:
-            rewards.append(0.0)
-    return rewards
-
-
-def partitioned(prompts, completions, answer, weight, **columns):
-    heads = [completion.lstrip().partition("\n")[0].strip().casefold() for completion in completions]
-    return [paid if head == label else 0.0 for head, label, paid in zip(heads, answer, weight)]
-
-
 def as_an_array(prompts, completions, answer, weight, **columns):
     said = [next(iter(completion.strip().splitlines()), "").strip().casefold() for completion in completions]
     return (np.array(said) == np.array(answer)) * np.array(weight)
 
 
-RIGHT = [looped, partitioned, as_an_array]
+RIGHT = [as_an_array]
 EQUIVALENT = {
     "matches: return [line == label for line, label in zip(wanted, folded)]": "of two numbers or truths, in any order",
     "rewards: return [float(match) * number for match, number in zip(paid, matches)]": "of two numbers or truths, in any order",

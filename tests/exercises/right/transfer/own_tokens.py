@@ -5,17 +5,6 @@ import torch
 ORACLE = None
 
 
-def token_by_token(lengths, spoken, width):
-    rows = []
-    for length, spans in zip(lengths, spoken):
-        row = []
-        for place in range(width):
-            heard = any(start <= place < stop for start, stop in spans)
-            row.append(int(place < length and not heard))
-        rows.append(row)
-    return torch.tensor(rows)
-
-
 def sliced(lengths, spoken, width):
     mask = torch.zeros(len(lengths), width)
     for row, length in enumerate(lengths):
@@ -25,4 +14,4 @@ def sliced(lengths, spoken, width):
     return mask
 
 
-RIGHT = [token_by_token, sliced]
+RIGHT = [sliced]

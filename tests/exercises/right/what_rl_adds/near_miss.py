@@ -22,19 +22,6 @@ def looped(prompts, completions, target, **columns):
     return rewards
 
 
-def of_floats(prompts, completions, target, **columns):
-    def one(completion, goal):
-        _, answer = parse(completion) or ("", "")
-        try:
-            value = float(evaluate(answer)[0])
-        except NotAnExpression:
-            return 0.0
-        return 1 / (1 + max(value - goal, goal - value))
-
-    return [one(*pair) for pair in zip(completions, target)]
-
-
-RIGHT = [looped, of_floats]
 EQUIVALENT = {
     "distances: return [None if value is None else abs(goal - value) for value, goal in zip(values, goals)]": (
         "a distance is the same from both ends"
