@@ -85,6 +85,7 @@ class Problem:
     """The problem that all contestants share: a folder with model and tokenizer, the rows, the settings of a run.
 
     prepare: what is done to the model before it is trained: which weights are.
+    device: "cpu", or "cuda" with products in bfloat16.
     """
 
     folder: Path
@@ -92,10 +93,11 @@ class Problem:
     config: GRPOConfig
     reward: RewardFunction = letters
     prepare: Callable[[PreTrainedModel], PreTrainedModel] = all_weights
+    device: str = "cpu"
 
     def load(self) -> tuple:
         """The policy, its frozen reference, and the tokenizer."""
-        model, tokenizer = load_policy(self.folder, device="cpu")
+        model, tokenizer = load_policy(self.folder, device=self.device)
         reference = frozen_copy(model)
         return self.prepare(model), reference, tokenizer
 
@@ -190,7 +192,7 @@ def ours(problem: Problem, on_step: OnStep) -> None:
 
 
 def trl(problem: Problem, on_step: OnStep, **tuning) -> None:
-    """`trl.GRPOTrainer` on the CPU in float32. What it would print or save is off; the rest is default."""
+    """`trl.GRPOTrainer`, on the CPU in float32. What it would print or save is off; the rest is default."""
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig as TRLConfig
@@ -209,8 +211,8 @@ def trl(problem: Problem, on_step: OnStep, **tuning) -> None:
     settings = dict(per_device_train_batch_size=ours.prompts_per_step * ours.num_generations) | tuning
     args = TRLConfig(
         output_dir=str(Path(tempfile.gettempdir()) / "trl"),
-        use_cpu=True,
-        bf16=False,
+        use_cpu=problem.device == "cpu",
+        bf16=problem.device != "cpu",
         report_to="none",
         save_strategy="no",
         disable_tqdm=True,

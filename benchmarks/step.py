@@ -33,6 +33,7 @@ from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, Problem, Work
 from benchmarks.step_report import write_report
 from shared.advantages import group_advantages
 from shared.engine.memory import keep_freed_memory
+from shared.engine.piece_size import LOGITS_AT_ONCE
 from shared.experience import Experience
 from shared.grpo import policy_loss
 from shared.logps import completion_logps
@@ -129,7 +130,7 @@ def phases(problem: Problem, steps: int, warm_up: int) -> dict[str, list[float]]
             ref_logps, _ = mark("reference", completion_logps(reference, rollout))
         experience = Experience(rollout, rewards[:, None], rewards, advantages, ref_logps, {})
         optimizer.zero_grad(set_to_none=True)
-        parts = pieces(experience, model.config.vocab_size)
+        parts = pieces(experience, model.config.vocab_size, LOGITS_AT_ONCE)
         for part in parts:
             loss, _ = mark("policy", policy_loss(model, part, config))
             mark("backward", (loss / len(parts)).backward())

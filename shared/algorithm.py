@@ -58,6 +58,8 @@ class Algorithm:
     columns: tuple[str, ...] = ()
     # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
     idle_metrics: Metrics = {}
+    # Bytes that the loop has measured, on a GPU, for each logit of a piece (`shared.engine.piece_size`).
+    bytes_per_logit: float = 0.0
 
     def check(self, rows: Sequence[dict]) -> None:
         """ValueError, before training, for rows that cannot be learned from. By default all can."""

@@ -85,6 +85,15 @@ class Walk:
         """The tokens that must follow `token` at this node; None where there is a choice among them."""
         return self.only_end[self._after(node, token)]
 
+    def free_length(self, completion_ids: Sequence[int]) -> int | None:
+        """The number of a completion's tokens until one way to end is left; None where there always was a choice."""
+        state = ROOT
+        for length, token in enumerate(completion_ids, start=1):
+            state = self.branches[state].get(token, ROOT)
+            if state != ROOT and self.only_end[state] is not None:
+                return length
+        return None
+
     def step(self, token: Sequence[int], parent: Sequence[int]) -> None:
         """Go on with these nodes: each is a token after one of the present nodes."""
         self.state = [self._after(node, drawn) for drawn, node in zip(token, parent)]

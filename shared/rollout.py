@@ -8,6 +8,9 @@ u, for all completions at once, and computes less:
 - Completions that have the same prompt and the same tokens so far stand at one *node*. The model computes a node once.
 - A completion that has ended costs nothing more.
 
+That is the way on the CPU. On a GPU, where the host is what takes long, `shared.engine.lockstep` draws the same tokens
+in batches of one shape.
+
 Prompts `ab` and `c`, two completions each, at most three tokens. Each letter is a token, and the dot is EOS. A token is
 drawn where its u falls when the probabilities are laid side by side: u = 0.90 is behind the 0.8 of EOS, so it draws d.
 
@@ -35,8 +38,9 @@ and reads every prompt G times. What is left out here: beams, repetition penalti
 `shared/plain.py` writes a simple version.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -48,6 +52,8 @@ from shared.engine.cached import CachedDecoder
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.decoding import LlamaDecoder, start_decoding
+from shared.engine.llama import PackedPrompts, llama_in
+from shared.engine.lockstep import LockstepDecoder, draw_in_lockstep
 from shared.engine.merged import merged_adapters
 from shared.engine.modes import eval_mode
 from shared.engine.positions import check_room
@@ -194,8 +200,56 @@ def sample(
             a model whose logits are not finite, an environment beside a constraint or beside a factory, or a game that
             breaks its contract (`shared.environment`).
     """
-    speaks = environment is not None or environment_factory is not None
-    if speaks and constraint is not None:
+    require_one_voice(constraint, environment, environment_factory)
+    if num_generations < 1:
+        raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
+    require_model(model)
+    C = sampling.max_new_tokens
+    eos = set(eos_token_ids(model, tokenizer))
+    encoded = read_prompts(tokenizer, prompts)
+    check_room(model, encoded.lengths.tolist(), C)
+    if seed is None and (environment_factory is not None or not sampling.greedy):
+        seed = fresh_seed()
+    places = range(len(prompts)) if places is None else places
+
+    games = None
+    answer = None  # what an environment does after each token
+    if environment is not None:
+        answer = partial(ask_environment, environment=environment, tokenizer=tokenizer, eos=eos)
+    if environment_factory is not None:
+        rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
+        games = make_games(environment_factory, rows, num_generations, seed, step, places)
+        answer = partial(ask_games, games=games, rows=rows, tokenizer=tokenizer, eos=eos, max_new_tokens=C)
+
+    device = next(model.parameters()).device
+    u = None if sampling.greedy else uniforms(seed, step, places, num_generations, C).to(device)  # (B, C)
+    constraint = None if constraint is None else constraint.to(device)
+    with eval_mode(model), merged_adapters(model):
+        if answer is None and takes_lockstep(model):
+            completions, draws = complete_in_lockstep(model, encoded, num_generations, sampling, eos, constraint, u)
+        else:
+            completions, draws = complete_as_trees(
+                model, encoded, num_generations, sampling, eos, constraint, u, answer
+            )
+    return as_rollout(
+        encoded,
+        completions,
+        draws,
+        num_generations,
+        sampling,
+        tokenizer=tokenizer,
+        eos=eos,
+        constraint=constraint,
+        speaks=answer is not None,
+        games=games,
+    )
+
+
+def require_one_voice(
+    constraint: AnswerTrie | None, environment: Environment | None, environment_factory: EnvironmentFactory | None
+) -> None:
+    """ValueError for an environment beside a constraint or beside a factory, and for a constraint that is no trie."""
+    if constraint is not None and (environment is not None or environment_factory is not None):
         raise ValueError(
             "A constraint allows only its own answers, so an environment cannot speak: give one of the two."
         )
@@ -206,64 +260,80 @@ def sample(
             f"The constraint is of the type {type(constraint).__name__}; answer_trie(tokenizer, answers) of"
             " shared.constrain makes one."
         )
-    if num_generations < 1:
-        raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
 
-    require_model(model)
+
+def takes_lockstep(model: PreTrainedModel) -> bool:
+    """True where completions are drawn by `shared.engine.lockstep`: not on the CPU, and where the fast pass is ours."""
+    return next(model.parameters()).device.type != "cpu" and llama_in(model) is not None
+
+
+def complete_in_lockstep(
+    model: PreTrainedModel,
+    prompts: EncodedPrompts,
+    num_generations: int,
+    sampling: Sampling,
+    eos: Collection[int],
+    constraint: AnswerTrie | None,
+    u: Float[Tensor, "B C"] | None,
+) -> tuple[list[Completion], Draws]:
+    """Draw all completions on the device, which the host sees when they are done."""
+    device = next(model.parameters()).device
+    distinct, prompt_of = distinct_prompts(prompts.texts, num_generations)
+    lengths = prompts.lengths[distinct]
+    packed = PackedPrompts.of(prompts.ids[distinct].to(device), lengths, prompts.beginnings[distinct])
+    decoder = LockstepDecoder(llama_in(model), packed, lengths, prompt_of, sampling.max_new_tokens)
+    ids, logps, entropy = draw_in_lockstep(decoder, sampling, eos, constraint, u)
+    walk = None if constraint is None else Walk(constraint, 1, eos)
+    completions = []
+    for row, (prompt, tokens) in enumerate(zip(prompt_of, ids.tolist())):
+        end = next((t + 1 for t, token in enumerate(tokens) if token in eos), len(tokens))
+        free = None if walk is None else walk.free_length(tokens[:end])
+        completions.append(Completion(row, prompt, node=row, tokens=tokens[:end], finished=True, free_length=free))
+    return completions, Draws(u, logps, entropy)
+
+
+def complete_as_trees(
+    model: PreTrainedModel,
+    prompts: EncodedPrompts,
+    num_generations: int,
+    sampling: Sampling,
+    eos: Collection[int],
+    constraint: AnswerTrie | None,
+    u: Float[Tensor, "B C"] | None,
+    answer: Callable[[Sequence[Completion]], None] | None,
+) -> tuple[list[Completion], Draws]:
+    """Draw all completions, and compute what they have in common once, as the drawing above shows it.
+
+    answer: what an environment does after each token; None where there is none.
+    """
     C = sampling.max_new_tokens
-    eos = set(eos_token_ids(model, tokenizer))
-    encoded = read_prompts(tokenizer, prompts)
-    check_room(model, encoded.lengths.tolist(), C)
-    if seed is None and (environment_factory is not None or not sampling.greedy):
-        seed = fresh_seed()
-    places = range(len(prompts)) if places is None else places
-    games = None
-    if environment_factory is not None:
-        rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
-        games = make_games(environment_factory, rows, num_generations, seed, step, places)
-
-    with eval_mode(model), merged_adapters(model):
-        # The beginning: the model has read the prompts, and nothing is drawn yet.
-        decoder, completions = begin_completions(model, encoded, num_generations, C)
-        draws = begin_draws(sampling, decoder.logits, num_generations, seed, step, places)
-        walk = None if constraint is None else Walk(constraint.to(decoder.logits.device), len(decoder.logits), eos)
-        # A token after the other, in five steps.
-        running = completions
-        for t in range(C):
-            # 1. Draw a token for each running completion, all at once.
-            drawn = draw_tokens(decoder.logits, running, t, sampling, walk, draws)
-            # 2. Go on with it, or with a token that the environment has forced into its place.
-            for completion, token in zip(running, drawn):
-                completion.append(token, eos)
-            # 3. Write down the end of a completion that a constraint has left no choice.
-            if walk is not None:
-                write_certain_ends(running, walk, C)
-            # 4. Let the environment answer what the policy said, or the game end the completion.
-            if games is not None:
-                ask_games(running, games, rows, tokenizer, eos, C)
-            elif environment is not None:
-                ask_environment(running, environment, tokenizer, eos)
-            running = [completion for completion in running if not completion.finished]
-            if t + 1 == C or not running:
-                break
-            # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
-            tokens, parents = next_nodes(running)
-            if walk is not None:
-                walk.step(tokens, parents)
-            decoder.step(tokens, parents)
-
-    return as_rollout(
-        encoded,
-        completions,
-        draws,
-        num_generations,
-        sampling,
-        tokenizer=tokenizer,
-        eos=eos,
-        constraint=None if walk is None else walk.trie,
-        speaks=speaks,
-        games=games,
-    )
+    # The beginning: the model has read the prompts, and nothing is drawn yet.
+    decoder, completions = begin_completions(model, prompts, num_generations, C)
+    draws = begin_draws(u, decoder.logits, len(completions), C)
+    walk = None if constraint is None else Walk(constraint, len(decoder.logits), eos)
+    # A token after the other, in five steps.
+    running = completions
+    for t in range(C):
+        # 1. Draw a token for each running completion, all at once.
+        drawn = draw_tokens(decoder.logits, running, t, sampling, walk, draws)
+        # 2. Go on with it, or with a token that the environment has forced into its place.
+        for completion, token in zip(running, drawn):
+            completion.append(token, eos)
+        # 3. Write down the end of a completion that a constraint has left no choice.
+        if walk is not None:
+            write_certain_ends(running, walk, C)
+        # 4. Let the environment answer what the policy said, or end the completion.
+        if answer is not None:
+            answer(running)
+        running = [completion for completion in running if not completion.finished]
+        if t + 1 == C or not running:
+            break
+        # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
+        tokens, parents = next_nodes(running)
+        if walk is not None:
+            walk.step(tokens, parents)
+        decoder.step(tokens, parents)
+    return completions, draws
 
 
 def encode_prompts(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
@@ -321,20 +391,11 @@ def begin_completions(
 
 
 def begin_draws(
-    sampling: Sampling,
-    logits: Float[Tensor, "R V"],
-    num_generations: int,
-    seed: int | None,
-    step: int,
-    places: Sequence[int],
+    u: Float[Tensor, "B C"] | None, logits: Float[Tensor, "R V"], num_completions: int, max_new_tokens: int
 ) -> Draws:
-    """A random number for every token of every completion, and room for what is known of each draw."""
-    C = sampling.max_new_tokens
-    u = None
-    if not sampling.greedy:
-        u = uniforms(seed, step, places, num_generations, C).to(logits.device)  # (B, C)
+    """The random number of every token of every completion, and room for what will be known of each draw."""
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    logps = torch.zeros(len(places) * num_generations, C, device=logits.device, dtype=dtype)
+    logps = torch.zeros(num_completions, max_new_tokens, device=logits.device, dtype=dtype)
     return Draws(u, logps, torch.zeros_like(logps))
 
 

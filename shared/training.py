@@ -59,6 +59,7 @@ from shared.algorithm import (
 )
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
+from shared.engine.piece_size import PeakMemory, logits_at_once
 from shared.engine.precision import autocast
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
@@ -68,8 +69,6 @@ from shared.progress import above_the_bar, log_line, silence
 from shared.rows import check_rows
 
 STOP_AFTER_NON_FINITE = 3
-# Logits that one backward pass may have: 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
-LOGITS_AT_ONCE = 20_000_000
 
 
 class NonFiniteTraining(RuntimeError):
@@ -383,17 +382,23 @@ def add_up_gradient(
     if not working_tokens:
         return no_gradient(algorithm)
     totals: dict[str, Tensor] = {}
-    for piece in pieces(working, algorithm.numbers_per_place):
-        with autocast(device_of(algorithm.model), config.bf16):
-            loss, metrics = algorithm.loss(piece)
-        loss_weight = algorithm.weight(piece) / whole_weight
-        metrics_weight = piece.num_tokens / working_tokens
-        counted = {name: count / whole_counts[name] for name, count in algorithm.counts(piece).items()}
-        (loss * loss_weight).backward()
-        weighted = {name: value * counted.get(name, metrics_weight) for name, value in metrics.items()}
-        weighted["loss"] = loss.detach() * loss_weight
-        for name, value in weighted.items():
-            totals[name] = totals.get(name, 0.0) + value
+    device = device_of(algorithm.model)
+    cut = pieces(working, algorithm.numbers_per_place, logits_at_once(device, algorithm.bytes_per_logit))
+    with PeakMemory(device) as peak:
+        for piece in cut:
+            with autocast(device, config.bf16):
+                loss, metrics = algorithm.loss(piece)
+            loss_weight = algorithm.weight(piece) / whole_weight
+            metrics_weight = piece.num_tokens / working_tokens
+            counted = {name: count / whole_counts[name] for name, count in algorithm.counts(piece).items()}
+            (loss * loss_weight).backward()
+            weighted = {name: value * counted.get(name, metrics_weight) for name, value in metrics.items()}
+            weighted["loss"] = loss.detach() * loss_weight
+            for name, value in weighted.items():
+                totals[name] = totals.get(name, 0.0) + value
+    if cut and not algorithm.bytes_per_logit:
+        largest = max(piece.num_places for piece in cut) * algorithm.numbers_per_place
+        algorithm.bytes_per_logit = peak.bytes / largest
     processes.add_up_gradients(trained_parameters(algorithm.model))
     return processes.total_by_name(totals)
 
@@ -417,17 +422,17 @@ def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
     return {name: torch.tensor(value, device=device) for name, value in metrics.items()}
 
 
-def pieces(experience: TrainingBatch, numbers_per_place: int) -> list[TrainingBatch]:
-    """Cut the experience by rows into pieces of at most LOGITS_AT_ONCE logits, or of one row. No rows: no piece.
+def pieces(experience: TrainingBatch, numbers_per_place: int, at_once: int) -> list[TrainingBatch]:
+    """Cut the experience by rows into pieces of at most `at_once` logits, or of one row. No rows: no piece.
 
     A pass then keeps the activations of one piece in memory, not of all. A *place* is a token position that the pass
     computes, real or padding: 8 rows padded to 50 tokens have 400 places. With a vocabulary of 50,000 that makes
-    20 million logits, which is one piece; 16 such rows are cut into two. Rows of like length go together, so that a
-    piece carries little padding.
+    20 million logits, which is one piece on the CPU (`shared.engine.piece_size`); 16 such rows are cut into two. Rows of
+    like length go together, so that a piece carries little padding.
     """
     if not len(experience):
         return []
-    rows_at_once = max(1, LOGITS_AT_ONCE * len(experience) // (experience.num_places * numbers_per_place))
+    rows_at_once = max(1, at_once * len(experience) // (experience.num_places * numbers_per_place))
     if rows_at_once >= len(experience):
         return [experience]
     by_length = experience.row_tokens.argsort(stable=True)  # (N,)

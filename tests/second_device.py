@@ -16,15 +16,15 @@ What it emulates (`tests/second_device_rules.py` has the rules, after ATen's sou
   operations, and CPU indices of a tensor on the device;
 - no random operation takes the other device's generator, and the device draws other numbers than the CPU from a seed;
 - `numpy()` refuses a tensor of the device;
-- each transfer to the host, for which a GPU is waited for, is counted, with the line that asked for it.
+- each transfer to the host, for which a GPU is waited for, is counted, with the line that asked for it; so is each copy
+  of the host's tensors to the device, for which it is waited for too unless they come from pinned memory.
 
 It was compared with a real GPU once, an NVIDIA H200 with torch 2.11: the GPU refused what is refused here, let through
 what is let through, and waited for each transfer that is counted, more than once for some (`bincount`, `isin`), not for
-`torch.equal`. What is not shown here: that a GPU waits for copies to the device too, unless they come from pinned memory;
-the rounding of its kernels (the last digits of a loss differ), operations that it lacks, streams, memory, autocast and
-bfloat16, loading to the device (what is saved comes back to the CPU, as with map_location="cpu"), moving a model whose
-parameters an autograd graph still holds, the threads in which a GPU's gradients are computed (once they run, a forked
-process can compute none), and whether anything is fast.
+`torch.equal`. What is not shown here: the rounding of its kernels (the last digits of a loss differ), operations that it
+lacks, streams, CUDA graphs, memory, autocast and bfloat16, loading to the device (what is saved comes back to the CPU, as
+with map_location="cpu"), moving a model whose parameters an autograd graph still holds, the threads in which a GPU's
+gradients are computed (once they run, a forked process can compute none), and whether anything is fast.
 """
 
 import contextlib

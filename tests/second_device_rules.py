@@ -132,6 +132,17 @@ def transfer_in(func, args: Sequence, kwargs: dict) -> str | None:
     return None
 
 
+def copied_to_the_device(func, args: Sequence, kwargs: dict) -> bool:
+    """True for an operation that takes a tensor of the host to the device: a GPU waits for it, unless it was pinned."""
+    if func is aten._to_copy.default:
+        return on_host(args[0])
+    if func is aten.copy_.default:
+        return not on_host(args[0]) and on_host(args[1])
+    if func in INDEXED_READS | INDEXED_WRITES:
+        return any(index is not None and on_host(index) for index in args[1])
+    return False
+
+
 def masks_in(indices: Sequence[Tensor | None]) -> list[Tensor]:
     """The boolean indices that lie on the device: how many elements they choose is known there only."""
     masks = (torch.bool, torch.uint8)

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.second_device_rules import mapped, refuse_mixed_devices, tensors_in, transfer_in
+from tests.second_device_rules import copied_to_the_device, mapped, refuse_mixed_devices, tensors_in, transfer_in
 
 DEVICE = torch.device("lazy", 0)
 CPU = torch.device("cpu")
@@ -92,7 +92,7 @@ class Generator(torch.Generator):
 
 @dataclass(frozen=True)
 class Transfer:
-    """One transfer to the host: its kind, and the line of this project or of a notebook's cell that asked for it."""
+    """One transfer: its kind, and the line of this project or of a notebook's cell that asked for it."""
 
     kind: str
     asked_by: str
@@ -110,11 +110,12 @@ def asking_line() -> str:
 
 
 class SecondDevice(TorchDispatchMode):
-    """Runs each operation on the device's tensors, and keeps a list of the transfers to the host."""
+    """Runs each operation on the device's tensors, and keeps lists of the transfers to the host and of those from it."""
 
     def __init__(self):
         super().__init__()
         self.transfers: list[Transfer] = []
+        self.arrivals: list[Transfer] = []
         self.manual_seed(0)
 
     def manual_seed(self, seed: int) -> None:
@@ -143,6 +144,8 @@ class SecondDevice(TorchDispatchMode):
         kind = transfer_in(func, args, kwargs)
         if kind is not None:
             self.transfers.append(Transfer(kind, asking_line()))
+        if result_here and copied_to_the_device(func, args, kwargs):
+            self.arrivals.append(Transfer("copy", asking_line()))
 
         if asked_for is not None:
             kwargs = kwargs | {"device": CPU}

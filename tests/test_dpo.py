@@ -8,6 +8,7 @@ from trl import DPOTrainer
 
 from shared import training
 from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
+from shared.engine import piece_size
 from shared.models import add_lora
 from shared.supervised import encode_documents
 from tests.algorithms import CHOICES
@@ -101,8 +102,8 @@ def test_the_metrics_are_means_over_pairs(tokenizer, reference, monkeypatch):
     ours = algorithm(tiny_llama().eval(), tokenizer, reference)
     pairs = ours.experience(CHOICES, step=0)
     whole = training.add_up_gradient(ours, pairs, ours.config)
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
-    assert len(training.pieces(pairs, ours.numbers_per_place)) == 4
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
+    assert len(training.pieces(pairs, ours.numbers_per_place, 1)) == 4
     in_pieces = training.add_up_gradient(ours, pairs, ours.config)
     for name in ("loss", "accuracy", "margin"):
         torch.testing.assert_close(in_pieces[name], whole[name])

@@ -11,6 +11,7 @@ import torch
 
 from shared import training
 from shared.critic import ActorCritic
+from shared.engine import piece_size
 from shared.grpo import GRPO, GRPOConfig
 from shared.losses import CLIP_RATIOS
 from shared.ppo import PPO, PPOConfig
@@ -130,7 +131,7 @@ def test_so_they_are_with_minibatches_and_iterations(names):
 @pytest.mark.parametrize("loss_type", few_of(LOSS_TYPES, ["dapo"]))
 def test_so_they_are_in_pieces(loss_type, monkeypatch):
     """Catches a piece's share of what is left in place of its share of the whole."""
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
     passed, all_passed = assert_same_but_for_the_passes(WatchedGRPO, replace(CONFIG, loss_type=loss_type))
     assert len(passed) == 4 and len(all_passed) == 12
 

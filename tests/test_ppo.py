@@ -8,6 +8,7 @@ import torch
 from shared import ppo, training
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
+from shared.engine import piece_size
 from shared.models import frozen_copy
 from shared.ppo import PPO, PPOConfig, PPOExperience
 from shared.rollout import Rollout
@@ -247,7 +248,7 @@ def test_a_constraint_holds_in_sampling_loss_and_kl(model, tokenizer):
 def test_the_gradient_in_pieces_is_that_of_the_whole(tokenizer, kl_in, monkeypatch):
     results = []
     for at_once in (10**9, 1):
-        monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
+        monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", at_once)
         policy = ActorCritic(tiny_llama().eval())
         config = replace(CONFIG, kl_in=kl_in, minibatches=1, num_iterations=1, steps=1, entropy_coef=0.1, target_kl=0.0)
         optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)

@@ -1,11 +1,13 @@
 """On a second device the course samples the same tokens and learns the same parameters, and mixes no devices.
 
 What that device is, and what it does not show of a GPU, says `tests.second_device`. Everything is compared bit for bit:
-both devices compute with the CPU's kernels. Attention's is fixed (`MATH`), for torch chooses one by the device.
+both devices compute with the CPU's kernels. Attention's is fixed (`MATH`), for torch chooses one by the device, and the CPU
+samples in lockstep as the device does; that trees draw the same is tested in `tests/engine/test_lockstep.py`.
 """
 
 from dataclasses import fields, is_dataclass, replace
 from itertools import product
+from unittest import mock
 
 import pytest
 import torch
@@ -14,6 +16,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from shared import grpo, ppo, rewards, rloo, rollout, supervised, training
 from shared.constrain import AnswerTrie, answer_trie
 from shared.critic import ActorCritic
+from shared.engine import piece_size
+from shared.engine.llama import llama_in
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.logps import completion_logps
@@ -61,10 +65,17 @@ def equal(one, other) -> bool:
     return one == other
 
 
+def on_the_cpu(run):
+    """The values that `run(device)` returns on the CPU, with the operations that a device would run."""
+    in_lockstep = mock.patch.object(rollout, "takes_lockstep", lambda model: llama_in(model) is not None)
+    with sdpa_kernel(SDPBackend.MATH), in_lockstep:
+        return on_the_host(run(torch.device("cpu")))
+
+
 def on_both(run) -> tuple:
     """The values that `run(device)` returns on the CPU and on the second device."""
+    here = on_the_cpu(run)
     with sdpa_kernel(SDPBackend.MATH):
-        here = on_the_host(run(torch.device("cpu")))
         with second_device():
             there = on_the_host(run(DEVICE))
     return here, there
@@ -141,7 +152,7 @@ def test_grpo_learns_the_same(name):
 
 
 def test_an_update_in_pieces_learns_the_same(monkeypatch):
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
     here, there = on_both(lambda device: trained_with_grpo(tiny_llama, device, replace(BASE, steps=1, beta=0.1)))
     assert equal(here, there)
 
@@ -157,9 +168,7 @@ def test_a_run_goes_on_from_its_checkpoint_on_the_device(tmp_path):
 
     here, there = on_both(run)
     assert equal(here, there)
-    with sdpa_kernel(SDPBackend.MATH):
-        unbroken = on_the_host(trained_with_grpo(tiny_llama, torch.device("cpu"), config))
-    assert equal(here, unbroken)
+    assert equal(here, on_the_cpu(lambda device: trained_with_grpo(tiny_llama, device, config)))
 
 
 PPO_BASE = ppo.PPOConfig(steps=1, prompts_per_step=4, max_new_tokens=4, log_every=0)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from shared import training
+from shared.engine import piece_size
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.line import CONFIG, ROWS, Line, Points, parameters
 
@@ -14,17 +15,16 @@ from tests.line import CONFIG, ROWS, Line, Points, parameters
 def test_rows_of_like_length_share_a_piece(monkeypatch):
     """Catches pieces in the order of the rows: each would be padded to the longest of all."""
     points = Points([ROWS[i] for i in (2, 0, 5, 3, 1)], {})  # weights 3, 1, 3, 1, 2
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 2 * 7 * 10 // 5)  # 10 tokens in 5 rows of 7 logits: 2 rows a piece
-    assert [piece.row_tokens.tolist() for piece in training.pieces(points, 7)] == [[1, 1], [2, 3], [3]]
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 7 * 10)
-    assert training.pieces(points, 7) == [points], "what fits is not cut"
+    two_rows = 2 * 7 * 10 // 5  # 10 tokens in 5 rows of 7 logits
+    assert [piece.row_tokens.tolist() for piece in training.pieces(points, 7, two_rows)] == [[1, 1], [2, 3], [3]]
+    assert training.pieces(points, 7, 7 * 10) == [points], "what fits is not cut"
 
 
 def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
     """Catches pieces that weigh by their rows where the loss divides by tokens: the rows here weigh 1, 2 and 3."""
     results = []
     for at_once in (10**6, 1):
-        monkeypatch.setattr(training, "LOGITS_AT_ONCE", at_once)
+        monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", at_once)
         line = Line()
         history = train(line, ROWS, CONFIG, progress=False)
         results.append((parameters(line.model), [record["loss"] for record in history], len(line.seen)))
@@ -35,7 +35,7 @@ def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
 
 
 def test_a_metric_of_pieces_is_a_mean_over_tokens(monkeypatch):
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
     record = train(Line(), ROWS, replace(CONFIG, steps=1), progress=False)[0]
     assert record["error"] == pytest.approx(record["loss"], rel=1e-6)
 
@@ -122,7 +122,7 @@ def test_no_gradient_is_left_behind(monkeypatch):
     line = Line()
     train(line, ROWS, CONFIG, progress=False)
     assert all(p.grad is None for p in line.model.parameters())
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
     stopped = Line()
     real_loss = stopped.loss
 

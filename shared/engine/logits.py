@@ -22,11 +22,13 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 20  # logits in a chunk: 4 MB in float32, which a core's cache holds
+CHUNK_ON_A_DEVICE = 1 << 26  # 256 MB: there each operation costs time, and a small chunk as much as a large one
 
 
 def in_chunks(logits: Float[Tensor, "L K"]) -> list[slice]:
     """The L rows cut into slices of at most CHUNK logits, or of one row. CHUNK 20 and K 8: rows 0:2, 2:4, ..."""
-    rows = max(1, CHUNK // logits.size(-1))
+    chunk = CHUNK if logits.device.type == "cpu" else CHUNK_ON_A_DEVICE
+    rows = max(1, chunk // logits.size(-1))
     return [slice(first, first + rows) for first in range(0, max(1, len(logits)), rows)]
 
 

@@ -1,0 +1,56 @@
+"""The size of the pieces in which a gradient is taken: a constant on the CPU, on a GPU what its free memory holds.
+
+On the CPU a small piece is as fast as a large one. On a GPU each piece is a pass through all layers, which takes the
+host as long for a hundred tokens as for ten thousand. How many bytes come with a logit depends on the model: 30 layers in
+front of 50,000 words, or 4 in front of 2,000. So the first update is cut as on the CPU, and its memory is measured. The
+updates that follow have pieces that fill a part of what is free.
+"""
+
+import math
+
+import torch
+
+LOGITS_AT_ONCE = 20_000_000  # 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
+PART_FOR_A_PIECE = 0.25  # of the free memory; the rest is for what a first update does not show
+
+
+def is_measured(device: torch.device) -> bool:
+    """True where torch knows the memory of the device."""
+    return device.type == "cuda"
+
+
+class PeakMemory:
+    """The memory that a block takes on a GPU beside what was in use before it, in bytes; 0 on any other device.
+
+    with PeakMemory(device) as peak: ...
+    peak.bytes
+    """
+
+    def __init__(self, device: torch.device):
+        self.device = device
+        self.bytes = 0
+
+    def __enter__(self) -> "PeakMemory":
+        if is_measured(self.device):
+            torch.cuda.reset_peak_memory_stats(self.device)
+            self._before = torch.cuda.memory_allocated(self.device)
+        return self
+
+    def __exit__(self, *error) -> None:
+        if is_measured(self.device):
+            self.bytes = torch.cuda.max_memory_allocated(self.device) - self._before
+
+
+def logits_at_once(device: torch.device, bytes_per_logit: float) -> int:
+    """The most logits of a piece. `bytes_per_logit` is what an earlier update took; 0 where none was measured.
+
+    A power of two times LOGITS_AT_ONCE, so that runs with a little more or less free memory are cut alike.
+    """
+    if not bytes_per_logit:
+        return LOGITS_AT_ONCE
+    free = torch.cuda.mem_get_info(device)[0]
+    free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(
+        device
+    )  # torch keeps what tensors have freed
+    fit = PART_FOR_A_PIECE * free / bytes_per_logit
+    return math.ceil(LOGITS_AT_ONCE * 2.0 ** math.floor(math.log2(fit / LOGITS_AT_ONCE)))
