@@ -82,13 +82,13 @@ def all_weights(model: PreTrainedModel) -> PreTrainedModel:
 
 @dataclass(frozen=True)
 class Problem:
-    """The problem that all contestants share: a folder with model and tokenizer, the rows, the settings of a run.
+    """The problem that all contestants share: a model's folder or name, the rows, the settings of a run.
 
     prepare: what is done to the model before it is trained: which weights are.
     device: "cpu", or "cuda" with products in bfloat16.
     """
 
-    folder: Path
+    folder: Path | str
     rows: list[dict]
     config: GRPOConfig
     reward: RewardFunction = letters

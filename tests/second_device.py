@@ -33,9 +33,12 @@ from collections.abc import Iterator
 from unittest import mock
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
+from shared import rollout
 from shared.engine import checkpoint
+from shared.engine.llama import llama_in
 from tests.second_device_rules import mapped, refuse_foreign_generator, tensors_in
 from tests.second_device_tensor import CPU, DEVICE, Generator, SecondDevice, SecondDeviceTensor
 
@@ -52,6 +55,14 @@ def second_device() -> Iterator[SecondDevice]:
         stack.enter_context(AboveDispatch())
         stack.enter_context(device)
         yield device
+
+
+@contextlib.contextmanager
+def with_its_operations() -> Iterator[None]:
+    """Let the CPU run what a device runs, so that both round alike: one kernel of attention, and sampling in lockstep."""
+    in_lockstep = mock.patch.object(rollout, "takes_lockstep", lambda model: llama_in(model) is not None)
+    with sdpa_kernel(SDPBackend.MATH), in_lockstep:
+        yield
 
 
 def replacements(device: SecondDevice) -> list[tuple]:

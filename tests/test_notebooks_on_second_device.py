@@ -15,12 +15,11 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import shared.models
 from shared.algorithm import TrainingConfig
 from shared.tasks import addition, analogies, countdown, dots, poker, sentences
-from tests.second_device import second_device
+from tests.second_device import second_device, with_its_operations
 from tests.second_device_tensor import DEVICE
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -212,7 +211,7 @@ def test_a_notebook_prints_on_the_second_device_what_it_prints_on_the_cpu(name, 
     if CUTS[name].fails:
         request.applymarker(pytest.mark.xfail(strict=False, reason=CUTS[name].fails))
     cap(monkeypatch)
-    with sdpa_kernel(SDPBackend.MATH):
+    with with_its_operations():
         here = printed_by(name, torch.device("cpu"), monkeypatch)
         with second_device():
             there = printed_by(name, DEVICE, monkeypatch)

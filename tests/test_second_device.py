@@ -1,23 +1,20 @@
 """On a second device the course samples the same tokens and learns the same parameters, and mixes no devices.
 
 What that device is, and what it does not show of a GPU, says `tests.second_device`. Everything is compared bit for bit:
-both devices compute with the CPU's kernels. Attention's is fixed (`MATH`), for torch chooses one by the device, and the CPU
-samples in lockstep as the device does; that trees draw the same is tested in `tests/engine/test_lockstep.py`.
+both devices compute with the CPU's kernels. The CPU samples in lockstep as the device does (`with_its_operations`); that trees
+draw the same tokens is tested in `tests/engine/test_lockstep.py`.
 """
 
 from dataclasses import fields, is_dataclass, replace
 from itertools import product
-from unittest import mock
 
 import pytest
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from shared import grpo, ppo, rewards, rloo, rollout, supervised, training
 from shared.constrain import AnswerTrie, answer_trie
 from shared.critic import ActorCritic
 from shared.engine import piece_size
-from shared.engine.llama import llama_in
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.logps import completion_logps
@@ -25,7 +22,7 @@ from shared.models import add_lora, frozen_copy
 from shared.rollout import sample
 from tests.conftest import few_of
 from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
-from tests.second_device import second_device
+from tests.second_device import second_device, with_its_operations
 from tests.second_device_tensor import DEVICE
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
@@ -66,19 +63,16 @@ def equal(one, other) -> bool:
 
 
 def on_the_cpu(run):
-    """The values that `run(device)` returns on the CPU, with the operations that a device would run."""
-    in_lockstep = mock.patch.object(rollout, "takes_lockstep", lambda model: llama_in(model) is not None)
-    with sdpa_kernel(SDPBackend.MATH), in_lockstep:
+    """The values that `run(device)` returns on the CPU."""
+    with with_its_operations():
         return on_the_host(run(torch.device("cpu")))
 
 
 def on_both(run) -> tuple:
     """The values that `run(device)` returns on the CPU and on the second device."""
     here = on_the_cpu(run)
-    with sdpa_kernel(SDPBackend.MATH):
-        with second_device():
-            there = on_the_host(run(DEVICE))
-    return here, there
+    with with_its_operations(), second_device():
+        return here, on_the_host(run(DEVICE))
 
 
 SAMPLINGS = {
