@@ -16,7 +16,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from checker.reading.syntax.scopes import DEFINITIONS, IMPORTS, bound
-from checker.reading.syntax.statements import imported, one_by_one
+from checker.reading.syntax.statements import imported, one_by_one, root
 
 SIMPLE = (ast.Expr, ast.Assert, ast.Assign, ast.AnnAssign, ast.AugAssign)
 BLOCKS = (ast.If, ast.For, ast.While, ast.With)  # nothing is left of one whose lines do nothing
@@ -34,7 +34,7 @@ def without_showing(source: str, lacking: Iterable[str], find_forbidden: Callabl
     """
     for with_values in (True, False):
         node = ast.parse(source).body[0]
-        showing = _Showing(set(lacking), find_forbidden, with_values)
+        showing = _Showing(set(lacking), find_forbidden, with_values, _own_names(node))
         if isinstance(node, DEFINITIONS):
             node.body = showing.kept(node.body)
         if not showing.mentions(ast.walk(node)):
@@ -47,10 +47,12 @@ class _Showing:
 
     lacking: names that are lacking, and that lines make which were left out.
     with_values: whether lines that make a value are left out as well.
+    own: the function's own variables.
     """
 
-    def __init__(self, lacking: set[str], find_forbidden: Callable, with_values: bool):
+    def __init__(self, lacking: set[str], find_forbidden: Callable, with_values: bool, own: frozenset[str]):
         self.lacking = lacking
+        self.own = own
         self.find_forbidden = find_forbidden
         self.with_values = with_values
         self.left_out: list[str] = []
@@ -79,6 +81,7 @@ class _Showing:
     def _shows(self, head: list[ast.AST]) -> bool:
         """True for a line that needs what is lacking and that makes nothing but names, which are lacking from now on."""
         names = {part.id for part in head if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        names |= set(_asked_to_change(head[0])) & self.own - self.lacking
         if any(isinstance(part, GIVING) or _changes_an_object(part) for part in head):
             return False
         if not self.mentions(head) or (names and not self.with_values):
@@ -111,6 +114,18 @@ def _head(statement: ast.stmt) -> Iterator[ast.AST]:
     for part in ast.iter_child_nodes(statement):
         if not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             yield from ast.walk(part)
+
+
+def _own_names(function: ast.stmt) -> frozenset[str]:
+    """The arguments and variables of a function."""
+    arguments = {part.arg for part in ast.walk(function) if isinstance(part, ast.arg)}
+    return frozenset(arguments.union(*map(bound, ast.walk(function))))
+
+
+def _asked_to_change(part: ast.AST) -> Iterator[str]:
+    """`x` of the line `x.append(1)`: a method may change what it is called of."""
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+        yield from root(part.func)
 
 
 def _changes_an_object(part: ast.AST) -> bool:

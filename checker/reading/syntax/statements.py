@@ -147,13 +147,13 @@ def one_by_one(node: ast.Import | ast.ImportFrom) -> Iterator[ast.Import | ast.I
 def _changed(part: ast.AST) -> Iterator[str]:
     """The names whose value one part of a statement changes: by `x[...] =`, `x.a =`, `del x[...]`, `x.method()`."""
     if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
-        yield from _root(part)
+        yield from root(part)
     elif isinstance(part, ASSIGNMENTS) and isinstance(part.value, ast.Call):
         if isinstance(part.value.func, ast.Attribute):
-            yield from _root(part.value.func)
+            yield from root(part.value.func)
 
 
-def _root(node: ast.expr) -> Iterator[str]:
+def root(node: ast.expr) -> Iterator[str]:
     """`x` of `x.a[0].b`."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value

@@ -204,6 +204,11 @@ DISGUISED = {
     "a default": ["def helper(n, do=taken):\n    return do(n)", "return helper(x)"],
     "a decorator": ["@taken\ndef helper(n):\n    return n", "return helper(x)"],
     "a test that decides": ["if taken(x):\n        y = 1\n    return y"],
+    "put into a list": ["found = []\n    found.append(taken(x))\n    return found[0]"],
+    "put into an argument": [
+        "def helper(n, into):\n    into.update(v=taken(n))\n    return into",
+        "return helper(x, {})['v']",
+    ],
     "a loop that counts": ["n = 0\n    while taken(n):\n        n += 1\n    return n"],
 }
 
@@ -220,7 +225,6 @@ def test_what_the_value_depends_on_is_refused_however_it_is_written(cells, defin
     "cells",
     [
         ["own = taken", "def taken(n):\n    return own(n)", "return taken(x)"],
-        ["found = []\n    found.append(taken(x))\n    return found[0]"],
         ["class Kept:\n    pass", "Kept.value = taken(3)\n    return Kept.value"],
         ["return taken(x)", "check.square(square)\ndef taken(n):\n    return n"],
     ],

@@ -183,7 +183,7 @@ LEFTOVERS = {
         "kl, (rloo, *rest) = 1, (2, 3, 4)",
         "return x**rloo * kl",
     ],
-    "a table that is shown": ["from shared.tables import show", "show(x); return x * x"],
+    "a table that is shown": ["from shared.tables import show", "show(x.bit_length()); return x * x"],
     "a table that is shown on demand": [
         "from shared.tables import show\nDEBUG = False",
         "if DEBUG:\n        show(x)\n    return x * x",
