@@ -29,6 +29,8 @@ import cloudpickle
 
 from checker.grading.box.inside import exchange
 from checker.grading.judge.oracle.partial_credit import (
+    ALWAYS_THE_SAME,
+    HANDS_BACK,
     IN_WORDS,
     NO_ANSWER,
     NO_NAME,
@@ -40,6 +42,7 @@ from checker.grading.judge.oracle.partial_credit import (
 
 if TYPE_CHECKING:
     from checker.grading.judge.oracle.constant_answers import Tried
+    from checker.grading.judge.oracle.guesses import Guess
     from shared.exercises.calling import Outcome
     from shared.exercises.comparing import Comparison
     from shared.exercises.judging import Trial
@@ -175,9 +178,11 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     right = len(answered) - len(wrong)
     if right == total:
         return _verdict(True, f"right in all {total} hidden cases.", total, right, 1.0)
-    free = free_cases(check, seed)
+    slips = slips_in(exercise(check), trial, lambda: True) if wrong else []
+    has_a_name = bool(slips) or bool(wrong) and trial.main_difference.has_right_numbers
+    free, who = _free(check, seed, answered, has_a_name)
     earned = share(right, total, free)
-    count = counted(wrong + [NO_ANSWER] * (total - len(answered)), total, free)
+    count = counted(wrong + [NO_ANSWER] * (total - len(answered)), total, free, who)
     # Answers are missing and none is wrong: there is no mistake to look for.
     if not wrong:
         text = f"it gave {len(answered)} of {total} answers.\n{count}"
@@ -185,7 +190,6 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
         return _verdict(False, text, total, right, earned, only_answers_missing=True, mistakes=mistakes)
     entry = exercise(check)
     shown = trial.failures[trial.main_difference][0]
-    slips = slips_in(entry, trial, lambda: True)
     reason = describe(entry, shown, slips)
     constant = constant_answer_remark(answered)
     text = "\n".join(line for line in (reason, count, constant) if line)
@@ -282,6 +286,30 @@ def _verdict(
         "only_answers_missing": only_answers_missing,
         "mistakes": mistakes,
     }
+
+
+def _free(check: str, seed: int, answered: list[Tried], has_a_name: bool) -> tuple[int, str]:
+    """Return the number of cases that earn nothing, and words on the function that is right in them.
+
+    has_a_name: the function makes a known mistake, or is right but for what it changes and for its type. Where it is right,
+        it is so by thought, unless it is a guess itself.
+    """
+    constant = free_cases(check, seed)
+    values = [one.found.value for one in answered]
+    guesses = guessed(check, seed)
+    if has_a_name and not any(guess.is_made_by(values) for guess in guesses):
+        return constant, ALWAYS_THE_SAME
+    by_guess = max((guess.right for guess in guesses), default=0)
+    return (by_guess, HANDS_BACK) if by_guess > constant else (constant, ALWAYS_THE_SAME)
+
+
+@cache
+def guessed(check: str, seed: int) -> list[Guess]:
+    """Return the guesses by an argument of a check that are right in some of its cases."""
+    from checker.grading.judge.oracle.guesses import guesses
+
+    cases = [case for case, *_ in hidden(check, seed)]
+    return list(guesses(exercise(check), cases, lambda number: expected_outcome(check, seed, number, 0)))
 
 
 @cache

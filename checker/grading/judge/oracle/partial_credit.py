@@ -1,7 +1,8 @@
 """The worth of a function that is right in some hidden cases and wrong in others, and the lines that say so.
 
 In some exercises one answer, 0 for the most part, is right in many cases, and a function that always gives it knows
-nothing. As many cases as such a function gets right earn nobody anything, and the points go by the others.
+nothing. Nor does one that hands back an argument (`guesses.py`). As many cases as such a function gets right earn nobody
+anything, and the points go by the others.
 """
 
 from collections import Counter
@@ -9,6 +10,8 @@ from collections.abc import Iterable
 
 DIGITS = 4  # of a number that is compared with other cases' numbers
 NO_ANSWER = "no answer"
+ALWAYS_THE_SAME = "always gives the same"
+HANDS_BACK = "hands back an argument, or a part of one,"
 NO_NAME = "by no mistake that has a name"
 NOT_FILLED_IN = "it is not filled in yet."
 IN_WORDS = {
@@ -34,14 +37,18 @@ def share(right: int, total: int, free: int) -> float:
     return max(0, right - free) / (total - free) if total > free else 0.0
 
 
-def counted(ways: Iterable[str], total: int, free: int) -> str:
-    """Sentences on the number of right cases and on the others; `ways` has a word of `IN_WORDS` for each of these."""
+def counted(ways: Iterable[str], total: int, free: int, who: str = ALWAYS_THE_SAME) -> str:
+    """Sentences on the number of right cases and on the others; `ways` has a word of `IN_WORDS` for each of these.
+
+    who: the function that is right in the free cases.
+    """
     wrong = Counter(ways)
     right = total - wrong.total()
     gave = ", ".join(f"{IN_WORDS[way]} in {wrong[way]}" for way in IN_WORDS if wrong[way])
     lines = [f"Right in {right} of {total} hidden cases; {gave}."]
     if free and right:
-        lines.append(f"A function that always gives the same would be right in {free}, so as many earn nothing.")
+        earned = f"{max(0, right - free)} of {total - free} earn points"
+        lines.append(f"A function that {who} would be right in {free}, so as many earn nothing: {earned}.")
     return "\n".join(lines)
 
 

@@ -62,7 +62,7 @@ TWICE = Exercise(
 @pytest.fixture
 def exercise(monkeypatch):
     """Put an exercise in the place of all others, as `twice`. Its one larger case is the seed."""
-    found = (key.hidden, key.expected_outcome, key.free_cases)
+    found = (key.hidden, key.expected_outcome, key.free_cases, key.guessed)
 
     def put(entry):
         for cached in found:
@@ -154,7 +154,7 @@ def test_a_known_mistake_is_named_with_its_share(twice):
     assert (found["passed"], found["right"], found["cases"], found["share"]) == (False, 3, 5, 2 / 4)
     assert found["text"].splitlines()[-2:] == [
         "Right in 3 of 5 hidden cases; another value in 2.",
-        "A function that always gives the same would be right in 1, so as many earn nothing.",
+        "A function that always gives the same would be right in 1, so as many earn nothing: 2 of 4 earn points.",
     ]
     assert not found["finding"] and not found["only_answers_missing"]
     found = verdict(lambda x: x)
@@ -217,7 +217,7 @@ def test_missing_answers_cost_their_part_and_are_no_mistake(twice):
     expected = {
         "passed": False, "cases": 5, "right": 3, "share": 2 / 4, "finding": False, "only_answers_missing": True,
         "text": "it gave 3 of 5 answers.\nRight in 3 of 5 hidden cases; no answer in 2.\nA function that always gives the same"
-        " would be right in 1, so as many earn nothing.", "mistakes": ("no answer, by no mistake that has a name",),
+        " would be right in 1, so as many earn nothing: 2 of 4 earn points.", "mistakes": ("no answer, by no mistake that has a name",),
     }  # fmt: skip
     assert verdict(given[:3]) == verdict([given[0], None, None, *given[3:]]) == expected
     wrong = outcomes(lambda x: x)

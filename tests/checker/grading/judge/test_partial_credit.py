@@ -28,7 +28,7 @@ def test_what_failed_is_said_by_kind():
     ways = ["value", "raised", "value"]
     assert counted(ways, 8, 0) == "Right in 5 of 8 hidden cases; an error in 1, another value in 2."
     assert counted(ways, 8, 3).endswith(
-        "\nA function that always gives the same would be right in 3, so as many earn nothing."
+        "\nA function that always gives the same would be right in 3, so as many earn nothing: 2 of 5 earn points."
     )
     assert "the same" not in counted(["value"] * 8, 8, 3)
 
@@ -99,6 +99,50 @@ def test_a_function_without_a_thought_earns_nothing(judged, key):
     assert key.judge("group_advantages", [], 7)["share"] == 0.0
     found = judged("group_advantages", key.exercise("group_advantages").reference())
     assert (found["passed"], found["share"]) == (True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("check", "guess"),
+    [
+        ("vote", lambda answers: answers[0]),
+        ("vote", lambda answers: answers[-1]),
+        ("vote", lambda answers: answers[0][0]),
+        ("best_of_n", lambda first, *others: first[0]),
+    ],
+)
+def test_an_argument_or_a_part_of_it_earns_nothing(check, guess, judged):
+    """Catches half of the points for `return answers[0]`, which is right wherever a vote is clear."""
+    found = judged(check, guess)
+    assert found["right"] > 0 and found["share"] == 0.0
+
+
+def test_who_made_a_known_mistake_keeps_what_a_guess_would_be_right_in(judged, key):
+    """Catches points that are taken from a function that thought, since a guess is right in the same cases."""
+    exercise = key.exercise("vote")
+    (last_of_a_tie,) = (slip for slip in exercise.steps.slips if slip.name == "last_of_a_tie")
+    found = judged("vote", exercise.reference((last_of_a_tie,)))
+    assert found["share"] == share(found["right"], found["cases"], key.free_cases("vote", 7)) > 0
+    other = judged("vote", lambda answers: next(filter(None, answers), "") if len(answers) < 4 else "7")
+    guess = max(one.right for one in key.guessed("vote", 7))
+    assert other["share"] == share(other["right"], other["cases"], guess)
+    left = f"{max(0, other['right'] - guess)} of {other['cases'] - guess} earn points"
+    assert (
+        f"hands back an argument, or a part of one, would be right in {guess}, so as many earn nothing: {left}."
+        in other["text"]
+    )
+
+
+def test_a_guess_that_is_a_solution_takes_nothing_off(judged, key, monkeypatch):
+    """Catches an exercise whose answer is an argument, in which nobody could earn a part."""
+    exercise = key.exercise("vote")
+    cases = [case for case, *_ in key.hidden("vote", 7)]
+    from checker.grading.judge.oracle.guesses import guesses
+    from shared.exercises.calling import Outcome
+
+    def first(number):
+        return Outcome(value=cases[number]["answers"][0])
+
+    assert all(guess.right < len(cases) for guess in guesses(exercise, cases, first))
 
 
 def test_cases_without_an_answer_cost_their_part(judged, key):
