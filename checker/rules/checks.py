@@ -1,12 +1,23 @@
-"""The checks of the exercises: what they said, and whether they could say it."""
+"""The checks of the exercises: what they said, whether they could say it, and whether grading could."""
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from checker.reading.syntax.checks import MODULE, Names, brought, names_of
 from checker.reading.syntax.code import Code
 from checker.reading.syntax.expressions import FUNCTIONS, called, parameters, plain_name
+from checker.reading.syntax.slices import slice_of
+from checker.reading.syntax.statements import definitions
 from checker.rules.base import Remark, Submission, rule
+
+MOST_FUNCTIONS = 40  # of a notebook; one of the course has a dozen
+# Names of the notebooks that grading has whenever a function is called: the stand-ins of exercises, and the tokenizer.
+SUPPLIED = frozenset(
+    "BETA EPSILON G MAX_NEW_TOKENS MOST PER_ROUND REWARDS SAMPLING correctness gspo_loss learn policy sample"
+    " sequence_logps tokenizer".split()
+)
+OF_ANY_TASK = ("cases", "reward_function", "rows")  # checks whose functions may use anything of the course
 
 
 @rule(
@@ -117,4 +128,29 @@ def _ignores_its_arguments(code: Code, function: ast.AST) -> bool:
     return bool(given) and not unfilled and not everything and not given & reads
 
 
-RULES = [check_failed, check_redefined, arguments_ignored]
+@rule(
+    "C004",
+    "warning",
+    why=(
+        "Grading calls each function of an exercise by itself. What a run of the notebook makes with the course's help,"
+        " such as a model, its device or the rows of a data set, is not there."
+    ),
+    wrong="XX = len(train_rows)\ndef step_of(rows):\n    return rows[:XX]",
+    right="XX = 64\ndef step_of(rows):\n    return rows[:XX]",
+)
+def made_by_a_run(submission: Submission) -> Iterator[Remark]:
+    trees = submission.code.trees
+    if any(check in OF_ANY_TASK for tree in trees for _, check in names_of(trees).calls(tree)):
+        return
+    known = definitions(submission.notebook)
+    for function in islice(sorted(known.filled & known.last_checks.keys()), MOST_FUNCTIONS):
+        program = slice_of(function, known, known, supplied_names=SUPPLIED, find_forbidden=sorted)
+        for sentence in program.missing:
+            yield (
+                known.bound(function)[-1].place[0],
+                f"`{function}` needs what grading does not have: {sentence}",
+                "Write the value itself, or work it out from the function's arguments.",
+            )
+
+
+RULES = [check_failed, check_redefined, arguments_ignored, made_by_a_run]

@@ -1,8 +1,10 @@
 """Rules against what should not leave your machine, and against what nobody wants to read."""
 
+import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.syntax.statements import PROJECT
 from checker.rules.base import Remark, Submission, rule
 
 SECRETS = {  # what it is: (letters that it holds, which are found faster, and its whole form)
@@ -116,4 +118,26 @@ def large_output(submission: Submission) -> Iterator[Remark]:
             )
 
 
-RULES = [secret, machine_path, unquoted_redirection, progress_debris, large_output]
+@rule(
+    "H006",
+    "warning",
+    why="A notebook is graded alone: a file of your own that it imports does not lie beside it there.",
+    wrong="from my_helpers import reward",
+    right="def reward(completion):\n    ...",
+)
+def own_module(submission: Submission) -> Iterator[Remark]:
+    if not submission.beside:
+        return
+    folder = submission.notebook.path.parent
+    for cell, node in submission.code.walk(ast.Import, ast.ImportFrom):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        for name in sorted({name.partition(".")[0] for name in names} - {PROJECT, ""}):
+            if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
+                yield (
+                    cell,
+                    f"line {node.lineno} imports `{name}`, a file beside the notebook",
+                    "Copy what the notebook uses of it into a cell.",
+                )
+
+
+RULES = [secret, machine_path, unquoted_redirection, progress_debris, large_output, own_module]

@@ -47,7 +47,8 @@ class Slice:
     imports: names of the project that are imported, "shared.tasks.dots" for `from shared.tasks import dots`.
     forbidden_imports: those that the function imports and that are not allowed.
     names: the names that the statements define.
-    warnings: sentences on names that the function reads and the program lacks.
+    missing: sentences on names that the function reads and the program lacks.
+    left_out: sentences on lines of a function that are left out, since they only show something.
     which_definition: a sentence on the definition that was taken, where there are several; else "".
     problem: a sentence on why there is no program; "" where there is one.
     """
@@ -56,9 +57,15 @@ class Slice:
     imports: frozenset[str] = frozenset()
     forbidden_imports: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
-    warnings: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     which_definition: str = ""
     problem: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All sentences on what may have made the function fail."""
+        return self.missing + self.left_out
 
     @property
     def source(self) -> str:
@@ -110,7 +117,8 @@ def slice_of(
         imports=imported_by_functions.union(*(statement.imports for statement in allowed)),
         forbidden_imports=tuple(find_forbidden(imported_by_functions)),
         names=frozenset(kept.makers) & frozenset().union(*(statement.binds for statement in ordered)),
-        warnings=(*_missing_names(kept, left_out), *_lines_left_out(shortened)),
+        missing=tuple(_missing_names(kept, left_out)),
+        left_out=tuple(_lines_left_out(shortened)),
         which_definition=_which_definition(name, student),
     )
 

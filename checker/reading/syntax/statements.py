@@ -108,7 +108,8 @@ def definitions(notebook: Notebook) -> Definitions:
                 filled.add(node.name)
             where = f"Cell {section[tree.cell]}" if section[tree.cell] >= 0 else "the first cells"
             for statement in _statements(node, tree, where, brought, left_alone):
-                brought = brought | statement.replaces if statement.is_import else brought - statement.replaces
+                change = brought.update if statement.is_import else brought.difference_update
+                change(statement.replaces)
                 for name in statement.binds | statement.changes:
                     makers.setdefault(name, []).append(statement)
         for call, _ in checks.calls(tree):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from checker.rules.checks import OF_ANY_TASK, SUPPLIED
+
 CALL = "\ncheck.grpo_loss(grpo_loss)"
 
 
@@ -163,3 +165,50 @@ def test_functions_are_told_in_their_own_cells(good, told):
     good["cells"][2]["source"] += "\ndef f(a):\n    return 3\ndef g(a):\n    return a\ndef h(a):\n    return 4"
     with_code(good, "check.loss(g)\ncheck.loss(f)\ncheck.loss(f)\ncheck.loss(h)")
     assert [(finding.cell, finding.found[:9]) for finding in told("C003")] == [(2, "line 3: f"), (2, "line 7: h")]
+
+
+EXERCISE = (
+    "def doubled(x):\n    # student code here\n    # TODO: twice (1 point, 2 minutes)\n    {}\n    # end student code\n"
+)
+ROWS = "from shared.tasks import dots\ntrain_rows = dots.dataset('train', 4, seed=0)\nmodel = load_policy()\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "body", "told_of"),
+    [
+        ("XX = len(train_rows)", "return 2 * x[:XX]", "`XX` is made in Cell 5 with `train_rows`"),
+        ("dev = next(model.parameters()).device", "return 2 * x.to(dev)", "`dev` is made in Cell 5 with `model`"),
+        (
+            "dev = next(model.parameters()).device\ndef helper(x):\n    return x.to(dev)",
+            "return helper(2 * x)",
+            "`dev`",
+        ),
+        ("XX = 64", "return 2 * x[:XX]", ""),
+        (f"XX = len(train_rows)\n{EXERCISE.replace('doubled', 'experiment').format('return XX')}", "return 2 * x", ""),
+        ("XX = len(train_rows)", "print(XX); return 2 * x", ""),
+        ("", "return 2 * x + G - tokenizer.pad_token_id", ""),
+    ],
+)
+def test_what_grading_does_not_have_is_told_before_it_is_handed_in(above, body, told_of, good, told):
+    """Catches a function that is right in its notebook, and of which grading alone says that a name is not defined."""
+    load = "from shared.models import load_policy\n"
+    with_code(good, f"{load}{ROWS}{above}\n{EXERCISE.format(body)}check.doubled(doubled)")
+    found = told("C004")
+    assert len(found) == bool(told_of) and all(told_of in finding.found and finding.cell == 5 for finding in found)
+
+
+def test_a_task_of_ones_own_may_use_what_its_notebook_makes(good, told):
+    """Catches a warning in the one notebook whose functions are graded with all of the course."""
+    made = f"from shared.models import load_policy\n{ROWS}XX = len(train_rows)\n"
+    with_code(good, f"{made}{EXERCISE.format('return XX')}check.rows(doubled)")
+    assert told("C004") == []
+
+
+def test_the_names_that_grading_has_are_those_of_the_exercises():
+    """Catches a name that an exercise supplies from now on, and that a student is told to do without."""
+    pytest.importorskip("torch")
+    from shared.check import EXERCISES
+    from shared.exercises.own_task.graded import BY_CHECK
+
+    supplied = {name for exercise in EXERCISES.values() for name in exercise.supplies}
+    assert SUPPLIED == supplied | {"tokenizer"} and set(OF_ANY_TASK) == set(BY_CHECK)

@@ -171,3 +171,12 @@ def test_an_output_is_large_from_a_size_on(good, told, size, findings):
     good["cells"][4]["outputs"][0]["text"] += "z" * (size - before)
     assert [finding.found for finding in told("H005")] == [f"the outputs of the cell take {mega}" for mega in findings]
     assert all(finding.cell == 4 and "Print less" in finding.advice for finding in told("H005"))
+
+
+@pytest.mark.parametrize("line", ["import helpers_of_mine as h", "from helpers_of_mine.more import x", "import torch"])
+def test_a_module_beside_the_notebook_is_told(line, good, told, tmp_path):
+    """Catches a notebook that runs where its author has a file, and nowhere else; and a package taken for such a file."""
+    good["cells"][2]["source"] += f"\n{line}"
+    assert told("H006") == []
+    (tmp_path / "helpers_of_mine.py").write_text("x = 1")
+    assert [finding.cell for finding in told("H006")] == [2] * ("helpers" in line)

@@ -216,6 +216,17 @@ def spoil_cell(number, key, value):
     return wrong_value
 
 
+MADE_BY_A_RUN = """
+from shared.models import load_policy
+model, tokenizer = load_policy()
+device = next(model.parameters()).device
+def doubled(x):
+    # student code here
+    # TODO: twice x (1 point, 2 minutes)
+    return 2 * x.to(device)
+    # end student code
+check.doubled(doubled)"""
+
 SPOILED = [
     ("U002", spoil_cell(2, "cell_type", "text")),
     ("U003", spoil_cell(2, "source", "# Cell 2: Model\nx = (1")),
@@ -238,6 +249,7 @@ SPOILED = [
     ("F001", spoil_exercise),
     ("F002", spoil_answer),
     ("F003", spoil_empty_exercise),
+    ("C004", add_code(MADE_BY_A_RUN)),
     ("X001", spoil_not_run),
     ("X005", spoil_number),
     ("X002", spoil_run_order),

@@ -95,7 +95,7 @@ def test_warnings_stand_below_what_is_not_right():
     """Catches a right function that is warned, more lines than anybody reads, and a remark that is lost."""
     answers = [{"key": "0", "case": number, "outcome": {"value": (number + 1) ** 2}} for number in range(5)]
     remarks = [{"key": "0", "remark": f"remark {number}"} for number in range(3)]
-    program = Slice(which_definition="The last counts.", warnings=("first", "second"))
+    program = Slice(which_definition="The last counts.", missing=("first",), left_out=("second",))
     right = judged(*answers, *remarks, program=program)
     assert right == HiddenVerdict(True, "right\nThe last counts.", share=1.0)
     wrong = judged(*remarks, program=program)
