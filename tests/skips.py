@@ -23,6 +23,7 @@ ALLOWED = (
     Allowed("tests/**/test_*browser.py::*", "no chromedriver is installed", "It comes with some Chromiums only."),
     Allowed("tests/**/test_*browser.py::*", "axe-core is not at *", "npm brings it, and no package on the index."),
     Allowed("tests/checker/site/test_quarto_itself.py::*", "no Quarto is installed", "It is a program of its own."),
+    Allowed("tests/checker/pages/test_pandoc.py::*", "no pandoc is installed", "It is a program of its own."),
     Allowed("tests/checker/site/test_cell_words.py::*", "no pandoc is installed", "It is a program of its own."),
     Allowed("tests/checker/site/test_quarto_itself.py::*", "no Chromium is installed", "As for the built-in pages."),
     Allowed(

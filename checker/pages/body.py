@@ -8,16 +8,16 @@ import html
 import re
 import time
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from checker.pages import cells
 from checker.pages.markdown import Heading, highlighted, to_html
 from checker.pages.sanitise import Pictures, no_picture
 from checker.reading.layout import SPECS, heading_of, is_header, label_of, title_of
 from checker.reading.notebook import Cell, Notebook
+from checker.reading.prose.page import LONGEST, MOST_TEXT, names_of
 
-LONGEST = 40_000  # characters of a cell or of an output on a page
 MOST_CELLS = 1_000  # cells on one page
-MOST_TEXT = 400_000  # characters of their sources and text outputs, on one page
 LARGEST = 18_000_000  # characters of a page's cells; its head, style and form come on top
 SECONDS = 4  # of work, after which no further cell is begun; a machine that is busy elsewhere costs nothing
 # How the cells begin in which a blank edition shows the worked notebook's output.
@@ -70,31 +70,30 @@ class Limits:
 
 
 class Outline:
-    """The title, sections and figures of one notebook: places, headings, numbers; and how much of it is still shown."""
+    """The title, sections and names of one notebook: places, headings, numbers; and how much of it is still shown."""
 
     def __init__(self, notebook: Notebook) -> None:
         self.title = title_of(notebook)
         self.contents: list[tuple[str, str]] = []
         self.limits = Limits()
-        self.figures = _numbered(notebook)
+        self.names = names_of(notebook)
         self._open = {spec.number for spec in SPECS}
 
-    def section(self, number: int, heading: str) -> str:
-        """The heading of a section; only the first with a number of the nine gets the place `section-N`."""
+    def section(self, number: int, heading: str, source: str = "") -> str:
+        """The heading of a section; only the first with a number of the nine gets the place `section-N`.
+
+        source: of its cell, where it may have a name, `# Cell 4: Reward {#sec-reward}`.
+        """
+        name = source.strip().partition("\n")[0].partition("{#")[2].rstrip("} ")
         anchor = f"section-{number}" if number in self._open else f"section-{number}-{len(self.contents)}"
         self._open.discard(number)
         self.contents.append((anchor, heading))
-        return f'<h2 id="{anchor}">{html.escape(heading)}</h2>'
+        place = f'<a id="{html.escape(name)}"></a>' if name in self.names.words else ""
+        return f'{place}<h2 id="{anchor}">{html.escape(heading)}</h2>'
 
     def headings(self, found: list[Heading]) -> None:
         """Headings of a text; the first two levels are listed."""
         self.contents += [(heading.anchor, heading.text) for heading in found if heading.level <= 2]
-
-
-def _numbered(notebook: Notebook) -> dict[str, int]:
-    """The number of each figure that has a name, in the order of the notebook's captioned pictures."""
-    names = [cells.reference(cell) for cell in notebook.code_cells if any(output.image for output in cell.outputs)]
-    return {name: number for number, name in enumerate(filter(None, names), 1)}
 
 
 def rest(notebook: Notebook, shown: int, reason: str) -> str:
@@ -116,9 +115,9 @@ def text(cell: Cell, outline: Outline, pictures: Pictures) -> str:
     heading = ""
     source = cell.source
     if label_of(cell) is not None:
-        heading = outline.section(label_of(cell), heading_of(cell))
+        heading = outline.section(label_of(cell), heading_of(cell), cell.source)
         source = _below_the_title(_below_the_label(source), outline.title)
-    body, found = to_html(source, f"cell-{cell.number}", pictures, outline.figures)
+    body, found = to_html(source, f"cell-{cell.number}", pictures, outline.names)
     outline.headings(found)
     if source.startswith(EXPECTED):
         title, _, below = body.partition("</p>")
@@ -160,4 +159,9 @@ def cut(text: str) -> str:
 
 def attached(cell: Cell, elsewhere: Pictures = no_picture) -> Pictures:
     """The pictures of a cell's text by the addresses it uses: those attached to it, else what `elsewhere` has."""
-    return lambda address: cell.attachments.get(address.removeprefix("attachment:")) or elsewhere(address)
+
+    def picture(address: str) -> str | None:
+        name = address.removeprefix("attachment:")
+        return cell.attachments.get(name) or cell.attachments.get(unquote(name)) or elsewhere(address)
+
+    return picture

@@ -1,6 +1,6 @@
 """The built-in engine, which needs only Python.
 
-Markdown goes through mistune, code through Pygments, formulas become MathML, and all of it is sanitised, because a
+Markdown goes through a parser, code through Pygments, formulas become MathML, and all of it is sanitised, because a
 report shows what someone else wrote.
 """
 
@@ -22,8 +22,10 @@ from checker.pages.body import (
 )
 from checker.pages.markdown import highlighted, to_html
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
+from checker.pages.terminal import coloured
 from checker.reading.layout import heading_of, label_of
 from checker.reading.notebook import Cell, Notebook, Output
+from checker.reading.options import reference
 
 RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -101,15 +103,15 @@ def figure(cell: Cell, number: int, picture: str, outline: Outline) -> str:
 
 def place(cell: Cell) -> str:
     """The place to which `@fig-name` leads, before the outputs of the cell that has the name; "" without a name."""
-    name = cells.reference(cell)
+    name = reference(cell)
     return f'<a id="{name}"></a>' if name else ""
 
 
 def caption(cell: Cell, number: int, outline: Outline) -> str:
     """A picture's caption, the first numbered where the cell has a name; "" without one."""
     said = caption_text(cell, number)
-    named = outline.figures.get(cells.reference(cell)) if number == 0 else None
-    return f"Figure {named}: {said}" if named and said else said
+    named = outline.names.words.get(reference(cell)) if number == 0 else None
+    return f"{html.escape(named)}: {said}" if named and said else said
 
 
 def caption_text(cell: Cell, number: int) -> str:
@@ -131,12 +133,3 @@ def without_picture(output: Output) -> str:
     if not output.text.strip():
         return ""
     return f'<pre class="{output.kind}">{coloured(cut(output.text).rstrip())}</pre>'
-
-
-def coloured(text: str) -> str:
-    """Text of a terminal as HTML, with its colours where it has some."""
-    if "\x1b" not in text:
-        return html.escape(text, quote=False)
-    from nbconvert.filters import ansi2html  # takes a second to import, and few outputs need it
-
-    return sanitised(ansi2html(text))

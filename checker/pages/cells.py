@@ -9,40 +9,9 @@ import re
 from checker.reading.layout import ABOVE_A_LABEL, LABEL, label_line, label_of
 from checker.reading.markers import BEGIN
 from checker.reading.notebook import Cell
+from checker.reading.options import LONGEST, OPTION, nth, options
 
-OPTION = re.compile(r"\s*#\s*\|(.*)")
-MOST_OPTIONS = 30  # lines of options that are read
-LONGEST = 500  # characters of an option that are shown
 COMMENT = re.compile(r"#+\s*(.*)")
-
-
-def options(cell: Cell) -> dict[str, list[str]]:
-    """Quarto's options of a code cell, `#| key: value` above its first line; a list of values for each key.
-
-    What is not YAML, or not text, is no option.
-    """
-    lines = []
-    for line in cell.source.lstrip("\n").split("\n")[:MOST_OPTIONS]:
-        match = OPTION.match(line)
-        if match is None:
-            break
-        lines.append(match[1][:LONGEST].removeprefix(" "))
-    if not lines:
-        return {}
-    import yaml
-
-    try:
-        read = yaml.load("\n".join(lines), Loader=yaml.BaseLoader)  # every value stays text
-    except (yaml.YAMLError, RecursionError):
-        return {}
-    if not isinstance(read, dict):
-        return {}
-    return {str(key): _texts(value) for key, value in read.items()}
-
-
-def _texts(value: object) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [" ".join(text.split()) for text in values if isinstance(text, str)]
 
 
 def code_of(cell: Cell) -> str:
@@ -86,24 +55,14 @@ def is_exercise(cell: Cell) -> bool:
 
 def caption(cell: Cell, number: int) -> str:
     """The caption of a cell's picture, counted from 0; "" without one."""
-    return _nth(options(cell).get("fig-cap", []), number)
+    return nth(options(cell).get("fig-cap", []), number)
 
 
 def alternative(cell: Cell, number: int) -> str:
     """The text read to those who cannot see a picture: its `fig-alt`, else its caption, else the cell's title."""
-    return _nth(options(cell).get("fig-alt", []), number) or caption(cell, number) or untitled_picture(cell)
+    return nth(options(cell).get("fig-alt", []), number) or caption(cell, number) or untitled_picture(cell)
 
 
 def untitled_picture(cell: Cell) -> str:
     """The words for a picture of which the notebook says nothing."""
     return f"Figure: {words(cell) or 'output of a cell'}"
-
-
-def reference(cell: Cell) -> str:
-    """The name by which the text refers to a cell's picture, "fig-reward"; "" without one."""
-    label = _nth(options(cell).get("label", []), 0)
-    return label if re.fullmatch(r"fig-[\w-]{1,60}", label) else ""
-
-
-def _nth(values: list[str], number: int) -> str:
-    return values[number] if number < len(values) else ""

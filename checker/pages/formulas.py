@@ -3,46 +3,19 @@
 import html
 import re
 import unicodedata
-from collections.abc import Callable
 from contextlib import suppress
 from xml.etree import ElementTree
 
-from checker.pages.parts import Parts
+from markdown_it.token import Token
 
-NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+from checker.reading.prose.tex import NAMESPACE, Unread, converted
+
 ALPHABETS = ("double-struck", "script", "bold")
 SPACE = "0.167em"  # between a function's name and its argument
-LONGEST = 4_000  # characters of a formula; a longer one is shown as it was written
-FORMULA = re.compile(
-    r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<![\\$\w])\$(?![\s$])(?P<inline>[^$\n]+?)(?<![\s\\])\$(?!\w)",
-    re.DOTALL,
-)
+WITH_LIMITS = frozenset("lim max min sup inf det gcd Pr".split())
+BELOW = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 # A formula in a line, and what is written to it without a space: a bracket, a full stop, "'s".
 IN_LINE = re.compile(r'\(?(?P<made><math\b[^>]* display="inline"(?:(?!</math>).)*</math>)[^\s<>&;]{0,12}', re.DOTALL)
-CODE = re.compile(
-    r"(^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)|(?<!`)(`+)(?!`).+?(?<!`)\3(?!`))",
-    re.DOTALL | re.MULTILINE,
-)
-
-
-def outside_code(source: str, change: Callable[[str], str]) -> str:
-    """Markdown of which what is not code is changed."""
-    pieces = []
-    position = 0
-    for code in CODE.finditer(source):
-        pieces += [change(source[position : code.start()]), code[0]]
-        position = code.end()
-    pieces.append(change(source[position:]))
-    return "".join(pieces)
-
-
-def formulas(text: str, parts: Parts) -> str:
-    """Markdown with a place for each formula, whose MathML `parts` holds."""
-
-    def replace(match: re.Match) -> str:
-        return parts.put(mathml(match["display"] or match["inline"], bool(match["display"])))
-
-    return FORMULA.sub(replace, text)
 
 
 def unbroken(page: str) -> str:
@@ -54,28 +27,30 @@ def unbroken(page: str) -> str:
     return IN_LINE.sub(together, page)
 
 
+def shown(formula: Token) -> str:
+    """A formula of a text as MathML, as `code` where it cannot be read; "" for one that only defines what others say."""
+    tex = formula.meta.get("tex")
+    if tex == "":
+        return ""
+    with suppress(Unread):
+        if tex is not None:
+            return mathml(tex, bool(formula.markup))
+    return f"<code>{html.escape(formula.content.strip())}</code>"
+
+
 def mathml(tex: str, display: bool) -> str:
-    """A formula as MathML, on a line of its own or in one; as `code` where it cannot be read."""
-    from latex2mathml.converter import convert
-
-    as_written = f"<code>{html.escape(tex)}</code>"
-    if len(tex) > LONGEST:
-        return as_written
-    try:
-        return _as_browsers_read(convert(tex.strip(), display="block" if display else "inline"))
-    except Exception:  # latex2mathml raises many kinds for TeX that it cannot read
-        return as_written
-
-
-def _as_browsers_read(mathml: str) -> str:
     """MathML in which the names of functions keep their distance, letters of other alphabets are characters, and the
     bars of an absolute value are brackets.
 
     Browsers take `<mo>std</mo>` for an operator such as "=", with wide spaces around it, set `<mi>log</mi><mi>p</mi>`
     as one word, know no `mathvariant="double-struck"`, and set |v| as they set the bar of p(y|x).
+
+    Raises:
+        Unread: as `converted` does.
     """
     ElementTree.register_namespace("", NAMESPACE)
-    root = ElementTree.fromstring(mathml)
+    root = converted(tex, display)
+    _put_limits_below(root, display)
     for element in list(root.iter()):
         if element.text and _is_name(element):
             element.tag = _tag("mi")
@@ -85,6 +60,32 @@ def _as_browsers_read(mathml: str) -> str:
         _space_names(row)
         _close_bars(row)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _put_limits_below(root: ElementTree.Element, display: bool) -> None:
+    """Put what stands at "max" below it in a formula that has a line of its own, but not in its fractions and scripts.
+
+    The one table of a formula, as `gather` is one, has lines of its own, too.
+    """
+    waiting = [(root, display)]
+    while waiting:
+        element, has_room = waiting.pop()
+        kind = element.tag.removeprefix(f"{{{NAMESPACE}}}")
+        if kind in BELOW and has_room and _takes_limits(element[0]):
+            element.tag = _tag(BELOW[kind])
+        if kind == "mtable":
+            if display and len(root[0]) == 1 and element in (root[0][0], *root[0][0]):
+                element.set("displaystyle", "true")
+            has_room = element.get("displaystyle") == "true"
+        asked = element.get("displaystyle") if kind == "mstyle" else None
+        has_room = asked == "true" if asked else has_room
+        for number, child in enumerate(element):
+            is_small = kind == "mfrac" or (number and kind in {*BELOW, *BELOW.values()})
+            waiting.append((child, has_room and not is_small))
+
+
+def _takes_limits(element: ElementTree.Element) -> bool:
+    return element.get("movablelimits") == "true" or (element.tag == _tag("mo") and element.text in WITH_LIMITS)
 
 
 def _character(alphabet: str, text: str) -> str:

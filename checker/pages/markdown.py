@@ -3,18 +3,21 @@
 import html
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from checker.pages.formulas import formulas, outside_code, unbroken
-from checker.pages.parts import Parts, without_places
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+from checker.pages.formulas import shown, unbroken
 from checker.pages.sanitise import Pictures, bearable, no_picture, sanitised
+from checker.reading.prose.page import define
+from checker.reading.prose.parser import parser, read
+from checker.reading.prose.tex import Names
 
 HEADING = re.compile(r"<h([1-6])(?: [^>]*)?>(.*?)</h[1-6]>", re.DOTALL)
 HEADING_TAG = re.compile(r"<(/?)h([1-6])\b")
 EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*</th>")
 LINES = re.compile(r"(<pre>(?:<span></span>)?)(.*)(</pre>)", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
-REFERENCE = re.compile(r"(?<![\w@])@(fig-[\w-]{1,60})")
 
 
 @dataclass(frozen=True)
@@ -50,18 +53,20 @@ def without_gaps(page: str) -> str:
 
 
 def to_html(
-    source: str, anchor: str = "", pictures: Pictures = no_picture, figures: dict[str, int] | None = None
+    source: str, anchor: str = "", pictures: Pictures = no_picture, names: Names | None = None
 ) -> tuple[str, list[Heading]]:
     """Markdown as sanitised HTML, and its headings. They stand one level lower there, below the page's title.
 
     Args:
         anchor: what the headings' ids begin with; "" for none, where several such texts stand on a page.
         pictures: gives the pictures that came with the text by the address it uses for them.
-        figures: the numbers of the page's figures by name; `@fig-name` is then a link to one.
+        names: what the texts of the page define for each other; None for a text that stands alone.
     """
-    parts = Parts()
-    free = outside_code(without_places(source), lambda text: _references(formulas(text, parts), figures or {}, parts))
-    body = parts.fill(_reader()(free))
+    if names is None:
+        names = Names()
+        define(source, names)
+    text = read(source, names, anchor)
+    body = Renderer().render(text.tokens, parser().options, text.env)
     if not bearable(body):
         return f"<pre>{html.escape(source)}</pre>", []
     body = sanitised(body, pictures)
@@ -78,23 +83,75 @@ def to_html(
     return HEADING.sub(placed, body), headings
 
 
-@lru_cache
-def _reader():
-    """The reader of Markdown: the dialect of notebooks, with code in colours and without their formulas.
+class Renderer(RendererHTML):
+    """Tokens as HTML: a method for each kind that is shown otherwise than the parser's own way."""
 
-    It lets every address and every tag through, as what it makes is sanitised.
-    """
-    import mistune
+    def __init__(self) -> None:
+        super().__init__()
+        self.rules = parser().renderer.rules | self.rules
 
-    class Renderer(mistune.HTMLRenderer):
-        def block_code(self, code: str, info: str | None = None) -> str:
-            language = (info or "").split()[0] if (info or "").split() else ""
-            return highlighted(code, language)
+    def formula(self, tokens, number, options, env) -> str:
+        token = tokens[number]
+        made = shown(token)
+        words = env["names"].words.get(token.meta.get("id", ""))
+        return f"{made}<span>({html.escape(words.rpartition(' ')[2])})</span>" if made and words else made
 
-    return mistune.create_markdown(
-        renderer=Renderer(escape=False, allow_harmful_protocols=True),
-        plugins=["strikethrough", "table", "url", "def_list"],
-    )
+    def attributes(self, tokens, number, options, env) -> str:
+        """Nothing but, in a heading, the place to which its name leads: what stands before has the rest."""
+        place = tokens[number].meta.get("place")
+        return f'<span id="{html.escape(place)}"></span>' if place else ""
+
+    def image(self, tokens, number, options, env) -> str:
+        """A picture; below one that has a name, the words of which Quarto makes its caption."""
+        token = tokens[number]
+        words = env["names"].words.get(token.meta.get("id", ""))
+        made = super().image(tokens, number, options, env)
+        if not words:
+            return made
+        if "fig-alt" in token.meta:
+            token.attrs["alt"] = token.meta["fig-alt"]
+            made = self.renderToken(tokens, number, options, env)
+        return f"{made}<figcaption>{html.escape(words)}: {self.renderInline(token.children, options, env)}</figcaption>"
+
+    def html_block(self, tokens, number, options, env) -> str:
+        return self.renderInline(tokens[number].children, options, env)
+
+    def fence(self, tokens, number, options, env) -> str:
+        language = tokens[number].info.strip("{}. ").split() or [""]
+        return highlighted(tokens[number].content, language[0])
+
+    def code_block(self, tokens, number, options, env) -> str:
+        return highlighted(tokens[number].content, "")
+
+    def div_open(self, tokens, number, options, env) -> str:
+        """A block of Quarto's: a callout as a quotation below its title, any other as what is in it."""
+        given = tokens[number].meta
+        kind = given.get("class", "").partition(" ")[0]
+        if not kind.startswith("callout"):
+            return "<div>"
+        title = given.get("title") or kind.rpartition("-")[2].capitalize()
+        return f"<blockquote><p><strong>{html.escape(title)}</strong></p>"
+
+    def div_close(self, tokens, number, options, env) -> str:
+        is_callout = tokens[number].meta.get("class", "").startswith("callout")
+        return "</blockquote>" if is_callout else "</div>"
+
+    def th_open(self, tokens, number, options, env) -> str:
+        return _aligned(tokens[number])
+
+    td_open = th_open
+
+    def s_open(self, tokens, number, options, env) -> str:
+        return "<del>"
+
+    def s_close(self, tokens, number, options, env) -> str:
+        return "</del>"
+
+
+def _aligned(cell: Token) -> str:
+    """The beginning of a table's cell, with the attribute that stands for the style that no page lets through."""
+    side = str(cell.attrs.get("style", "")).removeprefix("text-align:")
+    return f'<{cell.tag} align="{side}">' if side else f"<{cell.tag}>"
 
 
 def highlighted(code: str, language: str) -> str:
@@ -115,13 +172,3 @@ def _as_elements(pre: re.Match) -> str:
     """Highlighted code whose lines are elements. Pygments closes its spans at the end of each line."""
     lines = pre[2].removesuffix("\n").split("\n")
     return pre[1] + "".join(f'<span class="li">{line}\n</span>' for line in lines) + pre[3]
-
-
-def _references(text: str, figures: dict[str, int], parts: Parts) -> str:
-    """Markdown in which a place for a link stands where `@fig-name` names a figure of the page."""
-
-    def link(match: re.Match) -> str:
-        number = figures.get(match[1])
-        return match[0] if number is None else parts.put(f'<a href="#{match[1]}">Figure {number}</a>')
-
-    return REFERENCE.sub(link, text) if figures else text

@@ -25,6 +25,7 @@ from checker.pages.parts import CLOSE, Parts, without_places
 from checker.pages.sanitise import arranged
 from checker.reading.convert import plain
 from checker.reading.notebook import Cell, Notebook
+from checker.reading.options import OPTION
 from checker.reading.text import one_line
 
 HEADER = {
@@ -236,7 +237,7 @@ def _inert(source: str) -> str:
     The character that breaks it up is gone when the places are filled.
     """
     source = without_places(source).replace("{{<", f"{{{{{CLOSE}<")
-    return CLOSE + source if cells.OPTION.match(source) else source
+    return CLOSE + source if OPTION.match(source) else source
 
 
 def _picture(scratch: Path, address: str) -> str | None:

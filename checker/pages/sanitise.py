@@ -11,8 +11,10 @@ LONGEST = 400_000  # characters of an output in HTML
 MOST = 40_000  # tags of an output; empty ones take the square of how many there are
 DEEPEST = 2_000  # elements of an output that are not closed
 OWN = "user-"  # before the ids of what a stranger wrote
-OURS = re.compile(r"#(?:cell-\d+|section-\d|fig-[\w-]+)")  # links to places that pages have
-CLASSES = re.compile(r"[a-z]{1,2}\d?|highlight|dataframe|ansi-[a-z-]+")
+OURS = re.compile(r"#(?:cell-\d+|section-\d|(?:fig|eq|tbl|sec)-[\w-]+)")  # links to places that pages have
+NAMED = re.compile(r"(?:fig|eq|tbl|sec)-[\w-]+")  # ids that stay, for what a text refers to
+CLASSES = re.compile(r"[a-z]{1,2}\d?|highlight|dataframe|equation|ansi-[a-z-]+")
+DIRECTIONS = ("ltr", "rtl", "auto")
 MATHML = set(
     """
     math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup munder mover
@@ -45,7 +47,7 @@ def sanitised(fragment: str, pictures: Pictures = no_picture) -> str:
     Args:
         pictures: gives the pictures that came with the text by the address it uses for them.
     """
-    return _cleaned(fragment, lambda tag, name, value: _let_through(tag, name, value, pictures), id_prefix=OWN)
+    return _cleaned(fragment, lambda tag, name, value: _let_through(tag, name, value, pictures))
 
 
 def arranged(content: str, pictures: Pictures) -> str:
@@ -65,11 +67,11 @@ def arranged(content: str, pictures: Pictures) -> str:
     return _cleaned(content, let_through)
 
 
-def _cleaned(fragment: str, let_through: Callable[[str, str, str], str | None], **options) -> str:
+def _cleaned(fragment: str, let_through: Callable[[str, str, str], str | None]) -> str:
     import nh3
 
     attributes = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
-    attributes["*"] = {"class", "id", "title"}
+    attributes["*"] = {"class", "dir", "id", "lang", "title"}
     attributes["math"] = {"display", "xmlns"}
     for tag in MATHML - {"math"}:
         attributes[tag] = OF_MATHML
@@ -81,7 +83,6 @@ def _cleaned(fragment: str, let_through: Callable[[str, str, str], str | None], 
         url_schemes={"http", "https", "mailto", "data", "attachment"},
         attribute_filter=let_through,
         link_rel="noopener noreferrer",
-        **options,
     )
 
 
@@ -91,6 +92,10 @@ def _let_through(tag: str, name: str, value: str, pictures: Pictures) -> str | N
         return value if value.startswith("data:image/") else pictures(value)
     if name == "href":
         return _link(value)
+    if name == "id":
+        return value if NAMED.fullmatch(value) else OWN + value
+    if name == "dir":
+        return value if value in DIRECTIONS else None
     if name == "class":
         return " ".join(word for word in value.split() if CLASSES.fullmatch(word)) or None
     return value

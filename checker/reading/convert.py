@@ -76,8 +76,18 @@ def _as_text(output: Output) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without colours, each line as a terminal shows it at last: a carriage return rewrites it."""
-    if "\x1b" not in text and "\r" not in text:
+    """Text without colours, each line as a terminal shows it at last."""
+    return redrawn(ANSI.sub("", text)) if "\x1b" in text or "\r" in text else text
+
+
+def redrawn(text: str) -> str:
+    """Text in which each line is as a terminal shows it at last: a carriage return rewrites it, in the colours so far."""
+    if "\r" not in text:
         return text
-    lines = ANSI.sub("", text).replace("\r\n", "\n").split("\n")
-    return "\n".join(next((part for part in reversed(line.split("\r")) if part), "") for line in lines)
+    return "\n".join(map(_at_last, text.replace("\r\n", "\n").split("\n")))
+
+
+def _at_last(line: str) -> str:
+    parts = line.split("\r")
+    last = next((number for number in range(len(parts) - 1, -1, -1) if ANSI.sub("", parts[number])), 0)
+    return "".join(ANSI.findall("\r".join(parts[:last]))) + parts[last]

@@ -69,7 +69,8 @@ def heading_of(cell: Cell) -> str:
     number = label_of(cell)
     if number is None:
         return ""
-    said = LABEL.match(MARKUP.sub("", label_line(cell)).lstrip("\"'"))[2].strip(" \t#=-–—.:)]*%\"'")
+    label = MARKUP.sub("", label_line(cell)).partition(" {#")[0]  # the name behind it is for references
+    said = LABEL.match(label.lstrip("\"'"))[2].strip(" \t#=-–—.:)]*%\"'")
     return f"Cell {number}: {said}" if said else f"Cell {number}"
 
 
@@ -104,7 +105,7 @@ def title_of(notebook: Notebook) -> str:
     lines = [line.strip() for source in sources[:3] for line in source.splitlines()]
     for beginning in ("title:", "# "):
         for line in lines:
-            title = line.removeprefix(beginning).strip().strip("\"'").strip()
+            title = line.removeprefix(beginning).partition(" {#")[0].strip().strip("\"'").strip()
             if line.startswith(beginning) and title:
                 return title[:LONGEST_LABEL]
     return one_line(notebook.path.stem)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from checker.outputs import check_results, claims, results
 from checker.reading import convert, layout
 from checker.reading.notebook import Cell, Notebook
+from checker.reading.prose import page as prose
 from checker.reading.syntax.code import Code, read_code
 from checker.reading.text import one_line, printable
 from checker.rules.findings import Finding, Level
@@ -32,6 +33,11 @@ class Submission:
     @cached_property
     def markdown(self) -> str:
         return "\n".join(section.text for section in self.converted)
+
+    @cached_property
+    def remarks(self) -> list[tuple[Cell, prose.Remark]]:
+        """The parts of its texts that no page shows as they were meant, each with its cell."""
+        return list(prose.remarks(self.notebook))
 
     @cached_property
     def sections(self) -> dict[int, list[Cell]]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from checker.outputs.claims import header_of
+from checker.reading.prose.spans import outside
 from checker.rules.base import Remark, Submission, rule
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
-CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
 YES = ("true", "yes", "on")
 SETTINGS = re.compile(r"\s*---[ \t]*\n[ \t]*[\w-]+:.*\n(?:(?![ \t]*\n).*\n)*?---")  # without an empty line
@@ -72,7 +72,7 @@ def fence_not_closed(submission: Submission) -> Iterator[Remark]:
 )
 def mathematics_not_closed(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
-        text = CODE_SPAN.sub("", text).replace(r"\$", "")
+        text = outside(text).replace(r"\$", "")
         for opening, closing in (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{")):
             first = text.count(opening)
             second = text.count(closing)
@@ -110,7 +110,7 @@ def yaml_in_the_text(submission: Submission) -> Iterator[Remark]:
 )
 def local_file(submission: Submission) -> Iterator[Remark]:
     for cell, text, _ in _markdown(submission):
-        for picture, target in LINK.findall(CODE_SPAN.sub("", text)):
+        for picture, target in LINK.findall(outside(text)):
             if LOCAL.match(target):
                 yield (
                     cell.number,
@@ -139,4 +139,38 @@ def quarto_is_asked_to_run_it(submission: Submission) -> Iterator[Remark]:
         yield 0, "the header asks Quarto to run the notebook (execute: enabled: true)", "Take these two lines out."
 
 
-RULES = [fence_not_closed, mathematics_not_closed, yaml_in_the_text, local_file, quarto_is_asked_to_run_it]
+@rule(
+    "R006",
+    "warning",
+    why="Part of the text cannot be read on the page, or is shown as it was written.",
+    wrong="$\\mymacro{x}$",
+    right="$\\mathbf{x}$",
+)
+def not_shown_as_meant(submission: Submission) -> Iterator[Remark]:
+    for cell, remark in submission.remarks:
+        if remark.is_lost:
+            yield cell.number, remark.found, remark.advice
+
+
+@rule(
+    "R007",
+    "note",
+    why="Quarto alone shows it as it was meant; the checker's page and Jupyter show its words.",
+    wrong="```{mermaid}\ngraph LR; prompt --> completion\n```",
+    right="A figure that a code cell draws, and paragraphs.",
+)
+def quartos_own(submission: Submission) -> Iterator[Remark]:
+    for cell, remark in submission.remarks:
+        if not remark.is_lost:
+            yield cell.number, remark.found, remark.advice
+
+
+RULES = [
+    fence_not_closed,
+    mathematics_not_closed,
+    yaml_in_the_text,
+    local_file,
+    quarto_is_asked_to_run_it,
+    not_shown_as_meant,
+    quartos_own,
+]

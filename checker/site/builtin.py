@@ -23,7 +23,6 @@ from checker.reading.layout import title_of
 from checker.reading.notebook import Unreadable, read
 from checker.reading.website import NOTEBOOK, QUESTIONS, SETTINGS, Website, website
 from checker.site import pieces, questions, searching
-from checker.site.cross_references import crossed
 from checker.site.finish import NOWHERE, TEACHES, TEACHES_HEADING, finish
 from checker.site.terms import anchor
 
@@ -146,7 +145,7 @@ def _page(project: Path, source: Path, sources: list[Path]) -> Page:
     header, text = _header(text)
     # Pieces are marked before and filled in last, so that neither Markdown nor the links change them.
     html, headings = to_html(pieces.marked(text), "part", pictures)
-    html, listed = _named(crossed(html), headings)
+    html, listed = _named(html, headings)
     shown = pieces.filled(_linked(html), project, sources)
     said = {name: str(header.get(name, "")) for name in ("subtitle", "description")}
     return Page(

@@ -14,24 +14,24 @@ from checker.checking.check import check
 from checker.checking.in_browser import Dropped
 from checker.reading import convert
 from checker.reading.notebook import notebook_of
-from checker.site.loaded.bundle import bundle
+from checker.site.loaded.bundle import PACKAGES, bundle
 from tests.checker.command_line import checker
 from tests.checker.conftest import GOOD, NOTEBOOKS, code, markdown
 
-# A Python that has its standard library, PyYAML and what a zip holds, and nothing else.
+# A Python that has its standard library and what a zip holds, and nothing else.
 ALONE = """
 import json, sys
 from pathlib import Path
 
 class Refusing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in {*sys.stdlib_module_names, "checker", "yaml", "_yaml"}:
-            raise ImportError(f"{name} is imported")
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "_yaml", *sys.argv[2].split(",")}:
+            raise ModuleNotFoundError(f"{name} is imported")
 
 sys.meta_path.insert(0, Refusing())
 sys.path.insert(0, sys.argv[1])
 from checker.checking.in_browser import Dropped
-for name in sys.argv[2:]:
+for name in sys.argv[3:]:
     print(json.dumps(json.loads(Dropped(Path(name).name, Path(name).read_bytes()).checked(0))["report"]))
 """
 
@@ -39,7 +39,16 @@ for name in sys.argv[2:]:
 def test_nothing_but_the_zip_is_needed_for_the_reports_of_the_command_line(tmp_path):
     """Catches a room that the zip lacks, a package that a rule imports on its way, and another report in the page."""
     zipfile.ZipFile(io.BytesIO(bundle())).extractall(tmp_path)
-    command = [sys.executable, "-I", "-S", "-c", ALONE, str(tmp_path), *map(str, NOTEBOOKS)]
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        ALONE,
+        str(tmp_path),
+        ",".join(("checker", *PACKAGES)),
+        *map(str, NOTEBOOKS),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     reports = [json.loads(line) for line in ran.stdout.splitlines()]

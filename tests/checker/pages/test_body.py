@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checker.pages import body
-from checker.pages.body import Outline, beside, cut, rest, text
+from checker.pages.body import Outline, attached, beside, cut, rest, text
 from checker.pages.sanitise import no_picture
 from checker.reading.notebook import Cell, Notebook
 
@@ -70,3 +70,18 @@ def test_a_fold_says_when_its_code_ran_and_how_long_it_is(source, count, said):
 def test_a_text_that_is_too_long_is_cut_and_says_how_much_is_left(monkeypatch):
     monkeypatch.setattr(body, "LONGEST", 4)
     assert (cut("four"), cut("fourteen")) == ("four", "four\n... (4 more characters)")
+
+
+@pytest.mark.parametrize("address", ["a.png", "100%.png", "100%25.png", "a%20b.png"])
+def test_an_attached_picture_is_found_as_jupyter_writes_its_address(address):
+    """Catches a name with a blank or a percent sign, which Jupyter writes as it is or as in a web address."""
+    names = {"a.png": "data:A", "100%.png": "data:A", "a b.png": "data:A"}
+    assert attached(Cell(3, "markdown", "", attachments=names))(f"attachment:{address}") == "data:A"
+    assert attached(Cell(3, "markdown", ""))(f"attachment:{address}") is None
+
+
+def test_a_section_that_has_a_name_is_a_place():
+    """Catches a name that stays in a heading, and a reference that leads nowhere."""
+    made = shown("# Cell 4: Reward {#sec-reward}\n\nBy @sec-reward.")
+    assert '<a id="sec-reward"></a><h2 id="section-4">Cell 4: Reward</h2>' in made
+    assert '<a href="#sec-reward" rel="noopener noreferrer">Cell 4: Reward</a>' in made

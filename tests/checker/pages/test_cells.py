@@ -4,6 +4,7 @@ import pytest
 
 from checker.pages import cells
 from checker.reading.notebook import Cell
+from checker.reading.options import reference
 
 
 @pytest.mark.parametrize(
@@ -23,16 +24,22 @@ def test_the_title_of_a_cell_is_what_its_comment_says(source, said):
 
 @pytest.mark.parametrize(
     ("label", "name"),
-    [("fig-reward", "fig-reward"), ("tbl-reward", ""), ("fig-", ""), ('fig-a" onload="b', ""), ("fig-" + "a" * 61, "")],
+    [
+        ("fig-reward", "fig-reward"),
+        ("tbl-reward", "tbl-reward"),
+        ("fig-", ""),
+        ('fig-a" onload="b', ""),
+        ("fig-" + "a" * 61, ""),
+    ],
 )
-def test_a_name_of_a_figure_is_short_and_plain(label, name):
+def test_a_name_of_a_figure_or_table_is_short_and_plain(label, name):
     """Catches a stranger's words in an attribute of the page."""
-    assert cells.reference(Cell(4, "code", f"#| label: {label}\nplot()")) == name
+    assert reference(Cell(4, "code", f"#| label: {label}\nplot()")) == name
 
 
 def test_a_cell_without_a_picture_name_or_a_second_caption_has_none():
     cell = Cell(4, "code", "#| fig-cap: One\nplot()")
-    assert cells.reference(cell) == "" and cells.caption(cell, 1) == ""
+    assert reference(cell) == "" and cells.caption(cell, 1) == ""
     assert cells.alternative(cell, 0) == "One" and cells.alternative(cell, 1) == "Figure: output of a cell"
 
 

@@ -4,18 +4,16 @@ import re
 
 import pytest
 
-from checker.pages.formulas import formulas, mathml, unbroken
-from checker.pages.parts import Parts
+from checker.pages.formulas import mathml, unbroken
 from checker.pages.templates import HERE, MATH_FONT, with_math_font
 
+DISPLAY = "\\displaystyle"
 SPACE = '<mspace width="0.167em" />'
 
 
 def shown(tex: str) -> str:
     """The inside of a formula's MathML."""
-    parts = Parts()
-    made = parts.fill(formulas(f"${tex}$", parts))
-    return re.fullmatch(r"<math [^>]*>(.*)</math>", made)[1]
+    return re.fullmatch(r"<math [^>]*>(.*)</math>", mathml(tex, False))[1]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +45,18 @@ def test_the_name_of_a_function_keeps_its_distance(tex, expected):
 def test_a_bracket_that_grows_keeps_no_distance_from_the_name_before_it():
     """Catches a space in front of a bracket that is written with `\\left`, which is a row of its own."""
     assert "mspace" not in shown(r"\log\left(\frac{p}{q}\right)")
+
+
+@pytest.mark.parametrize(
+    "tex", ["\\max_a Q", "\\operatorname*{argmin}_x f", "\\lim^b a", "\\sup_a^b c", "\\displaystyle\\max_a Q"]
+)
+def test_limits_stand_below_where_there_is_room(tex):
+    """Catches a maximum over a whose a stands beside it in a formula of its own, and below it in a fraction."""
+    below = re.compile("<(munder|mover|munderover)>")
+    assert below.search(mathml(tex, True)) and not below.search(
+        mathml(f"\\frac{{{tex.removeprefix(DISPLAY)}}}{{2}}", True)
+    )
+    assert bool(below.search(mathml(tex, False))) == tex.startswith(DISPLAY)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,13 @@
 """The filter for a stranger's HTML: what may be looked at stays, what could act or be taken for the page's own goes."""
 
+from html.parser import HTMLParser
+from pathlib import Path
+
 import pytest
 
+from checker.pages import builtin
 from checker.pages.sanitise import DEEPEST, MOST, arranged, bearable, no_picture, sanitised
+from checker.reading.notebook import Cell, Notebook, Output
 
 PIXEL = "data:image/png;base64,AAAA"
 
@@ -87,3 +92,60 @@ def test_what_quarto_made_of_a_strangers_words_cannot_act():
     given = '<script>x</script><p id="cell-x" onclick="y()">a</p><a href="javascript:z">b</a><p id="section-1">c</p>'
     made = '<p>a</p><a rel="noopener noreferrer">b</a><p id="section-1">c</p>'
     assert arranged(given, no_picture) == made
+
+
+HOSTILE = '"><script>x()</script><img src=x onerror="y()">'
+PAYLOADS = [
+    f"# A {{#sec-a}} {HOSTILE}\n\n@sec-a",
+    f"::: {{.callout-note title='{HOSTILE}'}}\na\n:::",
+    f'![{HOSTILE}](attachment:a b.png){{#fig-a fig-alt="<script>x()</script>" onerror="y()"}}',
+    f"$\\text{{{HOSTILE}}}$ $\\label{{{HOSTILE}}}$ $\\eqref{{{HOSTILE}}}$ $\\href{{javascript:x()}}{{y}}$",
+    f"$\\class{{a}}{{b}} \\style{{position:fixed}}{{c}} \\{HOSTILE}$",
+    f"```{HOSTILE}\nx\n```\n\n```{{mermaid}}\n{HOSTILE}\n```",
+    f"a[^{HOSTILE}]^[{HOSTILE}]\n\n[^{HOSTILE}]: {HOSTILE}",
+    f"| a |\n|---|\n| {HOSTILE} |\n\n: {HOSTILE} {{#tbl-a style='x'}}",
+    "[a](javascript:x()) [b](data:text/html,x) ![c](https://a.org/x.png) <a href='javascript:x()'>d</a> javascript:x()",
+    "<iframe src='https://a.org'></iframe><style>*{}</style><div style='position:fixed' class='rubric' dir='x()'>$x$</div>",
+    "\\newcommand $\\newcommand{\\a}{</math><script>x()</script>}\\a$",
+]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_nothing_that_a_text_adds_to_markdown_can_act(payload):
+    """Catches a title, a caption, a name, a label or the address of a picture that comes past the filter."""
+    heading = f"# Cell 4: B {{#{HOSTILE}}}\n\n"
+    cells = [
+        Cell(0, "markdown", heading + payload),
+        Cell(1, "code", "#| label: fig-a\n#| fig-cap: a", 1, (Output("result", "", {"image/png": "AAAA"}),)),
+        Cell(2, "markdown", f"# {HOSTILE} {{#fig-a}}"),
+        Cell(
+            3,
+            "code",
+            "x",
+            1,
+            (Output("stream", f"\x1b]8;;javascript:x()\x07{HOSTILE}\x1b]8;;\x07\r\x1b[31m{HOSTILE}"),),
+        ),
+    ]
+    seen = Acting()
+    seen.feed(builtin.body(Notebook(Path("x.ipynb"), tuple(cells))).html)
+    assert seen.found == []
+
+
+class Acting(HTMLParser):
+    """The parts of a page that could act or fetch something when it is opened, or pass for the page's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag, attributes) -> None:
+        if tag in ("script", "style", "iframe", "object", "embed", "form", "input", "base", "meta", "link"):
+            self.found.append(tag)
+        for name, value in attributes:
+            acts = name.startswith("on") or name in ("style", "srcdoc", "action")
+            leads = name in ("src", "href", "xlink:href") and not (value or "").startswith(
+                ("#", "data:image/", "https://")
+            )
+            fetches = name == "src" and not (value or "").startswith("data:image/")
+            if acts or leads or fetches or (name == "class" and value == "rubric"):
+                self.found.append(f"{tag} {name}={value}")

@@ -163,3 +163,11 @@ def test_a_header_that_asks_for_a_run_is_told(good, told, value):
 def test_a_header_that_asks_for_none_is_right(good, told, lines):
     good["cells"][0]["source"] = HEADER.replace("jupyter:", f"{lines}\njupyter:")
     assert told("R005") == []
+
+
+def test_what_the_page_shows_otherwise_is_told_with_its_cell(good, told):
+    """Catches a remark that is told of another cell, or one on plain words that counts as a mistake."""
+    good["cells"][1]["source"] += "\n\n$\\mymacro$\n\n::: {.callout-note}\nx\n:::"
+    (lost,), (plain,) = told("R006"), told("R007")
+    assert (lost.cell, lost.level, plain.cell, plain.level) == (1, "warning", 1, "note")
+    assert "the command \\mymacro" in lost.found and "callout-note" in plain.found

@@ -63,7 +63,9 @@ def test_links_lead_to_the_finished_pages(site):
     """Catches a link to the source of a page, and one that lost its place on it."""
     page = shown(site, "index.qmd")
     assert '<a href="docs/formulas.html#loss"' in page and '<a href="notebooks/first.html"' in page
-    assert '<a href="#eq-loss">Equation 1</a> in <a href="../notebooks/second.html"' in shown(site, "docs/formulas.qmd")
+    assert '<a href="#eq-loss" rel="noopener noreferrer">Equation 1</a> in <a href="../notebooks/second.html"' in shown(
+        site, "docs/formulas.qmd"
+    )
 
 
 def test_every_page_knows_the_way_to_the_search_and_to_all_others(site):

@@ -47,7 +47,7 @@ def test_a_text_without_headings_may_name_a_notebook_first():
 def test_a_notebooks_page_leads_to_its_formulas_by_their_numbers(course_pages):
     """Catches a number that is not the one beside the equation, and a notebook without its way to the formulas."""
     pages = {page.stem: page.read_text(encoding="utf-8") for page in course_pages}
-    beside = re.findall(r'id="(eq-[\w-]+)">.*?<span>\((\d+)\)</span></p>', pages["formulas"], re.DOTALL)
+    beside = re.findall(r'id="(eq-[\w-]+)"[^>]*>.*?<span>\((\d+)\)</span></p>', pages["formulas"], re.DOTALL)
     belonging = by_notebook(PROJECT)
     assert {"dots", "gradients", "ppo"} <= set(belonging)
     for notebook, equations in belonging.items():
