@@ -42,6 +42,13 @@ def without_showing(source: str, lacking: Iterable[str], find_forbidden: Callabl
     return ast.fix_missing_locations(node), showing.left_out
 
 
+def made_global(function: ast.stmt) -> set[str]:
+    """The names of the notebook that a function makes, by `global`."""
+    parts = list(ast.walk(function))
+    declared = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+    return declared.intersection(name for part in parts for name in bound(part))
+
+
 class _Showing:
     """A walk through a function, line by line.
 

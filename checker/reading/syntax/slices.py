@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from checker.reading.syntax.showing import without_showing
+from checker.reading.syntax.showing import made_global, without_showing
 from checker.reading.syntax.statements import FUTURE, STAR, Definitions, Place, Statement
 
 OF_NOTEBOOKS = {"display", "get_ipython"}  # what a notebook defines by itself, and no `from module import *`
@@ -285,6 +285,7 @@ def _shortened(
         for name, makers in reached.makers.items()
         if any(is_there(name, maker) for maker in _lasting(name, makers))
     }
+    made.update(*(made_global(statement.node) for statement in reached.statements if statement.is_function))
     lacking = {name for name in reached.makers.keys() - made if not hasattr(builtins, name)}
     found = {}
     for statement in reached.statements:

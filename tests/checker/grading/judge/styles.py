@@ -114,6 +114,11 @@ STYLES = {
     "numpy": ["import numpy as np\nTABLE = np.arange(200) ** 2", "return int(TABLE[x])"],
     "settings as text": ["import json\nSETTINGS = json.loads('{\"power\": 2}')", "return x ** SETTINGS['power']"],
     "a name that the function counts": ["CALLS = 0", "global CALLS; CALLS += 1; return x * x"],
+    "a name that only the function makes": ["global SEEN; SEEN = []; SEEN.append(x); return x * x * len(SEEN)"],
+    "a name that only a helper makes": [
+        "def begin():\n    global BEGUN\n    BEGUN = []",
+        "begin(); BEGUN.append(x); return x * x * len(BEGUN)",
+    ],
     "a helper that calls itself": [
         "def added(n, times):\n    return n + added(n, times - 1) if times else 0",
         "return added(x, x)",
