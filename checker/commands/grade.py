@@ -188,7 +188,7 @@ def _foretell(submissions, this_class, folder, again, workers) -> None:
 
 def _outlook(work, folder, again, workers) -> str:
     """The number of notebooks that a run grades, and how long that takes, as far as notebooks before them tell."""
-    from checker.grading.classes import waiting
+    from checker.grading.results import waiting
 
     new, seconds = waiting(work, folder, again)
     students = {handed.student for handed, _ in work.jobs.values()}
@@ -231,7 +231,9 @@ def _grade(
     submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks, workers
 ) -> tuple[list[dict], list]:
     """Grade, write down and tell; the results, and what was set aside."""
-    from checker.grading.classes import graded, plan, regraded, write_class, write_similar
+    from checker.grading.classes import plan
+    from checker.grading.results import graded, regraded
+    from checker.grading.writing import write_class, write_similar
     from checker.points.forms import read_forms
 
     unmarked = folder.of_an_earlier_version

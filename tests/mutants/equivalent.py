@@ -400,7 +400,9 @@ EQUIVALENT = {
         r"encoding=None\)": SYSTEM,
     },
     "checker/grading/classes.py": {
-        r"->  unlike_each_other = len\(uploads\) >= 1 and": "One name differs from no other; it is a pass saved.",
+        r"->  if len\(several\) >= 1 and": "One name differs from no other; it is a pass saved.",
+    },
+    "checker/grading/writing.py": {
         r'^write_similar: .*text_of\("XXXX", sheet\.(handed_out|worked)\)': "Of what is known nobody asks whose it is.",
     },
     "checker/grading/collect/attribution.py": {

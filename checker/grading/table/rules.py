@@ -27,7 +27,7 @@ pattern:                 # where in a file's place the student stands: '(?P<stud
 due:                     # when it was due, such as 2026-11-20 23:59:59; what is dated later is late
 late off:                # what each further late day takes off the total, in points or per cent: 2, or 10%
 free days: 0             # late days that cost nothing; a roster's column `free days` goes before
-seed: {seed}         # of the hidden cases: keep it to yourself while the assignment runs
+seed: {seed}          # of the hidden cases: keep it to yourself while the assignment runs
 whole notebooks: true    # false: give the points and do not run whole notebooks
 anonymous: false         # true: pages without names; names.csv tells who is who
 seconds: 240             # for a whole notebook, at most

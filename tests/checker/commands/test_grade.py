@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from checker.commands import grade
-from checker.grading import classes, disputes
+from checker.grading import classes, disputes, results, writing
 from checker.grading.box import packages, selection
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.walls import Isolation
@@ -70,10 +70,10 @@ def grading(monkeypatch, tmp_path):
     monkeypatch.setattr(gradebooks, "read_gradebooks", keep("gradebooks", lambda: it.gradebooks))
     monkeypatch.setattr(disputes, "require", keep("require", lambda: None))
     monkeypatch.setattr(classes, "plan", keep("plan", lambda: it.work))
-    monkeypatch.setattr(classes, "graded", keep("graded", found))
-    monkeypatch.setattr(classes, "regraded", regraded)
-    monkeypatch.setattr(classes, "write_class", keep("class", lambda: it.remarks))
-    monkeypatch.setattr(classes, "write_similar", keep("similar", lambda: it.alike))
+    monkeypatch.setattr(results, "graded", keep("graded", found))
+    monkeypatch.setattr(results, "regraded", regraded)
+    monkeypatch.setattr(writing, "write_class", keep("class", lambda: it.remarks))
+    monkeypatch.setattr(writing, "write_similar", keep("similar", lambda: it.alike))
     monkeypatch.setattr(forms, "read_forms", keep("forms", lambda: it.forms))
     it.run = lambda *arguments: checker("grade", "submissions", *arguments, cwd=tmp_path)
     it.folder = tmp_path / "graded"
@@ -233,7 +233,7 @@ def test_a_stop_is_a_sentence(grading, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(classes, "graded", stop)
+    monkeypatch.setattr(results, "graded", stop)
     done = grading.run()
     assert done.returncode == 130 and "Stopped. What is graded is kept" in done.stdout and done.stderr == ""
 

@@ -11,11 +11,13 @@ from datetime import datetime
 
 import pytest
 
-from checker.grading.classes import graded, plan, write_class, write_similar
+from checker.grading.classes import plan
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import submission
+from checker.grading.results import graded
 from checker.grading.table.gradebooks import read_gradebooks
 from checker.grading.table.lateness import LateRule
+from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
 from tests.checker.grading.table.forty import class_of, hand_in, worked
 

@@ -18,7 +18,7 @@ from checker.grading.box.isolation import run as run_in_box
 from checker.grading.box.limits import Limits
 from checker.grading.box.selection import PROJECT
 from checker.grading.box.walls import Isolation, box
-from checker.grading.classes import Class, graded, plan, write_class, write_similar
+from checker.grading.classes import Class, plan
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.similarity import pairs, text_of
@@ -26,10 +26,12 @@ from checker.grading.judge import scheduling, submission
 from checker.grading.judge.scheduling import in_threads, refuse_open
 from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import Settings, failed, grade
+from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.students import Line
+from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.conftest import code

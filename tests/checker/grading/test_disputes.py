@@ -15,7 +15,7 @@ import pytest
 from checker.grading import disputes
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import graded, plan, regraded
+from checker.grading.classes import plan
 from checker.grading.disputes import dispute, of_students, require
 from checker.grading.judge import submission
 from checker.grading.judge.oracle import key
@@ -23,6 +23,7 @@ from checker.grading.judge.oracle.disputed import disputed
 from checker.grading.judge.reference_process import HiddenVerdict
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Job, Settings
+from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker

@@ -15,10 +15,12 @@ import pytest
 from checker.grading.box.ending import OUT_OF_MEMORY
 from checker.grading.box.isolation import BoxFailed, Outcome
 from checker.grading.box.limits import Limits
-from checker.grading.classes import Class, graded, plan, write_class
+from checker.grading.classes import Class, plan
 from checker.grading.judge import scheduling, submission
 from checker.grading.judge.submission import Settings
+from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
+from checker.grading.writing import write_class
 from tests.checker.grading.test_classes import folder as folder
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions

@@ -20,11 +20,12 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, graded, plan
+from checker.grading.classes import Class, plan
 from checker.grading.judge import scheduling
 from checker.grading.judge.scheduling import KILLED, on_workers
 from checker.grading.judge.submission import Settings, failed
 from checker.grading.judge.workers import refuse_unfit
+from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import sheet as sheet
@@ -292,7 +293,8 @@ import sys
 from pathlib import Path
 from checker.grading.judge import scheduling
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, graded, plan
+from checker.grading.classes import Class, plan
+from checker.grading.results import graded
 from checker.grading.box.limits import Limits
 from checker.grading.judge.submission import Settings
 from checker.grading.judge.sheets import read_sheet

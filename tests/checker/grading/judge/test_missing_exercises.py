@@ -8,13 +8,15 @@ import time
 import pytest
 
 from checker.grading.box.limits import Limits
-from checker.grading.classes import Class, graded, plan, write_class
+from checker.grading.classes import Class, plan
 from checker.grading.collect.roster import Roster
 from checker.grading.judge import submission
 from checker.grading.judge.missing_exercises import removed_exercises
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Settings, grade
+from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
+from checker.grading.writing import write_class
 from tests.checker.conftest import code, markdown
 from tests.checker.grading.judge.test_hidden_cases import CUBE, SQUARE, PlainKey
 from tests.checker.grading.judge.test_hidden_cases import without_torch as without_torch

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, graded, plan, write_class
+from checker.grading.classes import Class, plan
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import submission
 from checker.grading.judge.sheets import Sheet, read_sheet
 from checker.grading.judge.submission import Settings
+from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
+from checker.grading.writing import write_class
 from checker.points.forms import Form
 from checker.reading.markers import BLANK_ANSWER
 from tests.checker.conftest import code, markdown

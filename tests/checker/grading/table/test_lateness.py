@@ -10,11 +10,12 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, Work, _set_lateness
+from checker.grading.classes import Class, Work
 from checker.grading.collect.roster import Roster, Student, read_roster
 from checker.grading.collect.uploads import _days_late
 from checker.grading.judge.submission import Settings
 from checker.grading.table.lateness import Lateness, LateRule, late_rule
+from checker.grading.writing import _set_lateness
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, worked
 

@@ -1,0 +1,251 @@
+"""A graded class, written down: the table, pages for the instructor and for students, the platforms' gradebooks."""
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from checker.grading.classes import ABSENT, Class, Work
+from checker.grading.collect.apart import TooMuch, apart
+from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
+from checker.grading.collect.uploads import Handed
+from checker.grading.judge.submission import Job
+from checker.grading.table.class_folder import Folder, file_name
+from checker.grading.table.class_statistics import PAGE as STATISTICS
+from checker.grading.table.class_statistics import page as statistics_page
+from checker.grading.table.feedback import feedback
+from checker.grading.table.gradebooks import FOLDER as GRADEBOOKS
+from checker.grading.table.gradebooks import GRADESCOPE, Gradebook, by_address, filled
+from checker.grading.table.grades import TABLE, write
+from checker.grading.table.gradescope import handing_back
+from checker.grading.table.judging import QUESTIONS, Submitted, questions
+from checker.grading.table.judging import page as question_page
+from checker.grading.table.overview import INDEX, index, row, ways, with_neighbours
+from checker.grading.table.students import Line, add_forms
+from checker.pages.templates import template
+from checker.points.forms import Form
+from checker.points.rubric import for_a_cell
+from checker.points.totals import refused
+from checker.reading.notebook import Unreadable
+
+TO_PLATFORM = "feedback.zip"
+
+
+def write_class(
+    this_class: Class,
+    work: Work,
+    results: list[tuple[Handed, dict]],
+    forms: list[Form],
+    folder: Folder,
+    gradebooks: Iterable[Gradebook] = (),
+) -> list[str]:
+    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know.
+
+    Args:
+        gradebooks: the platforms' tables that are to be filled as well.
+
+    Raises:
+        Unreadable: nothing at all was collected, and an earlier run's grades are there.
+    """
+    if not results and (folder.path / TABLE).exists():
+        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
+        raise Unreadable(
+            f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
+        )
+    lines = lines_of(this_class, work, results)
+    # A form carries the name that its page showed, which need not be the student's.
+    by_shown = {this_class.shown(student): student for student in lines}
+    owned = [replace(form, student=by_shown.get(form.student, form.student)) for form in forms]
+    strangers = add_forms(lines.values(), owned)
+    if this_class.anonymous:
+        rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
+        folder.write_table("names.csv", _csv(rows))
+    not_graded = [[aside.place, aside.reason] for aside in work.aside]
+    not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
+    folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
+    kept = write(folder, list(lines.values()))
+    _write_feedback(this_class, lines.values(), work, folder, kept)
+    _write_pages(this_class, sorted(lines.values(), key=lambda line: this_class.shown(line.student)), work, folder)
+    folder.write(STATISTICS, statistics_page(lines.values()))
+    unknown = [
+        f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers
+    ]
+    unclear = [line.student for line in lines.values() if line.lateness and line.lateness.days is None]
+    if unclear:
+        said = (
+            "late, and the platform does not say by how many days. Write it into the roster, in a column `days late`."
+        )
+        unknown.append(f"{', '.join(unclear)}: {said}")
+    filled_in = _write_gradebooks(this_class, lines.values(), folder, kept, gradebooks)
+    return [*unknown, *_beyond(lines.values()), *filled_in]
+
+
+def lines_of(this_class: Class, work: Work, results: list[tuple[Handed, dict]]) -> dict[str, Line]:
+    """The lines of all students: those of the roster first, then whoever else handed something in."""
+    lines = {student.id: Line(student.id) for student in this_class.roster.students}
+    for handed, result in results:
+        line = lines.setdefault(handed.student, Line(handed.student))
+        line.results[result["notebook"]] = result
+    for student in work.late:
+        lines[student].remarks.append("Late.")
+    _set_lateness(this_class, lines, work)
+    for aside in work.aside:
+        if not aside.student:
+            continue
+        line = lines.setdefault(aside.student, Line(aside.student))
+        line.unread = True
+        if aside.remark not in line.remarks:
+            line.remarks.append(aside.remark)
+    for student in work.missing:
+        lines[student].remarks.append(work.absence)
+        lines[student].unread = work.absence != ABSENT
+    return lines
+
+
+def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
+    """Put to every student's line how late the latest of the notebooks is."""
+    days: dict[str, int] = {}
+    for handed, _ in work.jobs.values():
+        if handed.days_late is not None:
+            days[handed.student] = max(handed.days_late, days.get(handed.student, 0))
+    for student, line in lines.items():
+        line.lateness = this_class.lateness(student, days.get(student), student in work.late)
+
+
+def _beyond(lines: Iterable[Line]) -> list[str]:
+    """A sentence on each field of a form that holds impossible points."""
+    return [
+        f"{form.path}: {said}. Mend it on the page: it was not counted."
+        for line in lines
+        for notebook, form in line.forms.items()
+        for said in (
+            refused(line.results[notebook]["items"], form)
+            if notebook in line.results
+            else [f"no {notebook} of {line.student} was graded"]
+        )
+    ]
+
+
+def write_similar(this_class: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
+    """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
+    groups = []
+    for sheet in this_class.sheets:
+        together: dict[str, list[Job]] = {}  # a group hands in once
+        for handed, job in work.jobs.values():
+            if job.sheet is sheet:
+                together.setdefault(handed.place, []).append(job)
+        texts = [_text_of(", ".join(job.student for job in jobs), jobs[0].text) for jobs in together.values()]
+        known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
+        if texts:
+            groups.append((sheet.name, pairs(texts, known, threshold)))
+    folder.write("similar.html", template("similar.html.j2").render(groups=groups, threshold=threshold))
+    return sum(len(found) for _, found in groups)
+
+
+def _text_of(students: str, text: str) -> Text:
+    """A notebook as it is compared; an empty one where it cannot be read within the limits, which grading says too."""
+    try:
+        return apart(text_in, students, text)
+    except TooMuch:
+        return Text(students, (), {})
+
+
+def _write_gradebooks(
+    this_class: Class,
+    lines: Iterable[Line],
+    folder: Folder,
+    kept: dict[str, tuple[str, str, str]],
+    gradebooks: Iterable[Gradebook],
+) -> list[str]:
+    """Write the platforms' tables with the points in them; sentences on what the instructor should know."""
+    said = []
+    for gradebook in gradebooks:
+        points: dict[str, dict[str, float]] = {}
+        for wanted in gradebook.wanted:
+            given = {line.student: line.points(wanted.notebook, kept.get(line.student, ("",))[0]) for line in lines}
+            points[wanted.notebook] = {student: some for student, some in given.items() if some is not None}
+        text, remarks = filled(gradebook, points, this_class.roster)
+        folder.write(f"{GRADEBOOKS}/{gradebook.path.name}", text)
+        if gradebook.platform is GRADESCOPE:
+            addresses = by_address(gradebook, points[gradebook.wanted[0].notebook], this_class.roster)
+            folder.write(f"{GRADEBOOKS}/{gradebook.path.stem}.zip", handing_back(addresses))
+        said += remarks
+    waiting = sum(line.waits for line in lines)
+    if waiting and gradebooks:
+        said.append(f"Of {waiting} students answers wait to be judged: the gradebook has a part of their points.")
+    return said
+
+
+def _write_feedback(
+    this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, kept: dict[str, tuple[str, str, str]]
+) -> None:
+    """Write a page for each student, and a zip of them as a platform takes it back. kept: the corrections by student."""
+    places = {handed.student: handed.back for handed, _ in work.jobs.values() if handed.back}
+    packed = io.BytesIO()
+    written = set()
+    for line in lines:
+        shown = this_class.shown(line.student)
+        text = feedback(line, shown, kept.get(line.student, ("",))[0])
+        written.add(folder.write(f"feedback/{file_name(shown)}.html", text))
+        if line.student in places:
+            with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(places[line.student], text)
+    _remove_others(folder, "feedback", written)
+    (folder.path / TO_PLATFORM).unlink(missing_ok=True)
+    if places:
+        folder.write(TO_PLATFORM, packed.getvalue())
+
+
+def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folder) -> None:
+    """Write the instructor's pages: of each notebook, of each question, and the index of all."""
+    rows = []
+    texts = {}
+    without = []
+    for line in lines:
+        shown = this_class.shown(line.student)
+        remarks = " ".join(line.remarks)
+        if not line.results:
+            without.append((shown, remarks))
+        for notebook, result in line.results.items():
+            page = f"pages/{file_name(shown)}/{file_name(Path(notebook).stem)}.html" if result["page"] else ""
+            rows.append(row(shown, page, result, line.items(notebook), remarks))
+            texts[page] = result["page"]
+    asked = questions(_submitted(this_class, lines, work, {(one.student, one.notebook): one.page for one in rows}))
+    secret = folder.secret()
+    written = {folder.write(INDEX, index(rows, without, asked, secret, this_class.rules))}
+    for one, before, after in ways(rows):
+        written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after, secret)))
+    for question, before, after in zip(asked, [None, *asked[:-1]], [*asked[1:], None]):
+        written.add(folder.write(f"{QUESTIONS}/{question.link}", question_page(question, before, after, secret)))
+    _remove_others(folder, "pages", written)
+    _remove_others(folder, QUESTIONS, written)
+
+
+def _submitted(
+    this_class: Class, lines: Iterable[Line], work: Work, pages: dict[tuple[str, str], str]
+) -> Iterator[Submitted]:
+    """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
+    jobs = {(handed.student, job.sheet.name): job for handed, job in work.jobs.values()}
+    for line in lines:
+        for notebook, result in line.results.items():
+            if result["ungraded"]:
+                continue
+            job = jobs[line.student, notebook]
+            page = pages[this_class.shown(line.student), notebook]
+            form = line.forms.get(notebook)
+            yield Submitted(this_class.shown(line.student), job.sheet, job.text, result, form, page)
+
+
+def _remove_others(folder: Folder, name: str, written: set[Path]) -> None:
+    """Delete the pages of an earlier run that are not among those of this one, such as pages with names."""
+    for page in (folder.path / name).rglob("*.html"):
+        if page not in written:
+            page.unlink()
+
+
+def _csv(rows: Iterable[list[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[for_a_cell(cell) for cell in row] for row in rows])
+    return out.getvalue()
