@@ -423,7 +423,7 @@ EQUIVALENT = {
         r'encoding="UTF-8"': UTF_8,
     },
     "checker/grading/table/class_folder.py": {
-        r"^Folder\.seed: given = int\(.*encoding=None": "Digits are the same in any encoding.",
+        r"^Folder\.seed: return int\(.*encoding=None": "Digits are the same in any encoding.",
         r"UTF-8": UTF_8,
         r"ensure_ascii=None": TRUTH,
         r"^Folder\.keep_forms: .*\"saved\": saved}, (indent=2)?\)\)$": "How JSON is indented, which programs read.",

@@ -120,17 +120,6 @@ def test_points_of_a_form_stand_beside_the_answer_that_they_are_for(one):
     assert [row["Success"] for row in table(one)] == ["", "2.5", ""]
 
 
-def test_the_questions_lead_to_each_other(one):
-    """Catches a way through the questions that ends before the last one, or leads in a circle."""
-    one.write(grader=Points())
-    first, second = sorted(pages(one, "questions/dots/*.html").items())
-    ways = [re.findall(r'rel="(prev|next)" href="\.\./(.*?)"', page) for _, page in (first, second)]
-    assert [[(way, f"questions/{place}") for way, place in some] for some in ways] == [
-        [("next", second[0])],
-        [("prev", first[0])],
-    ]
-
-
 def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
     """Catches a student whose box failed and of whom nobody is told, or who is judged on a page."""
     one.write(grader=Points(ungraded=["student02"]))

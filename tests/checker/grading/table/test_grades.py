@@ -226,15 +226,6 @@ def form(folder, name, student="ann", score=4, saved=None, notebook="dots.ipynb"
     return path
 
 
-def test_a_second_save_counts_and_is_said(tmp_path):
-    """Catches the browser's "(1)" overlooked, or an older form counted in its place."""
-    form(tmp_path, "ann dots.grades (1).json", score=5, saved="2026-03-01T10:00:00Z")
-    form(tmp_path, "ann dots.grades.json", score=2, saved="2026-03-01T09:00:00Z")
-    forms, chosen, damaged = read_forms(tmp_path)
-    assert [one.total for one in forms] == [5]
-    assert "dots.grades (1).json was saved after" in chosen[0] and not damaged
-
-
 def test_without_a_time_in_the_form_the_files_own_counts(tmp_path):
     """Catches forms that were saved before they held the time."""
     os.utime(form(tmp_path, "a.grades.json", score=2), (2000, 2000))
@@ -353,15 +344,6 @@ def test_an_exercise_without_a_check_is_given_by_hand_and_stands_in_feedback():
     assert "1.5 of 2" in row and "given by the instructor" in row
     row = page.split("<code>Next</code>")[1].split("</tr>")[0]
     assert "of 1<" in row and "not given yet: graded by the instructor" in row
-
-
-@pytest.mark.parametrize("score", [2.5, -1.0])
-def test_more_points_than_an_exercise_is_worth_are_refused_and_said(score):
-    """Catches 25 for 2.5 in a form that was edited by hand, in a total that nobody looks at again."""
-    line = graded(FILLED | {"Exercise: proposal": score})
-    assert line.by_hand == 3.0
-    form = line.forms["dots.ipynb"]
-    assert refused(ITEMS, form) == [f"Exercise: proposal is worth 2 and has {score:g} points"]
 
 
 def test_a_question_that_the_key_does_not_have_is_told(folder):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from checker.grading.collect.roster import Roster
-from checker.grading.judge.submission import failed
 from checker.grading.table import judging
 from checker.grading.table.feedback import feedback
 from checker.grading.table.overview import NEIGHBOURS, Row, ways, with_neighbours
@@ -222,14 +221,6 @@ def test_with_two_notebooks_the_way_stays_in_one():
     ]
     (page, *_) = [with_neighbours(NEIGHBOURS, *way) for way in ways(rows)]
     assert re.findall('rel="(.*?)" href="(.*?)"', page) == [("next", "../bob/dots.html")]
-
-
-def test_a_student_who_could_not_be_graded_has_nothing_to_be_judged(sheet, tmp_path):
-    """Catches a page on which a person is to give the points of a check, since a box had failed."""
-    one = class_of(2, tmp_path, sheet)
-    one.write(grader=lambda jobs: [(job, failed(job, "a box failed", passing=True)) for job in jobs])
-    assert "<span>0 answers to be judged</span>" in (one.folder.path / "pages/index.html").read_text()
-    assert not [*one.folder.path.glob("questions/*/*.html")]
 
 
 def test_a_student_who_is_called_like_a_page_does_not_stop_the_class(sheet, tmp_path):
