@@ -10,7 +10,7 @@ can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes `grou
 from typing import Literal, get_args
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 ScaleRewards = Literal["group", "batch", "none", "mean"]
@@ -21,6 +21,7 @@ def group_advantages(
     num_generations: int,
     scale_rewards: ScaleRewards = "group",
     advantage_eps: float = 1e-4,
+    rated: Bool[Tensor, "B"] | None = None,
 ) -> tuple[Float[Tensor, "B"], dict[str, float]]:
     """Reward relative to the other completions of the same prompt.
 
@@ -32,6 +33,8 @@ def group_advantages(
         scale_rewards: divide by the standard deviation of the "group" (GRPO), of the whole "batch", by nothing
             ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783), or by the group's "mean" (MaxRL, below).
         advantage_eps: added to what is divided by.
+        rated: (B,), the completions that count (`rated_in_groups`); the others are left out of mean and standard
+            deviation, and their advantage is 0. None for all.
 
     Returns:
         (B,) advantages, and metrics: `reward`, `reward_std` (mean over groups) and `frac_reward_zero_std`, the
@@ -59,19 +62,30 @@ def group_advantages(
             f"num_generations = {num_generations}, one reward for every completion."
         )
     rewards = rewards.detach().to(torch.promote_types(rewards.dtype, torch.float32))
+    if rated is None or rated.all():
+        rated = torch.ones_like(rewards, dtype=torch.bool)
+    rewards = rewards.masked_fill(~rated, 0.0)
     if not rewards.isfinite().all():
         bad = int((~rewards.isfinite()).nonzero()[0])
         raise ValueError(f"The reward of completion {bad} is {rewards[bad].item()}; a reward must be a finite number.")
 
     groups = rewards.view(-1, num_generations)  # (N, G)
-    centred = groups - groups.mean(dim=1, keepdim=True)  # (N, G)
-    group_std = groups.std(dim=1, correction=0, keepdim=True)  # (N, 1)
-    all_equal = (groups == groups[:, :1]).all(dim=1, keepdim=True)  # (N, 1)
+    counts = rated.view(-1, num_generations)  # (N, G)
+    if rated.all():
+        group_mean = groups.mean(dim=1, keepdim=True)  # (N, 1)
+        group_std = groups.std(dim=1, correction=0, keepdim=True)  # (N, 1)
+    else:
+        number = counts.sum(dim=1, keepdim=True).clamp(min=1)  # (N, 1)
+        group_mean = groups.sum(dim=1, keepdim=True) / number
+        group_std = ((groups - group_mean).masked_fill(~counts, 0.0).square().sum(dim=1, keepdim=True) / number).sqrt()
+    centred = (groups - group_mean).masked_fill(~counts, 0.0)  # (N, G)
+    highest = groups.masked_fill(~counts, -torch.inf).amax(dim=1, keepdim=True)  # (N, 1)
+    all_equal = ((groups == highest) | ~counts).all(dim=1, keepdim=True)  # (N, 1)
 
     if scale_rewards == "group":
         advantages = centred / (group_std + advantage_eps)
     elif scale_rewards == "batch":
-        advantages = centred / (rewards.std(correction=0) + advantage_eps)
+        advantages = centred / (rewards[rated].std(correction=0) + advantage_eps)
     elif scale_rewards == "none":
         advantages = centred
     elif scale_rewards == "mean":
@@ -80,20 +94,30 @@ def group_advantages(
                 f'A reward is {rewards.min().item()}, and scale_rewards="mean" divides by the mean of a group, which '
                 "wants rewards of 0 and above. Add a constant to them, or choose another scale."
             )
-        advantages = centred / (groups.mean(dim=1, keepdim=True) + advantage_eps)
+        advantages = centred / (group_mean + advantage_eps)
     else:
         raise ValueError(f"scale_rewards is {scale_rewards!r}; choose one of {', '.join(get_args(ScaleRewards))}.")
 
     metrics = {
-        "reward": rewards.mean().item(),
-        "reward_std": group_std.mean().item(),
+        "reward": rewards[rated].mean().item(),
+        "reward_std": group_std[counts.any(dim=1)].mean().item(),
         "frac_reward_zero_std": all_equal.float().mean().item(),
     }
     return advantages.masked_fill(all_equal, 0.0).view(-1), metrics
 
 
+def rated_in_groups(rewards: Float[Tensor, "B"], num_generations: int) -> Bool[Tensor, "B"]:
+    """The completions that count in their groups, (B,): those with a reward, where two of the group have one.
+
+    A reward of nan stands for none: no reward function was there for the completion. One that is alone in its group is
+    compared with nothing.
+    """
+    rated = ~rewards.isnan().view(-1, num_generations)  # (N, G)
+    return (rated & (rated.sum(dim=1, keepdim=True) >= 2)).flatten()
+
+
 def leave_one_out_advantages(
-    rewards: Float[Tensor, "B"], num_generations: int
+    rewards: Float[Tensor, "B"], num_generations: int, rated: Bool[Tensor, "B"] | None = None
 ) -> tuple[Float[Tensor, "B"], dict[str, float]]:
     """Reward minus the mean of the *other* completions of the same prompt (RLOO; Kool et al. 2019; Ahmadian et al. 2024).
 
@@ -104,8 +128,11 @@ def leave_one_out_advantages(
 
     Args, metrics and errors are those of `group_advantages`.
     """
-    centred, metrics = group_advantages(rewards, num_generations, scale_rewards="none")
-    return centred * num_generations / (num_generations - 1), metrics
+    centred, metrics = group_advantages(rewards, num_generations, scale_rewards="none", rated=rated)
+    if rated is None or rated.all():
+        return centred * num_generations / (num_generations - 1), metrics
+    number = rated.view(-1, num_generations).sum(dim=1).repeat_interleave(num_generations)  # (B,)
+    return centred * number / (number - 1).clamp(min=1), metrics
 
 
 def gae(

@@ -19,7 +19,7 @@ from shared.engine.chance import EVALUATION
 from shared.engine.processes import ALONE, Processes
 from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
-from shared.rewards import RewardFunction, add_up, columns_of, environments_of, score
+from shared.rewards import RewardFunction, add_up, columns_of, environments_of, functions_of, name_of, score
 from shared.rollout import sample
 from shared.rows import check_rows
 from shared.statistics import Interval, gain_interval, mean_interval
@@ -138,6 +138,11 @@ def evaluate(
     columns = {k: [v for v in column for _ in range(num_generations)] for k, column in columns_of(rows).items()}
     rewards_per_func = score(reward_funcs, prompts, completions, columns | environments_of(environments))
     rewards = add_up(rewards_per_func, reward_weights)
+    for i in rewards.isnan().nonzero().flatten().tolist():
+        names = " and ".join(map(name_of, functions_of(reward_funcs)))
+        raise ValueError(
+            f"{names} gave None to completion {i}, {completions[i]!r}; where a model is measured, one must give it a number."
+        )
     return Evaluation(name, prompts, completions, rewards, rewards_per_func, num_generations, environments)
 
 

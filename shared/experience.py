@@ -89,7 +89,9 @@ class Experience:
     rewards_per_func: (B, F); rewards: (B,).
     advantages: (B,), one for all tokens of a completion, or (B, C).
     ref_logps: (B, C), or None without a KL penalty.
-    learned: (B,), on the CPU, the completions that the loss is about; None for all.
+    learned: (B,), on the CPU, the completions whose tokens the loss is about; None for all.
+    rated: (B,), on the CPU, the completions that count at all: the loss is as if the others had not been sampled. None
+        for all.
     """
 
     rollout: Rollout
@@ -99,6 +101,7 @@ class Experience:
     ref_logps: Float[Tensor, "B C"] | None
     metrics: Metrics
     learned: Bool[Tensor, "B"] | None = field(default=None, kw_only=True)
+    rated: Bool[Tensor, "B"] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.rollout.prompts)
@@ -111,12 +114,27 @@ class Experience:
     def loss_mask(self) -> Int[Tensor, "B C"]:
         """1 for the tokens that the loss is about."""
         mask = self.rollout.loss_mask
-        return mask if self.learned is None else mask * self.learned.to(mask.device)[:, None]
+        for counts in (self.learned, self.rated):
+            if counts is not None:
+                mask = mask * counts.to(mask.device)[:, None]
+        return mask
 
     @property
     def num_tokens(self) -> int:
         lengths = self.rollout.own_lengths
-        return int((lengths if self.learned is None else lengths[self.learned]).sum())
+        for counts in (self.learned, self.rated):
+            if counts is not None:
+                lengths = lengths * counts
+        return int(lengths.sum())
+
+    @property
+    def num_completions(self) -> int:
+        """The number of completions that count."""
+        return len(self.rollout) if self.rated is None else int(self.rated.sum())
+
+    def over_completions(self, mean: Float[Tensor, ""]) -> Float[Tensor, ""]:
+        """A mean over all completions, to which those that do not count add 0, as the mean over the others."""
+        return mean if self.rated is None else mean * len(self.rollout) / max(1, self.num_completions)
 
     @property
     def num_places(self) -> int:
@@ -141,6 +159,7 @@ class Experience:
             "advantages": self.part(self.advantages, prompts, rollout),
             "ref_logps": self.part(self.ref_logps, prompts, rollout),
             "learned": self.part(self.learned, prompts, rollout),
+            "rated": self.part(self.rated, prompts, rollout),
         }
 
     def part(self, values: Tensor | None, prompts: Sequence[int], rollout: Rollout) -> Tensor | None:
@@ -154,7 +173,8 @@ class Experience:
 def completion_records(experience: Experience, rows: Sequence[dict], reward_names: Sequence[str]) -> list[list[dict]]:
     """For each of N rows the records of its G completions, as plain values that a person or a file takes.
 
-    rewards: that of each function by its name, None where the function gave none; reward: their weighted sum.
+    rewards: that of each function by its name, None where the function gave none; reward: their weighted sum, or
+        None.
     advantage: the mean over the tokens that the policy drew, where they have one each.
     length: tokens, EOS among them.    columns: those of the row other than `prompt`.
     """
@@ -165,7 +185,7 @@ def completion_records(experience: Experience, rows: Sequence[dict], reward_name
             "prompt": prompt,
             "completion": completion,
             "rewards": {name: None if math.isnan(one) else one for name, one in zip(reward_names, rewards)},
-            "reward": reward,
+            "reward": None if math.isnan(reward) else reward,
             "advantage": advantage,
             "length": length,
             "truncated": truncated,
@@ -303,7 +323,8 @@ def rewarded_rollout(
 
     The metrics are TRL's: `reward`, `rewards/<function>/mean` and `/std`, those of the completions' lengths,
     `num_tokens`, of prompts and completions in this step (a history has the sum so far), and `entropy`, the mean over all
-    sampled tokens of that of the distribution which each was drawn from.
+    sampled tokens of that of the distribution which each was drawn from. `rewards/unrated` is ours: the number of completions
+    that no function rates; their reward is nan, and they are in none of the other means of rewards.
     """
     check_rows(rows, "prompt")
     rollout = sample(
@@ -321,7 +342,11 @@ def rewarded_rollout(
     rewards_per_func = score_rollout(reward_funcs, rollout, rows)  # (B, F)
     rewards = add_up(rewards_per_func, config.reward_weights)  # (B,)
     lengths = share.whole(rollout.lengths)
-    metrics = {"reward": share.whole(rewards).mean().item()} | length_metrics(lengths, share.whole(rollout.truncated))
+    whole = share.whole(rewards)
+    unrated = whole.isnan()
+    metrics = {"reward": whole[~unrated].mean().item(), "rewards/unrated": unrated.sum().item()} | length_metrics(
+        lengths, share.whole(rollout.truncated)
+    )
     prompt_tokens = share.whole(rollout.prompt_lengths.repeat_interleave(rollout.num_generations))
     metrics["num_tokens"] = (prompt_tokens.sum() + share.whole(rollout.own_lengths).sum()).item()
     metrics["entropy"] = (share.whole(rollout.entropy).sum() / share.whole(rollout.own_lengths).sum()).item()

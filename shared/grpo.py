@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
-from shared.advantages import ScaleRewards, group_advantages
+from shared.advantages import ScaleRewards, group_advantages, rated_in_groups
 from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
@@ -149,13 +149,13 @@ class GRPO(RolloutAlgorithm):
 
     def weight(self, experience: Experience) -> float:
         """dapo and cispo divide by tokens, the others by completions."""
-        return experience.num_tokens if averages_over_tokens(self.config.loss_type) else len(experience.rollout)
+        return experience.num_tokens if averages_over_tokens(self.config.loss_type) else experience.num_completions
 
     def counts(self, experience: Experience) -> dict[str, float]:
         """Of clipping, the tokens, or the completions where each has one ratio."""
         by_token = self.config.importance_sampling_level == "token"
         shares = [name for name in names_of_clipping(self.config.loss_type) if name != "clip_ratio"]
-        return dict.fromkeys(shares, experience.num_tokens if by_token else len(experience.rollout))
+        return dict.fromkeys(shares, experience.num_tokens if by_token else experience.num_completions)
 
     def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
         """A group whose rewards are all equal has none, unless KL or entropy act on it as well."""
@@ -219,8 +219,9 @@ def collect(
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
         metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.own_lengths).sum()).item()
+    rated = rated_in_groups(share.whole(rewards), config.num_generations)
     advantages, group_metrics = group_advantages(
-        share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps
+        share.whole(returns), config.num_generations, config.scale_rewards, config.advantage_eps, rated
     )
     return Experience(
         rollout=rollout,
@@ -230,6 +231,7 @@ def collect(
         ref_logps=ref_logps,
         metrics=group_metrics | metrics,  # the reward of the task, without the penalty
         learned=~rollout.truncated if config.mask_truncated_completions else None,
+        rated=None if rated.all() else share.mine(rated),
     )
 
 
@@ -260,7 +262,7 @@ def policy_loss(
     rollout = experience.rollout
     beta = penalty_in_loss(config)
     logps, entropy = completion_logps(model, rollout, with_entropy=config.entropy_coef > 0)
-    return grpo_loss(
+    loss, metrics = grpo_loss(
         logps,
         rollout.old_logps,
         experience.advantages,
@@ -279,6 +281,9 @@ def policy_loss(
         sapo_temperature_neg=config.sapo_temperature_neg,
         correction=correction_of(rollout, config),
     )
+    if not averages_over_tokens(config.loss_type):
+        loss = experience.over_completions(loss)
+    return loss, metrics | {"loss": loss.detach()}
 
 
 def grpo_step(

@@ -117,6 +117,7 @@ class PPO(RolloutAlgorithm):
 
     name = "PPO"
     config_class = PPOConfig
+    idle_metrics = dict.fromkeys(("value_loss", "value_clip_ratio", "clip_ratio", "moved"), 0.0)
 
     @property
     def policy(self) -> PreTrainedModel:
@@ -187,8 +188,11 @@ def collect(
     rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
         policy.model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
     )
-    mask = rollout.loss_mask  # (B, C), the policy's own tokens
-    metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
+    rated = ~rewards.isnan()  # (B,), the completions that count
+    rewards_of_step = share.whole(rewards)
+    given = rewards_of_step[~rewards_of_step.isnan()]
+    metrics["reward_std"] = given.std(correction=0).item() if len(given) else 0.0
+    mask = rollout.loss_mask * rated.to(rollout.loss_mask.device)[:, None]  # (B, C), the policy's own tokens
     # 2. What the critic expects before each token
     _, values = policy(rollout)  # (B, C)
     # 3. What the reference says of the same tokens
@@ -201,7 +205,7 @@ def collect(
         kl = per_token_kl(rollout.old_logps, ref_logps, "k3")
         metrics["kl"] = masked_mean(share.whole(kl), share.whole(mask)).item()
     # 4. A reward for each token: the completion's at the last one, the KL's price at every one
-    per_token = token_rewards(rewards, mask)  # (B, C)
+    per_token = token_rewards(rewards.nan_to_num(nan=0.0), mask)  # (B, C)
     if config.beta and config.kl_in == "reward":
         per_token = per_token - config.beta * k1(rollout.old_logps, ref_logps)
     # 5. How much better than expected each token was, and what the critic should have said
@@ -220,6 +224,7 @@ def collect(
         returns=returns,
         old_values=values,
         ref_logits=ref_logits if config.beta and config.kl_in == "loss" else None,
+        rated=None if len(given) == len(rewards_of_step) else rated,
     )
 
 
@@ -262,7 +267,7 @@ def ppo_loss(
         policy from the one that sampled.
     """
     rollout = experience.rollout
-    mask = rollout.loss_mask  # (B, C)
+    mask = experience.loss_mask  # (B, C)
     logits, values = policy(rollout)  # (B, C, K), (B, C)
     logps = token_logps(logits, rollout.choices).masked_fill(mask == 0, 0.0)  # (B, C)
 

@@ -111,7 +111,9 @@ def train(
                 "prompts, draw more completions, or teach the format first."
             )
         supervised.train(model, tokenizer, documents, of_round(config, len(documents)), progress=False)
-        history.append({"samples": len(completions), "right": found.mean().item(), "kept": len(documents)})
+        history.append(
+            {"samples": len(completions), "right": found.nan_to_num(nan=0.0).mean().item(), "kept": len(documents)}
+        )
     return history
 
 

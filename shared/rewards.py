@@ -1,8 +1,8 @@
 """Calling reward functions, adding them up, and a few that fit any task.
 
 A reward function has TRL's signature, `reward(prompts, completions, **columns) -> list[float | None]`, so each one also
-runs in `trl.GRPOTrainer` unchanged; None is for a completion that another function is there for. It reads only the
-completion, and the completion's environment where it has one: a reward that reads the prompt as well pays for what the
+runs in `trl.GRPOTrainer` unchanged; None is for a completion that another function is there for.
+A completion that all leave to another is *unrated*: nothing is learned from it. A reward reads only the completion, and the completion's environment where it has one: a reward that reads the prompt as well pays for what the
 user wrote. Special tokens, such as the EOS, are no part of a completion's text. Where a format is written with some, and
 `<think>` is one in many tokenizers, its reward would be 0 for ever: `rows_for` keeps those that the task's answers are
 written with, `shared.tokens.keep_in_texts(tokenizer, ["<think>", "</think>"])` any others. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
@@ -42,8 +42,7 @@ def score(
 
     Raises:
         ValueError: a column has the name `prompts` or `completions`, a function does not take the columns, returns the
-            wrong number of rewards or one that is not a finite number, or all functions give None to one completion; the
-            message names the function and the completion.
+            wrong number of rewards or one that is not a finite number; the message names the function and the completion.
     """
     if taken := {"prompts", "completions"} & (columns or {}).keys():
         raise ValueError(
@@ -61,13 +60,7 @@ def score(
                 f"{name_of(function)} returned {found} for {len(completions)} completions; return a list, one for each."
             )
         scores.append([as_number(reward, function, text) for reward, text in zip(rewards, completions)])
-    rewards_per_func = torch.tensor(scores).T
-    for i in rewards_per_func.isnan().all(dim=1).nonzero().flatten().tolist():
-        names = " and ".join(map(name_of, functions_of(reward_funcs)))
-        raise ValueError(
-            f"{names} gave None to completion {i}, {completions[i]!r}; one function must give it a number."
-        )
-    return rewards_per_func
+    return torch.tensor(scores).T
 
 
 def _number_of(rewards: object) -> int | None:
@@ -119,8 +112,6 @@ def as_number(reward: object, function: RewardFunction, completion: str) -> floa
 
 def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> list[RewardFunction]:
     """One reward function or several, as a list. ValueError when it is empty, or holds something else."""
-    if callable(reward_funcs):
-        return [reward_funcs]
     functions = list(reward_funcs) if isinstance(reward_funcs, list | tuple) else [reward_funcs]
     if not functions:
         raise ValueError("reward_funcs is empty: at least one reward function is needed.")
@@ -129,6 +120,11 @@ def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> lis
             raise ValueError(
                 f"reward_funcs has {reprlib.repr(function)}, which cannot be called; give the function itself, such as"
                 " dots.reward, or a list of functions."
+            )
+        if inspect.iscoroutinefunction(function):
+            raise ValueError(
+                f"{name_of(function)} is an `async def`: calling it gives a coroutine and no rewards. Define it with `def`, "
+                "and run what it waits for with asyncio.run."
             )
     return functions
 
@@ -158,14 +154,15 @@ def environments_of(environments: list | None) -> dict[str, list]:
 def add_up(rewards_per_func: Float[Tensor, "B F"], weights: Sequence[float] | None = None) -> Float[Tensor, "B"]:
     """The weighted sum over functions, (B, F) to (B,), to which a nan adds nothing; all weights are 1 by default.
 
+    A completion that no function rates has no sum: nan.
+
     Raises ValueError when F weights are not given.
     """
     given = rewards_per_func.nan_to_num(nan=0.0)
-    if weights is None:
-        return given.sum(dim=1)
-    if len(weights) != given.size(1):
+    if weights is not None and len(weights) != given.size(1):
         raise ValueError(f"{len(weights)} reward weights were given for {given.size(1)} reward functions.")
-    return given @ given.new_tensor(weights)
+    total = given.sum(dim=1) if weights is None else given @ given.new_tensor(weights)
+    return total.masked_fill(rewards_per_func.isnan().all(dim=1), math.nan)
 
 
 def columns_of(rows: Sequence[dict]) -> dict[str, list]:

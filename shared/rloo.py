@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
-from shared.advantages import leave_one_out_advantages
+from shared.advantages import leave_one_out_advantages, rated_in_groups
 from shared.algorithm import Metrics, require_at_least
 from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
@@ -76,21 +76,33 @@ class RLOO(RolloutAlgorithm):
             metrics["kl"] = masked_mean(share.whole(kl), share.whole(rollout.loss_mask)).item()
         advantages = share.whole(returns)
         if config.baseline == "leave_one_out":
-            advantages, group_metrics = leave_one_out_advantages(advantages, config.num_generations)
+            rated = rated_in_groups(share.whole(rewards), config.num_generations)
+            advantages, group_metrics = leave_one_out_advantages(advantages, config.num_generations, rated)
             metrics = group_metrics | metrics
         else:
-            metrics["reward_std"] = share.whole(rewards).std(correction=0).item()
+            rated = ~share.whole(rewards).isnan()
+            metrics["reward_std"] = share.whole(rewards)[rated].std(correction=0).item()
+            advantages = advantages.masked_fill(~rated, 0.0)
         on_device = share.mine(advantages).to(rollout.old_logps.device)
-        return Experience(rollout, rewards_per_func, rewards, on_device, ref_logps, metrics)
+        return Experience(
+            rollout,
+            rewards_per_func,
+            rewards,
+            on_device,
+            ref_logps,
+            metrics,
+            rated=None if rated.all() else share.mine(rated),
+        )
 
     def loss(self, experience: Experience) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """-mean over completions of A_i x log pi(y_i), with log pi(y_i) the sum over the completion's tokens."""
         logps, _ = completion_logps(self.model, experience.rollout)
         loss = -(experience.advantages * logps.sum(dim=1)).mean()  # the padding is 0
+        loss = experience.over_completions(loss)
         return loss, {"loss": loss.detach()}
 
     def weight(self, experience: Experience) -> float:
-        return len(experience.rollout)
+        return experience.num_completions
 
     def rows_with_gradient(self, experience: Experience) -> Sequence[int]:
         """The penalty is in the advantages: where they are 0 nothing is learned."""

@@ -68,6 +68,7 @@ def test_metrics_have_the_mean_and_the_population_spread_of_each_function(tokeni
     )
     expected = rollout.length_metrics | {
         "reward": rewards.mean().item(),
+        "rewards/unrated": 0,
         "num_tokens": int(3 * rollout.prompt_lengths.sum() + rollout.lengths.sum()),
         "entropy": rollout.entropy[rollout.completion_mask == 1].mean().item(),
         "rewards/length/mean": per_func[:, 0].mean().item(),

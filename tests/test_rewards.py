@@ -71,7 +71,6 @@ def test_exact_match_refuses_substrings():
         (["good", 1.0], "the reward 'good' to the completion 'a'"),
         ("no", "the reward 'n' to the completion 'a'"),
         ([[1.0], 1.0], r"the reward \[1.0\]"),
-        ([None, 1.0], "gave None to completion 0, 'a'"),
         (torch.tensor(1.0), r" returned tensor\(1.\) for 2"),
         ({"a": 1.0, "b": 0.0}, " returned {'a': 1.0, 'b': 0.0} for 2"),
         ({1.0, 0.0}, r" returned {.*} for 2"),
@@ -103,6 +102,7 @@ def test_a_reward_may_leave_a_completion_to_another():
     assert rewards.isnan().tolist() == [[False, True, False], [True, False, False]]
     assert add_up(rewards).tolist() == [2.0, 1.5]
     assert add_up(rewards, [2.0, 2.0, 0.0]).tolist() == [2.0, 1.0]
+    assert add_up(score([for_letters, for_digits], ["p"] * 2, ["a", "?"])).isnan().tolist() == [False, True]
 
 
 def test_a_reward_that_does_not_tell_its_arguments_is_called():
