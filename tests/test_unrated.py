@@ -93,7 +93,7 @@ def test_the_loss_is_that_of_the_rated_completions(name, settings, monkeypatch):
     loss.backward()
     expected = gradient_of(algorithm.model)
 
-    monkeypatch.setattr(training, "LOGITS_AT_ONCE", 1)  # each prompt is a piece of its own
+    monkeypatch.setattr(training, "logits_at_once", lambda *room: 1)  # each prompt is a piece of its own
     algorithm.model.zero_grad()
     metrics = training.add_up_gradient(algorithm, experience, algorithm.config, ALONE)
     torch.testing.assert_close(metrics["loss"], loss.detach(), atol=1e-6, rtol=1e-4)
