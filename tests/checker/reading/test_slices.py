@@ -157,23 +157,14 @@ def defined_in_a_box(monkeypatch):
     return answers.defined
 
 
-@pytest.mark.parametrize("style", STYLES | WITH_TORCH, ids=str)
+@pytest.mark.parametrize("style", STYLES | WITH_TORCH | LEFTOVERS, ids=str)
 def test_an_honest_style_is_right(style, defined, edition, defined_in_a_box):
-    """Catches a right function that fails, or goes wrong in silence, for want of what stands above it."""
-    student = defined(*cells_of((STYLES | WITH_TORCH)[style], "square", EXERCISE))
+    """Catches a right function that fails, or goes wrong in silence, for want of what stands above it, and one that is
+    refused for a replaced import or for a line that only shows something.
+    """
+    student = defined(*cells_of((STYLES | WITH_TORCH | LEFTOVERS)[style], "square", EXERCISE))
     taken = slice_of("square", student, edition, supplied_names=SUPPLIED, find_forbidden=SHOWN)
-    assert (taken.forbidden_imports, taken.warnings) == ((), ())
-    variables, failed = defined_in_a_box(taken.statements, SUPPLIED)
-    assert [variables["square"](x) for x in range(2, 7)] == [4, 9, 16, 25, 36]
-    assert failed == []
-
-
-@pytest.mark.parametrize("style", LEFTOVERS, ids=str)
-def test_what_an_honest_function_does_not_need_costs_nothing(style, defined, edition, defined_in_a_box):
-    """Catches a right function that is refused, or fails, for a replaced import or for a line that only shows something."""
-    student = defined(*cells_of(LEFTOVERS[style], "square", EXERCISE))
-    taken = slice_of("square", student, edition, supplied_names=SUPPLIED, find_forbidden=SHOWN)
-    assert taken.forbidden_imports == ()
+    assert (taken.forbidden_imports, taken.missing) == ((), ()) and (style in LEFTOVERS or taken.left_out == ())
     variables, failed = defined_in_a_box(taken.statements, SUPPLIED)
     assert [variables["square"](x) for x in range(2, 7)] == [4, 9, 16, 25, 36]
     assert failed == []
