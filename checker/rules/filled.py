@@ -61,13 +61,13 @@ def answer_not_written(submission: Submission) -> Iterator[Remark]:
             continue
         may_stay = beyond_the_core(cell.source)
         lines = enumerate(cell.source.split("\n"), 1)
-        count = sum(number not in may_stay for number, line in lines if BLANK_ANSWER.match(line))
+        blank = [number for number, line in lines if BLANK_ANSWER.match(line)]
+        count = sum(number not in may_stay for number in blank)
         if count:
-            yield (
-                cell.number,
-                f"{count} question{'s are' if count > 1 else ' is'} not answered (Your answer here.)",
-                "Write your answer in its place.",
-            )
+            more = len(blank) - count
+            beyond = f", and {more} beyond the core, which may stay so" if more else ""
+            said = f"{count} question{'s are' if count > 1 else ' is'} not answered (Your answer here.)"
+            yield cell.number, said + beyond, "Write your answer in its place."
 
 
 @rule(
