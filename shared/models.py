@@ -9,7 +9,7 @@ import copy
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from logging import ERROR, getLogger
@@ -21,6 +21,7 @@ from transformers.utils import logging
 
 from shared.engine import capacity, four_bits, gguf, hub, named
 from shared.engine.memory import keep_freed_memory
+from shared.engine.positions import vocabulary_of
 from shared.engine.threads import choose_threads
 
 COURSE_MODEL = named.NAMED[named.EMBEDDED].folder
@@ -174,6 +175,7 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
         model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
         model = gguf.as_floats(model) if source.gguf else model
     model.loaded_from = Origin(source.name, source.revision)
+    model.tokens_when_loaded = vocabulary_of(model)
     if place.device.type == "cpu":
         choose_threads(model.num_parameters())
         keep_freed_memory()  # sampling and loops that are written out gain by it, as `train` does
@@ -183,12 +185,22 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
 def _load_adapters(source: hub.Source, place: Placement) -> PreTrainedModel:
     """The model that the adapters belong to, with them on it."""
     from peft import PeftConfig, PeftModel
+    from peft.utils import load_peft_weights
 
     settings = load(PeftConfig, source)
     base = hub.find(settings.base_model_name_or_path, settings.revision)
     model = _load_model(base, place, all_trained=False)
+    _make_room_for_tokens(model, load_peft_weights(source.location, device="cpu", **source.options))
     with without_checkpointing_warnings():
         return PeftModel.from_pretrained(model, source.location, is_trainable=True, **source.options)
+
+
+def _make_room_for_tokens(model: PreTrainedModel, adapters: Mapping[str, torch.Tensor]) -> None:
+    """Embed as many tokens as the embedding that lies with the adapters, where one does: some were added after loading."""
+    name = next(name for name, module in model.named_modules() if module is model.get_input_embeddings())
+    saved = adapters.get(f"base_model.model.{name}.weight")
+    if saved is not None:
+        model.resize_token_embeddings(len(saved), mean_resizing=False)
 
 
 def load(kind: type, source: hub.Source, **options):

@@ -20,6 +20,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.engine.files import refuse_unwritable
 from shared.engine.named import NAMED, name_of
+from shared.engine.positions import vocabulary_of
 from shared.models import Origin, without_bars
 
 RECORD = "policy.json"
@@ -123,8 +124,10 @@ def _write(
     weights: Mapping[str, Tensor] | None,
 ) -> None:
     if record["adapters"]:
-        # The embeddings are not adapted, so they need not be saved, nor the hub be asked whether they changed.
-        model.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
+        # The embeddings are not adapted: they need to be saved where tokens were added to them, and only there.
+        tokens = vocabulary_of(model)
+        grown = tokens != getattr(model, "tokens_when_loaded", tokens)
+        model.save_pretrained(folder, state_dict=weights, save_embedding_layers=grown)
         _name_the_base(folder / "adapter_config.json", record["base"])
     else:
         model.save_pretrained(folder, state_dict=weights)

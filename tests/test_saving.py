@@ -65,6 +65,23 @@ def test_adapters_come_back_on_their_base(base, tmp_path):
         load_policy(folder, device="cpu", lora={"r": 2})
 
 
+def test_tokens_that_were_added_are_kept_with_the_adapters(base, tmp_path):
+    """Catches rows of the embedding that are lost in silence: the new tokens' would be other random ones, or none."""
+    model, tokenizer = load_policy(base, device="cpu")
+    tokenizer.add_tokens(["<think>", "</think>"])
+    model.resize_token_embeddings(len(tokenizer))
+    model = add_lora(model, init_lora_weights=False).eval()
+    for name in ("once", "twice"):
+        folder = save_policy(model, tokenizer, tmp_path / name, task="dots")
+        again, tokenizer = load_policy(folder, device="cpu")
+        ids = torch.tensor([tokenizer("a<think>b</think>")["input_ids"]])
+        assert ids.max() == 13 and torch.equal(again(ids).logits, model(ids).logits)
+        model = again
+    plain, _ = load_policy(base, device="cpu", lora=True)
+    folder = save_policy(plain, tokenizer, tmp_path / "nothing was added", task="dots")
+    assert not any("embed" in name for name in load_file(folder / "adapter_model.safetensors"))
+
+
 def test_adapters_in_4_bits_come_back(base, tmp_path):
     pytest.importorskip("bitsandbytes")
     model, tokenizer = load_policy(base, device="cpu", lora={"init_lora_weights": False}, load_in_4bit=True)
