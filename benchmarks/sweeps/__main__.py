@@ -22,32 +22,8 @@ from benchmarks.sweeps import measuring
 from checker import __version__
 from shared.recorded import SWEEPS, Recorded
 
-CHAPTERS = (
-    "analogies",
-    "countdown_credit",
-    "distillation",
-    "distillation_controls",
-    "dots",
-    "game",
-    "game_limits",
-    "gradients",
-    "gradients_on_dots",
-    "gradients_shrunk",
-    "more_samples",
-    "off_policy",
-    "off_policy_time",
-    "poker",
-    "ppo",
-    "ppo_hacked",
-    "ppo_whitening",
-    "ratio_weights",
-    "reasoning_format",
-    "reasoning_format_number",
-    "reward_model",
-    "transfer",
-    "what_rl_adds",
-    "what_rl_adds_lost",
-)
+# Every module beside this one that has a recorded sweep, or is to get one: what defines conditions.
+CHAPTERS = sorted(path.stem for path in SWEEPS.glob("*.py") if "\nCONDITIONS" in path.read_text(encoding="utf-8"))
 SEEDS = 3
 
 
