@@ -9,7 +9,9 @@ from checker.rules.method import (
     data,
     distribution,
     kl,
+    losses,
     splits,
+    texts,
     tokens,
 )
 
@@ -19,6 +21,8 @@ RULES = sorted(
         *distribution.RULES,
         *advantages.RULES,
         *kl.RULES,
+        *losses.RULES,
+        *texts.RULES,
         *data.RULES,
         *splits.RULES,
     ],

@@ -17,12 +17,14 @@ from checker.reading.syntax.expressions import (
     same,
     subject,
 )
+from checker.reading.syntax.flow import Flow
 from checker.rules.base import Question, Remark, Submission, rule
 from checker.rules.method.vocabulary import ADVANTAGE, GROUP_SIZE
 
 REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|^Gs?$|group"
 # What is normalised and no reward: what a network is given, and what it gives.
 OTHER = r"obs|state|feature|image|img|pixel|input|data|frame|(^|_)(x|xs|train|test|df)(_|$)|logit|weight|hidden|token"
+PROMPTS = r"^(prompts|questions|batch|rows|problems|texts)$"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -247,6 +249,7 @@ def _is_said(code: Code, node: ast.AST) -> bool:
 )
 def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
     code = submission.code
+    of_several = Flow(code, _repeats_prompts, _takes_a_part)
     for cell, node in code.walk(ast.BinOp):
         pair = difference(node)
         if not pair or not mentions(pair[0], r"reward|score|return"):
@@ -254,12 +257,38 @@ def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
         mean = code.resolve(pair[1])
         if called(mean) != "mean" or _has_dimension(mean) or not same(subject(mean) or mean, pair[0]):
             continue
-        if _is_grouped(code, pair[0]) or _holds_several_groups(code, pair[0]):
+        if _is_grouped(code, pair[0]) or _holds_several_groups(code, pair[0]) or of_several(pair[0]):
             yield (
                 cell,
                 f"line {node.lineno}: is this the mean of each prompt's group, or of the whole batch?",
                 "Over the batch all of an easy prompt's is pushed up; `rewards.view(-1, G).mean(dim=1)` is the groups'.",
             )
+
+
+def _repeats_prompts(node: ast.AST) -> bool:
+    """`prompts * G`, `[p for p in prompts for _ in range(G)]`, `np.repeat(prompts, G)`: several groups in one list."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return any(mentions(one, PROMPTS) and mentions(other, GROUP_SIZE) for one, other in _both(node))
+    if isinstance(node, ast.ListComp) and len(node.generators) == 2:
+        over = [generator.iter for generator in node.generators]
+        counts = any(called(one) == "range" and mentions(one, GROUP_SIZE) for one in over)
+        return counts and any(mentions(one, PROMPTS) for one in over)
+    repeats = called(node) in ("repeat", "repeat_interleave", "tile")
+    return repeats and any(mentions(a, PROMPTS) for a in [node.func, *node.args]) and mentions(node, GROUP_SIZE)
+
+
+def _both(node: ast.BinOp) -> tuple[tuple[ast.expr, ast.expr], tuple[ast.expr, ast.expr]]:
+    return (node.left, node.right), (node.right, node.left)
+
+
+def _takes_a_part(node: ast.AST) -> bool:
+    """A flat list made into groups, or one of them taken out; `ids[:, n:]` keeps all rows."""
+    if isinstance(node, ast.Subscript):
+        rows = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        return not (
+            isinstance(node.slice, ast.Tuple) and isinstance(rows, ast.Slice) and rows.lower is rows.upper is None
+        )
+    return called(node) in ("view", "reshape", "unflatten", "chunk", "split", "len")
 
 
 def _has_dimension(mean: ast.Call) -> bool:

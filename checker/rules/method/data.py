@@ -16,11 +16,15 @@ WRITTEN = r"^(code|program|solution|script)(_\w+)?$|_(code|program|solution|scri
 OF_THE_TASK = r"^(prompts?|questions?|schema|setup|tests?|test_\w+|assert\w*|examples?|targets?|ground_truth|gold\w*)$"
 JUDGES = r"reward|score|verif|check|grade|extract|parse|evaluate"
 
+UNTRUSTED = "It would run, with your files and your network; a small parser gives 0 to what does not parse."
+ENDLESS = "Digits and operators are enough for 9**9**9, which takes all time and memory; a small parser has a limit."
+OF_NUMBERS = re.compile(r"\^?\[[\\dsw0-9+\-*/()., ]+\][+*]?\$?")  # a pattern that lets these characters through
+
 
 @rule(
     "M013",
     "question",
-    why="The model's text is untrusted. `eval` runs whatever it says: files, the network, an endless loop.",
+    why="The model's text is untrusted. `eval` runs what it says: files, the network, or 9**9**9, which has no end.",
     wrong="value = eval(completion)",
     right="value = parse_expression(completion)  # a small parser, see shared/tasks/arithmetic.py",
 )
@@ -39,11 +43,15 @@ def model_output_executed(submission: Submission) -> Iterator[Remark]:
         function = code.within(call, ast.FunctionDef)
         judges = re.search(JUDGES, getattr(function, "name", ""), re.IGNORECASE)
         if (judges and not _is_of_the_task(code, call.args[0])) or said(call.args[0]) or _is_a_program(code, call):
-            yield (
-                cell,
-                f"line {call.lineno}: can what the model says reach this `{call.func.id}`?",
-                "It would run, with your files and your network; a small parser gives 0 to what does not parse.",
-            )
+            reason = ENDLESS if _lets_only_numbers_through(code, call) else UNTRUSTED
+            yield cell, f"line {call.lineno}: can what the model says reach this `{call.func.id}`?", reason
+
+
+def _lets_only_numbers_through(code: Code, call: ast.Call) -> bool:
+    """True if the function around, or the cell, looks at the text by a pattern of digits and operators."""
+    holder = code.scope(call) or code.trees[code.place(call).tree].module
+    written = (part.value for part in code.inside(holder) if isinstance(part, ast.Constant))
+    return any(isinstance(text, str) and OF_NUMBERS.fullmatch(text) for text in written)
 
 
 def _is_of_the_task(code: Code, node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from checker.reading.syntax.expressions import (
     difference,
     mentions,
     names,
+    operands,
     plain_name,
     product,
     subject,
@@ -61,6 +62,33 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
                     f"line {node.lineno}: is the sign of this KL as you want it?",
                     "Its estimate is logps - ref_logps, or k3; the other sign pays for leaving the reference.",
                 )
+
+    for cell, node in code.walk(ast.BinOp, ast.AugAssign):
+        if isinstance(node.op, ast.Sub) and _takes_a_penalty_from_a_loss(code, node):
+            yield (
+                cell,
+                f"line {node.lineno}: is the KL to be taken from the loss?",
+                "A loss is made small, so this pays for leaving the reference: `loss = policy_loss + beta * kl`, kl"
+                " being k3 of ref_logps - logps.",
+            )
+
+
+def _takes_a_penalty_from_a_loss(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
+    """`loss = policy_loss - beta * kl` and `loss -= beta * kl`, where no minus stands before all of it."""
+    left, right = operands(node)
+    factors = product(right)
+    if not any(mentions(factor, COEFFICIENT) for factor in factors):
+        return False
+    if not any(mentions(averaged(factor), r"(^|_)kls?(_|$)|^approx_kl") for factor in factors):
+        return False
+    statement = node if isinstance(node, ast.AugAssign) else code.within(node, ast.Assign)
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    if not any(target is not None and mentions(target, r"(^|_)loss(_|$)") for target in targets):
+        return False
+    if any(isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub) for parent in code.parents(node)):
+        return False
+    is_minus = isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub)
+    return is_minus or mentions(left, r"(^|_)loss(_|$)")
 
 
 def _weighs_by_the_reference(code: Code, node: ast.BinOp) -> bool:

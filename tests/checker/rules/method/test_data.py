@@ -77,3 +77,11 @@ def test_what_a_model_says_that_is_executed_is_asked_about(lines):
 def test_what_somebody_wrote_is_no_models_text(lines):
     """Catches a question about the task's own tests, about numbers, and about functions that execute nothing."""
     assert codes(data, lines) == []
+
+
+@pytest.mark.parametrize("pattern", [r"^[\d+\-*/(). ]+$", "[0-9+*/() -]+"])
+def test_what_may_hold_only_numbers_runs_no_file_and_may_have_no_end(pattern):
+    """Catches a reason that is untrue: digits and operators reach neither files nor the network."""
+    lines = f"def reward(completion):\n    if re.fullmatch({pattern!r}, completion):\n        return eval(completion)"
+    (finding,) = found(data, lines)
+    assert "9**9**9" in finding.advice and "network" not in finding.advice
