@@ -35,9 +35,14 @@ class Submission:
         return "\n".join(section.text for section in self.converted)
 
     @cached_property
+    def texts(self) -> list[tuple[Cell, prose.Text]]:
+        """The cells of Markdown but the header, each with what it is read as."""
+        return prose.texts(self.notebook)
+
+    @cached_property
     def remarks(self) -> list[tuple[Cell, prose.Remark]]:
         """The parts of its texts that no page shows as they were meant, each with its cell."""
-        return list(prose.remarks(self.notebook))
+        return list(prose.remarks(self.texts))
 
     @cached_property
     def sections(self) -> dict[int, list[Cell]]:

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from markdown_it.token import Token
+
 from checker.outputs.claims import header_of
 from checker.reading.prose.spans import outside
 from checker.rules.base import Remark, Submission, rule
 
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 LINK = re.compile(r"(!?)\[[^\[\]]*\]\(\s*<?([^)\s>]{1,500})")
 YES = ("true", "yes", "on")
 SETTINGS = re.compile(r"\s*---[ \t]*\n[ \t]*[\w-]+:.*\n(?:(?![ \t]*\n).*\n)*?---")  # without an empty line
@@ -17,33 +18,23 @@ LOCAL = re.compile(r"file:|[A-Za-z]:[\\/]|/(?!/)|~|\\\\")
 ELSEWHERE = re.compile(r"\w+:|//|#")
 
 
-def _outside_code(source: str) -> tuple[str, int | None]:
-    """The text without fenced blocks, and the line of a fence that is never closed (None when all are)."""
-    kept = []
-    fence = None
+def _outside_fences(source: str, tokens: list[Token]) -> tuple[str, int | None]:
+    """A text without its fenced blocks, and the line of a fence that is never closed (None when all are)."""
+    lines = source.split("\n")
     opened = None
-    for number, line in enumerate(source.splitlines(), 1):
-        match = FENCE.match(line)
-        if fence is None and match and not (match[1][0] == "`" and "`" in match[2]):
-            fence = match[1]
-            opened = number
-        elif (
-            fence is not None
-            and match
-            and match[1][0] == fence[0]
-            and len(match[1]) >= len(fence)
-            and not match[2].strip()
-        ):
-            fence = opened = None
-        elif fence is None:
-            kept.append(line)
-    return "\n".join(kept), opened
+    for fence in tokens:
+        if fence.type == "fence":
+            begin, end = fence.map
+            last = lines[end - 1].strip(" >\t") if end - begin > 1 else ""
+            if len(last) < len(fence.markup) or last.strip(fence.markup[0]):
+                opened = begin + 1
+            lines[begin:end] = [""] * (end - begin)
+    return "\n".join(lines), opened
 
 
 def _markdown(submission: Submission):
-    for cell in submission.notebook.cells:
-        if cell.kind == "markdown" and not (cell.number == 0 and cell.source.lstrip().startswith("---")):
-            yield cell, *_outside_code(cell.source)
+    for cell, text in submission.texts:
+        yield cell, *_outside_fences(cell.source, text.tokens)
 
 
 @rule(

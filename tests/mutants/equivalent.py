@@ -333,9 +333,6 @@ EQUIVALENT = {
     "checker/rules/method/vocabulary.py": {
         r"^: .*(LOG_\?P|ADV\||SELF_|\(NUM\|N\)|\^EOS)": ANY_CASE,
     },
-    "checker/rules/rendering.py": {
-        r"^_outside_code: .*match\[1\]\[1\]": "A fence is one character, repeated.",
-    },
     "checker/rules/shown.py": {
         r"^: FIRST_LOSS = .*LOSS": ANY_CASE,
     },
@@ -468,12 +465,8 @@ EQUIVALENT = {
     "checker/pages/body.py": {
         r"^Limits\.__init__: .*self\.reason = None$": TRUTH,
     },
-    "checker/pages/cells.py": {
+    "checker/reading/options.py": {
         r"-> +LONGEST = 501 ": ROUND,
-    },
-    "checker/pages/markdown.py": {
-        r'block_code: language = .*else "XXXX"$': "Both are the name of no language.",
-        r"_reader: .*Renderer\(escape=None": TRUTH,
     },
     "checker/pages/quarto.py": {
         r'^_render: .*"(XXsaidXX|SAID)"': "The name of a file in a folder that is gone again when the function returns.",

@@ -26,23 +26,26 @@ def names_of(notebook: Notebook) -> Names:
     for cell in notebook.cells:
         if cell.is_code and cell.outputs:
             names.add(reference(cell))
-    for cell in _texts(notebook):
+    for cell in _cells(notebook):
         define(cell.source, names)
     return names
 
 
-def remarks(notebook: Notebook) -> Iterator[tuple[Cell, Remark]]:
-    """The remarks on the texts of a notebook, each with its cell."""
+def texts(notebook: Notebook) -> list[tuple[Cell, Text]]:
+    """The cells of Markdown, as many as are read, each with its tokens."""
     names = names_of(notebook)
+    return [(cell, read(cell.source, names)) for cell in _cells(notebook)]
+
+
+def remarks(read_texts: list[tuple[Cell, Text]]) -> Iterator[tuple[Cell, Remark]]:
+    """The remarks on the texts of a notebook, each with its cell."""
     tried: dict[tuple[str, bool], str] = {}
-    for cell in _texts(notebook):
-        text = read(cell.source, names)
+    for cell, text in read_texts:
         found = [*text.remarks, *_unread(text, tried), *_without_picture(text, cell)]
         yield from ((cell, remark) for remark in dict.fromkeys(found))
 
 
-def _texts(notebook: Notebook) -> Iterator[Cell]:
-    """The cells of Markdown, as many as are read."""
+def _cells(notebook: Notebook) -> Iterator[Cell]:
     room = MOST_TEXT
     for cell in notebook.cells:
         is_header = cell.number == 0 and cell.source.lstrip().startswith("---")

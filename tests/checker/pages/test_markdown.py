@@ -27,11 +27,6 @@ def test_the_markdown_of_notebooks_is_read(source, made):
     assert to_html(source, "a") == (made, [])
 
 
-def test_a_table_is_a_table():
-    made, _ = to_html("| a | b |\n|---|--:|\n| 1 | 2 |")
-    assert made.count("<th") == 3 and made.count("<td") == 2 and "|" not in made  # <thead> is one of the three
-
-
 @pytest.mark.parametrize(
     ("fence", "coloured"), [("python", True), ("python title=x", True), ("", False), ("nolanguage", False)]
 )
@@ -69,12 +64,6 @@ def test_a_figure_is_linked_by_its_name_and_others_stay_words():
     made, _ = to_html("See @fig-a, @fig-b, a@fig-a and `@fig-a`.", "x", no_picture, Names(words={"fig-a": "Figure 2"}))
     assert made.count('<a href="#fig-a" rel="noopener noreferrer">Figure 2</a>') == 1
     assert "@fig-b, a@fig-a and <code>@fig-a</code>" in made
-
-
-def test_formulas_are_formulas_except_in_code():
-    """Catches letters that Markdown takes for its own marks, such as two `_` in a line."""
-    made, _ = to_html("Here $a_1 b_2$ and `$c_1 d_2$`.")
-    assert made.count("<math") == 1 and made.count("<msub>") == 2 and "<code>$c_1 d_2$</code>" in made
 
 
 def test_a_text_that_no_page_can_bear_is_shown_as_it_was_written():

@@ -3,27 +3,31 @@
 import pytest
 
 from checker.checking.check import check
-from checker.rules.rendering import _outside_code
+from checker.reading.prose.parser import read
+from checker.reading.prose.tex import Names
+from checker.rules.rendering import _outside_fences
 from tests.checker.conftest import HEADER, markdown
 
 
 @pytest.mark.parametrize(
     ("lines", "outside", "opened"),
     [
-        ("a\n```\nx\n```\nb", "a\nb", None),
-        ("a\n   ~~~~ python\n```\nx\n~~~\n~~~~~  \nb", "a\nb", None),
-        ("    ```\nb", "    ```\nb", None),  # indented by four blanks it is code, and no fence
-        ("```a`b\nc", "```a`b\nc", None),  # code in the line
-        ("~~~a`b\nc", "", 1),
-        ("a\n```\nx\n``\n~~~\n```python\nb", "a", 2),
-        ("```\nx\n```\n\n```\ny", "\n", 5),
-        ("``\na", "``\na", None),
-        ("", "", None),
+        ("a\n```\nx\n```\nb", ["a", "b"], None),
+        ("a\n   ~~~~ python\n```\nx\n~~~\n~~~~~  \nb", ["a", "b"], None),
+        ("    ```\nb", ["    ```", "b"], None),  # indented by four blanks it is code, and no fence
+        ("```a`b\nc", ["```a`b", "c"], None),  # code in the line
+        ("~~~a`b\nc", [], 1),
+        ("a\n```\nx\n``\n~~~\n```python\nb", ["a"], 2),
+        ("```\nx\n```\n\n```\ny", [], 5),
+        ("- a\n  ```\n  x\n  ```\n\n> ~~~\n> y\n> ~~~", ["- a"], None),
+        ("- ```\n  x\n\nb", ["b"], 1),
+        ("```", [], 1),
     ],
 )
 def test_what_stands_outside_of_fences_is_read(lines, outside, opened):
-    """Catches a fence that is closed by another kind, or by a shorter or a named one, and text taken for code."""
-    assert _outside_code(lines) == (outside.rstrip("\n") if outside == "\n" else outside, opened)
+    """Catches a fence that is closed by another kind, a shorter or a named one, or with its list, and text taken for code."""
+    kept, line = _outside_fences(lines, read(lines, Names()).tokens)
+    assert ([one for one in kept.split("\n") if one], line) == (outside, opened)
 
 
 def test_an_open_fence_is_told_with_its_line(good, told):

@@ -3,14 +3,14 @@
 import pytest
 
 from checker.reading.notebook import notebook_of
-from checker.reading.prose.page import MOST_FORMULAS, names_of, remarks
+from checker.reading.prose.page import MOST_FORMULAS, names_of, remarks, texts
 from checker.reading.prose.parser import MOST_BRACKETS
 from tests.checker.conftest import code, markdown
 
 
 def told(*sources: str) -> list[str]:
     notebook = notebook_of({"cells": [markdown(source) for source in sources]})
-    return [remark.found for _, remark in remarks(notebook)]
+    return [remark.found for _, remark in remarks(texts(notebook))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_names_and_macros_hold_for_all_cells_and_a_cell_is_named():
         code("#| label: fig-d\nplot()", "1"),
     ]
     notebook = notebook_of({"cells": cells})
-    assert [(cell.number, remark.found) for cell, remark in remarks(notebook)] == [
+    assert [(cell.number, remark.found) for cell, remark in remarks(texts(notebook))] == [
         (1, "a formula with the command \\unknown, which the page shows as it was written: \\unknown")
     ]
     assert names_of(notebook).words == {"tbl-c": "Table 1", "fig-d": "Figure 1", "sec-b": "B", "eq-a": "Equation 1"}
