@@ -34,23 +34,26 @@ class Span:
 
 
 class Marks:
-    """The places of a text where something may end: its dollars without a backslash, its runs of ticks by length."""
+    """The places of a text where something may begin or end.
+
+    all: of every dollar, tick and backslash.    dollars: of those without a backslash.
+    ticks: of the runs of ticks, by their length.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.all = [place for place, letter in enumerate(text) if letter in "$`\\"]
         self.dollars: list[int] = []
         self.ticks: dict[int, list[int]] = defaultdict(list)
-        position = 0
-        while position < len(text):
-            letter = text[position]
-            if letter == "`":
-                end = position + len(text[position:]) - len(text[position:].lstrip("`"))
-                self.ticks[end - position].append(position)
-                position = end
+        behind = 0
+        for place in self.all:
+            if place < behind:
                 continue
-            if letter == "$":
-                self.dollars.append(position)
-            position += 2 if letter == "\\" else 1
+            behind = place + _width(text, place)
+            if text[place] == "$":
+                self.dollars.append(place)
+            elif text[place] == "`":
+                self.ticks[behind - place].append(place)
 
 
 @lru_cache(maxsize=8)
@@ -58,20 +61,30 @@ def marks(text: str) -> Marks:
     return Marks(text)
 
 
+def _width(text: str, place: int) -> int:
+    """The length of what begins at a mark: a run of ticks, a backslash and what it is before, a dollar."""
+    if text[place] != "`":
+        return 2 if text[place] == "\\" else 1
+    end = place
+    while end < len(text) and text[end] == "`":
+        end += 1
+    return end - place
+
+
 def spans(text: str, start: int = 0, until: int | None = None) -> Iterator[Span]:
     """The formulas and the code that begin in a part of a text, one behind the other."""
     known = marks(text)
-    position = start
-    until = len(text) if until is None else until
-    while position < until:
-        found = _at(known, position)
-        if found is not None:
+    behind = start
+    for number in range(bisect_left(known.all, start), len(known.all)):
+        place = known.all[number]
+        if until is not None and place >= until:
+            return
+        if place < behind:
+            continue
+        found = _at(known, place)
+        behind = found.end if found else place + _width(text, place)
+        if found:
             yield found
-            position = found.end
-        elif text[position] == "`":
-            position += _run(text, position)
-        else:
-            position += 2 if text[position] == "\\" else 1
 
 
 def outside(text: str) -> str:
@@ -100,12 +113,8 @@ def _at(known: Marks, position: int) -> Span | None:
     return None
 
 
-def _run(text: str, position: int) -> int:
-    return len(text[position : position + LONGEST]) - len(text[position : position + LONGEST].lstrip("`"))
-
-
 def _code(known: Marks, position: int) -> Span | None:
-    length = _run(known.text, position)
+    length = _width(known.text, position)
     same = known.ticks[length]
     after = bisect_left(same, position + length)
     return Span(position, same[after] + length) if after < len(same) else None
