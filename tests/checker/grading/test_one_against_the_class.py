@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from checker.grading.classes import plan
 from checker.grading.collect import apart
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
@@ -83,6 +84,17 @@ def test_grades_are_not_written_anew_from_what_could_not_be_collected(kind, this
     with pytest.raises(Unreadable, match="stay as they are|nothing of an earlier run was changed"):
         run(this_class, folder, wrong, tmp_path, Grader())
     assert (folder.path / "grades.csv").read_bytes() == before
+
+
+def test_of_two_exports_one_that_is_damaged_stops_the_run(this_class, submissions, tmp_path):
+    """Catches half of a class that is told that it handed in nothing, since the other download is whole."""
+    submissions("ann")
+    broken = packed(submissions("bob"), tmp_path)
+    broken.write_bytes(broken.read_bytes()[:-40])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with pytest.raises(Unreadable, match="export.zip: The zip cannot be read .* nothing of an earlier run was changed"):
+        plan([tmp_path / "submissions", broken], scratch, this_class)
 
 
 def test_nobody_is_absent_while_something_lies_there_that_may_be_theirs(this_class, folder, submissions, tmp_path):
