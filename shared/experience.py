@@ -20,7 +20,7 @@ from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
 from shared.guard import GuardReport, verify
 from shared.kl import k1
-from shared.logps import completion_logps
+from shared.logps import score_in_parts
 from shared.models import eos_token_ids, reference_model, require_model
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
@@ -357,13 +357,12 @@ def rewarded_rollout(
     return rollout, rewards_per_func, rewards, metrics
 
 
-@torch.no_grad()
 def reference_logps(
     model: PreTrainedModel, reference: PreTrainedModel | None, rollout: Rollout
 ) -> Float[Tensor, "B C"]:
     """The rollout's log-probabilities under the frozen reference, or under the policy with its adapters off, (B, C)."""
     with reference_model(model, reference) as frozen:
-        return completion_logps(frozen, rollout)[0]
+        return score_in_parts(frozen, rollout)
 
 
 def sequence_kl(rollout: Rollout, ref_logps: Float[Tensor, "B C"]) -> Float[Tensor, "B"]:

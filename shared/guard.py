@@ -30,10 +30,9 @@ from shared.engine.llama import llama_in, take_general_path
 from shared.engine.modes import eval_mode
 from shared.engine.sampling import Sampling
 from shared.engine.unpadded import RowByRow, base_model
-from shared.logps import completion_logps
+from shared.logps import completion_logps, score_in_parts
 from shared.rollout import Rollout
 
-LOGITS_AT_ONCE = 20_000_000  # of a scoring pass: 80 MB
 # The names under which configurations keep the number of experts.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
@@ -151,17 +150,6 @@ def in_half_precision(model: torch.nn.Module) -> bool:
         return True
     compute = (getattr(module, "compute_dtype", None) for module in model.modules())  # of bitsandbytes
     return any(dtype is not None and dtype.itemsize < 4 for dtype in compute)
-
-
-def score_in_parts(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"]:
-    """`completion_logps` of the whole rollout, a few prompts at a time so that the logits fit in memory."""
-    vocabulary = model.config.get_text_config(decoder=True).vocab_size
-    per_prompt = rollout.num_generations * rollout.completion_ids.size(1) * vocabulary
-    logps = torch.zeros_like(rollout.old_logps)
-    for prompts in torch.arange(len(rollout.prompts)).split(max(1, LOGITS_AT_ONCE // per_prompt)):
-        part = completion_logps(model, rollout.take(prompts.tolist()))[0]
-        logps[rollout.rows_of(prompts), : part.size(1)] = part.to(logps.dtype)
-    return logps
 
 
 def longest_and_shortest(lengths: Sequence[int], of_each: int = 2) -> list[int]:

@@ -45,6 +45,7 @@ from shared.engine.contexts import Contexts, separate_contexts
 from shared.engine.llama import llama_in
 from shared.engine.logits import entropy_of, in_chunks, token_logps
 from shared.engine.modes import eval_mode
+from shared.engine.piece_size import logits_scored_at_once
 from shared.engine.recompute import recomputes, scoring_mode
 from shared.engine.sampling import position_ids, sampling_logits
 from shared.engine.scoring import context_states, padded, real_tokens
@@ -133,6 +134,21 @@ def completion_logps(
         return logps, None
     entropy = torch.cat([entropy_of(logits[rows]) for rows in in_chunks(logits)])  # (R,)
     return logps, by_completion(entropy.index_select(0, row_of_token), token_places, rollout)
+
+
+@torch.no_grad()
+def score_in_parts(model: PreTrainedModel, rollout: Rollout) -> Float[Tensor, "B C"]:
+    """`completion_logps` without gradients, of a few prompts at a time: the logits of all of them take gigabytes."""
+    vocabulary = model.config.get_text_config(decoder=True).vocab_size
+    per_prompt = rollout.num_generations * rollout.completion_ids.size(1) * vocabulary
+    at_once = max(1, logits_scored_at_once(rollout.completion_ids.device) // per_prompt)
+    if at_once >= len(rollout.prompts):
+        return completion_logps(model, rollout)[0]
+    logps = torch.zeros_like(rollout.old_logps)
+    for prompts in torch.arange(len(rollout.prompts)).split(at_once):
+        part = completion_logps(model, rollout.take(prompts.tolist()))[0]
+        logps[rollout.rows_of(prompts), : part.size(1)] = part.to(logps.dtype)
+    return logps
 
 
 def distributions(

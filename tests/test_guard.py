@@ -8,9 +8,8 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from shared import guard
 from shared.constrain import answer_trie
-from shared.engine import llama
+from shared.engine import llama, piece_size
 from shared.engine.decoding import LlamaDecoder
 from shared.engine.llama import llama_in
 from shared.engine.sampling import Sampling
@@ -190,7 +189,7 @@ def test_a_large_rollout_is_scored_in_parts(model, monkeypatch):
     """Catches rows that come back in another order, and a narrower part that shifts its tokens."""
     rollout = draw(model)
     whole, _ = completion_logps(model, rollout)
-    monkeypatch.setattr(guard, "LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
     torch.testing.assert_close(score_in_parts(model, rollout), whole, rtol=1e-4, atol=1e-5)
 
 

@@ -11,7 +11,9 @@ import math
 import torch
 
 LOGITS_AT_ONCE = 20_000_000  # 80 MB in float32. A 50,000-word vocabulary fills that with 400 tokens.
-PART_FOR_A_PIECE = 0.25  # of the free memory; the rest is for what a first update does not show
+# Of the free memory. On an H100 a quarter made 1.9 s and 12.2 GB of a step of 256 completions at 135M parameters, and a
+# sixteenth 6.9 s and 5.1 GB: each piece takes 0.2 s. An eighth lies between the two.
+PART_FOR_A_PIECE = 1 / 8
 
 
 def is_measured(device: torch.device) -> bool:
@@ -39,6 +41,11 @@ class PeakMemory:
     def __exit__(self, *error) -> None:
         if is_measured(self.device):
             self.bytes = torch.cuda.max_memory_allocated(self.device) - self._before
+
+
+def logits_scored_at_once(device: torch.device) -> int:
+    """The most logits of a pass without gradients, of which nothing but the logits stays: 0.6 GB in half precision."""
+    return LOGITS_AT_ONCE if device.type == "cpu" else 8 * LOGITS_AT_ONCE
 
 
 def logits_at_once(device: torch.device, bytes_per_logit: float) -> int:
