@@ -29,12 +29,13 @@ class Output:
     """One output of a code cell.
 
     kind: "stream", "result" or "error".    text: what it shows as text, "" for none.
-    data: a result's content by MIME type.
+    data: a result's content by MIME type.    error: an error's type and message, "" where they were not saved.
     """
 
     kind: str
     text: str = ""
     data: dict[str, str] = field(default_factory=dict)
+    error: str = ""
 
     @property
     def mime(self) -> str:
@@ -288,8 +289,8 @@ def _output(output: object) -> Output:
     if kind == "error":
         traceback = output.get("traceback")
         lines = [line for line in traceback if isinstance(line, str)] if isinstance(traceback, list) else []
-        text = joined("\n".join(lines)) or f"{joined(output.get('ename'))}: {joined(output.get('evalue'))}"
-        return Output("error", text)
+        named = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+        return Output("error", joined("\n".join(lines)) or named or ": ", error=named)
     shown = output.get("data")
     if not isinstance(shown, dict):
         return Output("result")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from textwrap import shorten
 
 from checker.reading.convert import plain
-from checker.reading.notebook import Cell
+from checker.reading.notebook import Cell, Output
 from checker.rules.base import Remark, Submission, rule
 
 NAMED = 3  # further cells that are named
@@ -63,21 +63,32 @@ def outputs_without_a_number(submission: Submission) -> Iterator[Remark]:
 @rule(
     "X002",
     "error",
-    why="Cells run in another order than they stand in may work only in your session.",
+    why=(
+        "Cells run in another order than they stand in may work only in your session. One number that two cells have is"
+        " of a copied cell, or of two sessions in one file."
+    ),
     wrong="In [7] above In [3]",
     right="In [1], In [2], In [3], ...",
 )
 def run_out_of_order(submission: Submission) -> Iterator[Remark]:
     highest = 0
+    seen = set()
     for cell in submission.notebook.code_cells:
         if cell.count is None:
             continue
-        if cell.count <= highest:
+        if cell.count in seen:
+            yield (
+                cell.number,
+                f"two cells have In [{cell.count}]: one was copied, or two sessions were mixed",
+                RUN_AGAIN,
+            )
+        elif cell.count < highest:
             yield (
                 cell.number,
                 f"In [{cell.count}] stands below In [{highest}]: the cells were not run from top to bottom",
                 RUN_AGAIN,
             )
+        seen.add(cell.count)
         highest = max(highest, cell.count)
 
 
@@ -92,12 +103,21 @@ def ended_in_an_error(submission: Submission) -> Iterator[Remark]:
     for cell in submission.notebook.code_cells:
         for output in cell.outputs:
             if output.kind == "error":
-                lines = [line for line in plain(output.text).splitlines() if line.strip()]
+                said = _type_and_message(output) or "unknown"
                 yield (
                     cell.number,
-                    f"the cell ended in an error: {shorten(lines[-1], LONGEST, placeholder=' ...') if lines else 'unknown'}",
+                    f"the cell ended in an error: {shorten(said, LONGEST, placeholder=' ...')}",
                     "Mend it. " + RUN_AGAIN,
                 )
+
+
+def _type_and_message(output: Output) -> str:
+    """The type and the message of an error; of one that was saved without them the last line of its traceback.
+
+    A traceback may end in a note, in an arrow below a line, or in what a widget printed.
+    """
+    lines = [line for line in plain(output.text).splitlines() if line.strip(": ")]
+    return plain(output.error).strip() or (lines[-1] if lines else "")
 
 
 @rule(

@@ -275,7 +275,7 @@ def test_each_kind_of_output_is_read():
     assert output(output_type="error", traceback=["one", 3, "two"]) == Output("error", "one\ntwo")
     for traceback in (None, 3, []):
         raised = output(output_type="error", traceback=traceback, ename="ValueError", evalue="no")
-        assert raised == Output("error", "ValueError: no")
+        assert raised == Output("error", "ValueError: no", error="ValueError: no")
     shown = output(output_type="display_data", data={"text/plain": ["a", "b"], "image/png": "c", "x": {"y": 1}})
     assert shown == Output("result", "ab", {"text/plain": "ab", "image/png": "c", "x": ""})
     assert output(data={"image/png": "c"}).text == ""

@@ -59,12 +59,12 @@ def test_a_cell_without_a_number_is_told_by_one_rule(good, told):
     assert [finding.cell for finding in told("X001")] == [6] and [finding.cell for finding in told("X005")] == [4]
 
 
-def test_a_number_that_comes_twice_is_out_of_order(good, told):
+def test_a_number_that_comes_twice_is_said_to(good, told):
     """Catches two cells In [3]; and a cell that was not run behind which no other is looked at."""
     unrun(good, 3)
     good["cells"][5]["execution_count"] = good["cells"][4]["execution_count"] = 3
     (finding,) = told("X002")
-    assert finding.cell == 5 and finding.found.startswith("In [3] stands below In [3]: ")
+    assert finding.cell == 5 and finding.found == "two cells have In [3]: one was copied, or two sessions were mixed"
     assert "Restart the kernel" in finding.advice
 
 
@@ -87,6 +87,13 @@ def test_an_error_is_told_by_its_last_words(good, told):
     (finding,) = told("X003")
     assert finding.cell == 4 and finding.found == "the cell ended in an error: NameError: name 'x'"
     assert finding.advice.startswith("Mend it. Restart")
+
+
+def test_an_error_is_told_by_its_type_and_message_where_they_were_saved(good, told):
+    """Catches the last line of a traceback, an arrow or a note of the library, told as what went wrong."""
+    good["cells"][4]["outputs"].append(error("KeyError", "    ~~~~^^^^", name="KeyError", value="'prompt'"))
+    (finding,) = told("X003")
+    assert finding.found == "the cell ended in an error: KeyError: 'prompt'"
 
 
 def test_an_error_that_says_nothing_is_one(good, told):

@@ -402,7 +402,7 @@ def test_a_long_error_ends_in_whole_words(good, save):
     """Catches the sentence of a cell that is not filled in, cut off behind "This cell needs"."""
     spoil_error(good["cells"])
     words = "Not filled in yet: get_reward, group_advantages, per_token_kl, grpo_loss, step_loss. This cell needs them."
-    good["cells"][4]["outputs"][-1]["traceback"] = [f"NotFilledIn: {words}"]
+    good["cells"][4]["outputs"][-1].update(ename="NotFilledIn", evalue=words)
     (finding,) = [finding for finding in check(save(good)).findings if finding.code == "X003"]
     assert finding.found.endswith(words)
 
