@@ -29,6 +29,8 @@ class Task(Protocol):
     CHAT_SYSTEM_PROMPT: tells a chat model what to answer and in which format.
     LONGEST_ANSWERS: right completions, just as they follow a plain prompt; the longest in any tokenizer is one of them.
     MAX_NEW_TOKENS: the least room for a completion, whatever the tokenizer.
+
+    A task may have CHAT_EXAMPLES, questions of its training split and their right answers, for `rows_for`.
     """
 
     CHAT_SYSTEM_PROMPT: str
@@ -36,7 +38,9 @@ class Task(Protocol):
     MAX_NEW_TOKENS: int
 
 
-def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None) -> list[dict]:
+def rows_for(
+    tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None, *, examples: int = 0
+) -> list[dict]:
     """The rows with prompts as the model of this tokenizer wants them; all other columns stay.
 
     Without a chat template the texts stay as they are. With one, the question is the row's column `question` where it
@@ -52,6 +56,8 @@ def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Tas
     rows, given again, come back the same.
 
     task: what says the answer's format to a chat model; None for rows that say it themselves.
+    examples: how many of the task's worked examples stand before each question, as turns in a template and as text
+        without one; never the row's own question. A model that learns from a few right answers needs some to begin with.
 
     Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
@@ -60,7 +66,24 @@ def rows_for(tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Tas
         written = " ".join([system_prompt, *task.LONGEST_ANSWERS])
         keep_in_texts(tokenizer, [str(t) for t in tokenizer.added_tokens_decoder.values() if str(t) in written])
     turn = turn_of(tokenizer)
-    return [_in_texts(tokenizer, turn, with_prompt(row), system_prompt) for row in rows]
+    shown = getattr(task, "CHAT_EXAMPLES", ()) if examples else ()
+    rows = [_with_examples(tokenizer, with_prompt(row), shown, examples) for row in rows]
+    return [_in_texts(tokenizer, turn, row, system_prompt) for row in rows]
+
+
+def _with_examples(
+    tokenizer: PreTrainedTokenizerBase, row: dict, shown: Sequence[tuple[str, str]], examples: int
+) -> dict:
+    """The row with worked examples, questions and right answers, before its question."""
+    if not shown or is_conversation(row["prompt"]):
+        return row
+    question = row.get("question", row["prompt"]).strip()
+    before = [(asked, right) for asked, right in shown if asked != question][:examples]
+    if not tokenizer.chat_template:
+        return row | {"prompt": "".join(f"{asked} {right}\n\n" for asked, right in before) + row["prompt"]}
+    messages = [(("user", asked), ("assistant", right)) for asked, right in before]
+    turns = [{"role": role, "content": text} for pair in messages for role, text in pair]
+    return row | {"prompt": [*turns, {"role": "user", "content": question}]}
 
 
 def with_prompt(row: dict) -> dict:

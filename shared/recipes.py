@@ -1,7 +1,7 @@
 """Recipes: the training and the measurement of each task, shared by notebooks, command line and benchmark of learning.
 
 A recipe (see CONTRIBUTING: house words) names settings and no algorithm's class: `settings_of` gives those that a
-configuration has a field for. They suit the embedded model; a real one wants a learning rate a hundred times smaller.
+configuration has a field for. They suit the embedded model; `shared/model_classes.py` has what another class changes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, answer_trie
 from shared.environment import EnvironmentFactory
+from shared.model_classes import EMBEDDED, changes_for, class_of
 from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
@@ -77,11 +78,15 @@ class Recipe:
     def name(self) -> str:
         return self.task.__name__.rpartition(".")[2]
 
-    def settings_of(self, algorithm: str, config_class: type) -> dict[str, object]:
-        """The settings that a configuration of this class has, the algorithm's own over the others."""
+    def settings_of(self, algorithm: str, config_class: type, kind: str = EMBEDDED) -> dict[str, object]:
+        """The settings that a configuration of this class has, the algorithm's own over the others.
+
+        kind: the class of the model, of `shared.model_classes`, whose changes go over all of them.
+        """
         known = {field.name for field in fields(config_class)}
-        common = {name: value for name, value in self.settings.items() if name in known}
-        return common | dict(self.own.get(algorithm, {}))
+        changed = changes_for(self.name, kind).settings
+        common, of_class = ({k: v for k, v in some.items() if k in known} for some in (self.settings, changed))
+        return common | dict(self.own.get(algorithm, {})) | of_class
 
 
 GROUPS_OF_8 = {"prompts_per_step": 16, "num_generations": 8}
@@ -186,6 +191,8 @@ class Materials:
 def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0) -> Materials:
     """Rows of both splits, the constraint, and the room for a completion. `seed` draws the training rows alone.
 
+    A real model's questions have worked examples before them (`shared.model_classes`).
+
     Raises ValueError: more rows are asked for than the task has, or a constraint where it has no labels.
     """
     task = recipe.task
@@ -194,9 +201,10 @@ def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0
         if not hasattr(task, "LABELS"):
             raise ValueError(f"The task {recipe.name} has no set of labels that completions could be restricted to.")
         trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS))
+    examples = changes_for(recipe.name, class_of(tokenizer, recipe.trained)).examples
     return Materials(
-        train_rows=rows_for(tokenizer, task.dataset("train", recipe.train_rows, seed=seed), task),
-        eval_rows=rows_for(tokenizer, task.dataset("eval", recipe.eval_rows, seed=0), task),
+        train_rows=rows_for(tokenizer, task.dataset("train", recipe.train_rows, seed=seed), task, examples=examples),
+        eval_rows=rows_for(tokenizer, task.dataset("eval", recipe.eval_rows, seed=0), task, examples=examples),
         max_new_tokens=max_new_tokens_for(tokenizer, task),
         constraint=trie,
     )

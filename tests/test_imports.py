@@ -15,7 +15,7 @@ LAYERS = [
     {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens"},
     {"engine", "models", "prompts", "saving", "environment"},
     {"rollout_record", "rollout"},
-    {"rewards", "advantages", "recipes"},
+    {"rewards", "advantages", "model_classes", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},

@@ -310,3 +310,18 @@ def test_an_answer_follows_as_the_template_writes_it():
 def test_a_conversation_for_a_model_without_a_template_is_a_sentence(embedded):
     with pytest.raises(ValueError, match="this model has no chat template"):
         rows_for(embedded, [{"prompt": [{"role": "user", "content": "1 + 1?"}]}])
+
+
+def test_worked_examples_stand_before_the_question_and_never_the_rows_own(embedded):
+    """Catches an answer that is given away, turns that run together, and examples for who asked for none."""
+    (asked, right), (other, other_right) = addition.CHAT_EXAMPLES
+    rows = [addition.row_of("If you add 17 and 25, what is the result?"), addition.row_of(asked)]
+    chat = byte_tokenizer(chat_template=CHAT_ML)
+    first, own = (row["prompt"] for row in rows_for(chat, rows, addition, examples=1))
+    turns = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>\n"
+    question = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
+    assert first.endswith(turns.format(asked, right) + question.format(rows[0]["question"]))
+    assert own.endswith(turns.format(other, other_right) + question.format(asked)) and right not in own
+    assert addition.CHAT_SYSTEM_PROMPT in first and rows_for(chat, rows, addition)[0]["prompt"].count("user") == 1
+    plain = rows_for(embedded, rows, addition, examples=1)[0]["prompt"]
+    assert plain == f"{asked} {right}\n\n{rows[0]['prompt']}"

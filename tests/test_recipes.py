@@ -7,6 +7,7 @@ import pytest
 
 from shared.distill import DistillConfig
 from shared.grpo import GRPOConfig
+from shared.model_classes import EMBEDDED, OF_A_CLASS, OF_A_TASK, REAL, REAL_LORA, class_of
 from shared.models import load_policy
 from shared.ppo import PPOConfig
 from shared.recipes import RECIPES, TRAINED, measuring, prepare, with_teacher_prompts
@@ -37,6 +38,35 @@ def test_every_algorithm_takes_the_settings_of_every_task(name, algorithm):
 def test_what_an_algorithm_needs_goes_before_what_all_share():
     settings = RECIPES["sentences"].settings_of("ppo", PPOConfig)
     assert settings["prompts_per_step"] == 48 and settings["beta"] == 0.1
+
+
+def test_a_class_of_model_changes_what_it_was_tried_with(tokenizer):
+    """Catches the embedded model's rate for a real one, whose weights it throws about, and a change that is misspelt."""
+    real = type("Real", (), {"__len__": lambda self: 49_152})()
+    assert [class_of(tokenizer, "all"), class_of(real, "upper half"), class_of(real, "lora")] == [
+        EMBEDDED,
+        REAL,
+        REAL_LORA,
+    ]
+    recipe = RECIPES["addition"]
+    assert recipe.settings_of("grpo", GRPOConfig, EMBEDDED) == recipe.settings_of("grpo", GRPOConfig)
+    assert recipe.settings_of("grpo", GRPOConfig, REAL)["learning_rate"] == 1e-5
+    assert recipe.settings_of("grpo", GRPOConfig, REAL_LORA)["steps"] == 6
+    sentences = RECIPES["sentences"].settings_of("ppo", PPOConfig, REAL)
+    assert sentences["learning_rate"] == 1e-5 and sentences["prompts_per_step"] == 48
+    fields = GRPOConfig.__dataclass_fields__
+    for (task, kind), changes in OF_A_TASK.items():
+        assert set(changes.settings) <= set(fields) and kind in OF_A_CLASS
+        assert changes.examples <= len(RECIPES[task].task.CHAT_EXAMPLES)
+
+
+@pytest.mark.parametrize("task", {RECIPES[name].task for name, _ in OF_A_TASK})
+def test_worked_examples_are_right_and_of_the_training_split(task):
+    """Catches a held-out row that is shown solved, and a wrong answer that the model is to follow."""
+    rows = {row["question"]: row for row in task.dataset("train", 2500)}
+    for asked, right in task.CHAT_EXAMPLES:
+        columns = {name: [value] for name, value in rows[asked].items() if name != "prompt"}
+        assert task.reward([rows[asked]["prompt"]], [right], **columns) == [1.0]
 
 
 def test_a_teacher_reads_a_header_more_and_the_student_nothing_of_it(tokenizer):

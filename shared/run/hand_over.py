@@ -116,7 +116,7 @@ def run(plan: Plan) -> dict:
     tokenizer = load_tokenizer(plan.model)
     materials = prepare(plan.recipe, tokenizer)
     refuse_other_tokens(tokenizer, materials.train_rows[0]["prompt"])
-    config = plan.config(materials.max_new_tokens)
+    config = plan.config(materials.max_new_tokens, tokenizer)
     with ExitStack() as stack:
         stack.enter_context(without_checkpointing_warnings())
         folder = plan.checkpoint or stack.enter_context(tempfile.TemporaryDirectory())

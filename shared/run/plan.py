@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformers import PreTrainedTokenizerBase
+
 from shared.distill import TEACHER_PROMPT
 from shared.engine.files import refuse_unwritable
 from shared.experience import RolloutConfig
+from shared.model_classes import EMBEDDED, class_of
 from shared.recipes import Recipe, teacher_header_of
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS, config_for
@@ -49,10 +52,13 @@ class Plan:
             return "lora"
         return self.recipe.trained if self.lora is None else "all"
 
-    def config(self, max_new_tokens: int) -> RolloutConfig:
-        """The settings in force. Raises ValueError for one that the algorithm lacks or refuses."""
+    def config(self, max_new_tokens: int, tokenizer: PreTrainedTokenizerBase | None = None) -> RolloutConfig:
+        """The settings in force, those of the tokenizer's class of model. Raises ValueError for one that the algorithm
+        lacks or refuses.
+        """
         config_class = ALGORITHMS[self.algorithm].config
-        settings = self.recipe.settings_of(self.algorithm, config_class) | {"max_new_tokens": max_new_tokens}
+        kind = EMBEDDED if tokenizer is None else class_of(tokenizer, self.trained)
+        settings = self.recipe.settings_of(self.algorithm, config_class, kind) | {"max_new_tokens": max_new_tokens}
         if self.checkpoint is not None:
             settings["checkpoint_every"] = CHECKPOINT_EVERY
         return config_for(self.algorithm, settings | self.settings)

@@ -42,7 +42,7 @@ def run(plan: Plan) -> dict:
         model = TRAINED[plan.trained](model)
     say(parameter_summary(model))
     materials = prepare(plan.recipe, tokenizer)
-    config = plan.config(materials.max_new_tokens)
+    config = plan.config(materials.max_new_tokens, tokenizer)
     options = measuring(plan.recipe, materials) | {"max_new_tokens": config.max_new_tokens}
 
     def measure(measured_model: PreTrainedModel, name: str = "") -> Evaluation:

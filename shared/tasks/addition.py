@@ -29,6 +29,12 @@ CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the
 LONGEST_ANSWERS = (tagged("9 + 9 = 18\n99 + 99 = 198", "198"),)
 
 
+CHAT_EXAMPLES = (
+    ("If you add 38 and 45, what is the result?", tagged("8 + 5 = 13\n38 + 45 = 83", "83")),
+    ("If you add 24 and 61, what is the result?", tagged("4 + 1 = 5\n24 + 61 = 85", "85")),
+)
+
+
 def pair_split(a: int, b: int) -> Split:
     """The split of a sum, whichever number comes first."""
     return split_of(f"{min(a, b)} + {max(a, b)}")
