@@ -12,7 +12,7 @@ from checker.rules.method.vocabulary import ADVANTAGE
 
 LOSS = r"(^|_)loss(es)?(_|$)"
 GAIN = r"ratio|surr|log_?p(rob)?s?(_|$)"  # what a policy's advantage is multiplied with
-PER_TOKEN = r"loss|log_?p|kl|surr|ratio|adv"
+PER_TOKEN = r"loss|log_?p|kl|surr|ratio|adv|per_token"
 MASK = r"(^|_)mask(s|ed)?(_|$)"
 WITH_GRADIENT = r"(^|_)kl(s|_\w+)?$|^(per_token_|token_|new_|policy_)?log_?p(rob)?s?$|(^|_)loss(es)?$"
 CONSTANT = r"(^|_)(old|ref|reference|sampler|behaviou?r)(_|$)"

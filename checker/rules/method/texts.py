@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from checker.reading.syntax.code import Code
-from checker.reading.syntax.expressions import called, keyword, mentions, plain_name
+from checker.reading.syntax.expressions import called, keyword, mentions
 from checker.reading.syntax.flow import Flow
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.vocabulary import MODEL, is_generation
@@ -107,7 +107,7 @@ def _is_one_that_pads_right(code: Code) -> bool:
 
 def _pads(node: ast.AST) -> bool:
     """A call that makes a batch of one length: `tokenizer(prompts, padding=True)`."""
-    if not isinstance(node, ast.Call) or not re.search("tok", plain_name(node.func) + called(node)):
+    if not isinstance(node, ast.Call) or not mentions(node.func, "tok"):
         return False
     padding = keyword(node, "padding")
     return isinstance(padding, ast.Constant) and padding.value in (True, "longest", "max_length")

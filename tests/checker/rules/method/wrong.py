@@ -251,4 +251,10 @@ WRONG = [
         'tok = AutoTokenizer.from_pretrained("facebook/opt-125m", padding_side="right")\n'
         'inputs = tok(texts, padding="max_length", max_length=32)\nout = model.generate(**inputs)',
     ),
+    ("M025", "loss = torch.mean(per_token * mask)"),
+    (
+        "M028",
+        'tokenizer = AutoTokenizer.from_pretrained("openai-community/gpt2-medium")\n'
+        "enc = tokenizer.batch_encode_plus(p, padding=True)\nout = model.generate(**enc)",
+    ),
 ]
