@@ -1,6 +1,7 @@
 """`constraints.txt`: every package of an environment has one version, on each platform, and no address."""
 
 import re
+import tomllib
 from importlib.metadata import distribution, distributions
 from pathlib import Path
 
@@ -74,6 +75,13 @@ def test_this_environment_is_the_pinned_one():
     brought = reached(required(["requirements.txt", "requirements-test.txt"]), {})
     here = {name: distribution(name).version.partition("+")[0] for name in brought}
     assert here == {name: versions[name] for name in brought}
+
+
+def test_the_environment_has_what_the_package_needs():
+    """Catches a dependency of the checker in pyproject.toml alone: setup installs the package without its dependencies."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    assert needed <= reached(required(["requirements.txt"]), {})
 
 
 def test_the_lists_agree():
