@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from shared.engine.processes import ALL_ROWS, Share
+from shared.reference import OWN_ADAPTERS, Reference, starting_policy
 
 Metrics = dict[str, float]
 NUMBERS = {int: Integral, float: Real}  # numpy's numbers are among them
@@ -60,6 +61,25 @@ class Algorithm:
     idle_metrics: Metrics = {}
     # Bytes that the loop has measured, on a GPU, for each logit of a piece (`shared.engine.piece_size`).
     bytes_per_logit: float = 0.0
+    # True where the loss needs a frozen model beside the policy.
+    needs_reference = False
+    # That model: as it was given, or as `begin` takes it.
+    reference: Reference | None = None
+    # True where `begin` took it, so that it is the policy itself before the first update.
+    starts_at_reference = False
+
+    @property
+    def policy(self) -> nn.Module:
+        """The language model that samples or is scored."""
+        return self.model
+
+    def begin(self) -> str:
+        """Take the policy as it is now as the reference, where one is needed and none was given; a remark on it or ""."""
+        if self.reference is not None or not self.needs_reference:
+            return ""
+        self.reference = starting_policy(self.policy)
+        self.starts_at_reference = True
+        return OWN_ADAPTERS if self.reference.adapters else ""
 
     def check(self, rows: Sequence[dict]) -> None:
         """ValueError, before training, for rows that cannot be learned from. By default all can."""

@@ -39,7 +39,7 @@ from shared.guard import GuardReport, verify
 from shared.kl import distillation_divergence, exact_kl
 from shared.logps import by_completion, completion_logps, distributions
 from shared.losses import masked_mean
-from shared.models import reference_model
+from shared.reference import Reference, reference_model
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout, read_prompts
 from shared.rows import check_rows
@@ -221,7 +221,7 @@ def train(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: DistillConfig = DistillConfig(),
     *,
-    teacher: PreTrainedModel | None = None,
+    teacher: Reference | None = None,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
     environment_factory: EnvironmentFactory | None = None,
@@ -233,7 +233,7 @@ def train(
         rows: with `prompt`, which the student reads, and `teacher_prompt`.
         reward_funcs: measured for the log; the loss does not know them.
         teacher: a frozen model with the student's vocabulary, such as `frozen_copy(model)` made before; None with LoRA,
-            where the teacher is the model without its adapters.
+            for the model as it is now.
     """
     algorithm = Distillation(
         model,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
@@ -20,9 +20,9 @@ from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_positiv
 from shared.engine.logits import token_logps
 from shared.engine.positions import check_same_vocabulary
 from shared.engine.processes import ALL_ROWS, Share
-from shared.experience import refuse_the_policy_as_reference
+from shared.guard import FEW, Gap, refuse_another_start
 from shared.losses import preference_loss
-from shared.models import reference_model
+from shared.reference import Reference, reference_model, refuse_the_policy_as_reference
 from shared.rows import check_rows
 from shared.supervised import Batch, check_documents, document_logits, documents_for
 
@@ -82,6 +82,7 @@ class DPO(Algorithm):
     name = "DPO"
     config_class = DPOConfig
     columns = PREFERENCE
+    needs_reference = True
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class DPO(Algorithm):
         tokenizer: PreTrainedTokenizerBase,
         config: DPOConfig,
         *,
-        reference: PreTrainedModel | None = None,
+        reference: Reference | None = None,
     ):
         """Raises ValueError when the reference is the policy itself."""
         refuse_the_policy_as_reference(model, reference)
@@ -99,7 +100,7 @@ class DPO(Algorithm):
         self.reference = reference
 
     def check(self, rows: Sequence[dict]) -> None:
-        if self.reference is not None:
+        if isinstance(self.reference, nn.Module):
             check_same_vocabulary(self.model, self.reference, "reference")
         check_documents(self.model, self.tokenizer, both_of(rows))
 
@@ -107,8 +108,18 @@ class DPO(Algorithm):
         documents = documents_for(self.model, self.tokenizer, both_of(rows))
         with torch.no_grad(), reference_model(self.model, self.reference) as frozen:
             ref_logps = document_logps(frozen, documents)
+        if step == 0 and self.starts_at_reference:
+            self.verify_start(documents.take(range(min(FEW, len(documents)))), ref_logps[:FEW])
         lengths = share.whole(documents.learned_tokens)
         return Pairs(documents, ref_logps, {"completions/mean_length": lengths.float().mean().item()})
+
+    @torch.no_grad()
+    def verify_start(self, documents: Batch, ref_logps: Float[Tensor, "M"]) -> None:
+        """Raises UntrustedModel where the margins are not 0 before the first update, but for rounding."""
+        apart = (document_logps(self.model, documents) - ref_logps) / documents.learned_tokens.to(ref_logps.device)
+        refuse_another_start(
+            self.model, Gap.between(apart, torch.zeros_like(apart), torch.ones_like(apart, dtype=bool))
+        )
 
     def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """-mean over pairs of log sigmoid(beta (log-ratio of the chosen - log-ratio of the rejected))."""
@@ -138,11 +149,11 @@ def train(
     rows: Sequence[dict],
     config: DPOConfig = DPOConfig(),
     *,
-    reference: PreTrainedModel | None = None,
+    reference: Reference | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place on rows with `prompt`, `chosen` and `rejected`; a record of metrics for each step.
 
-    reference: the frozen reference; None with LoRA adapters. `options` are those of `shared.training.train`.
+    reference: the frozen reference; None with LoRA adapters, for the policy as it is now. `options` are those of `shared.training.train`.
     """
     return training.train(DPO(model, tokenizer, config, reference=reference), rows, config, **options)

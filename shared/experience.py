@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
@@ -18,10 +17,11 @@ from shared.engine.positions import check_fit, check_same_vocabulary
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.sampling import Sampling
 from shared.environment import Environment, EnvironmentFactory
-from shared.guard import GuardReport, verify
+from shared.guard import GuardReport, verify, verify_start
 from shared.kl import k1
 from shared.logps import score_in_parts
-from shared.models import eos_token_ids, reference_model, require_model
+from shared.models import eos_token_ids
+from shared.reference import Reference, reference_model, refuse_the_policy_as_reference
 from shared.rewards import RewardFunction, add_up, functions_of, name_of, score_rollout
 from shared.rollout import Rollout, sample
 from shared.rollout_record import length_metrics
@@ -228,7 +228,7 @@ class RolloutAlgorithm(Algorithm):
         reward_funcs: RewardFunction | Sequence[RewardFunction],
         config: RolloutConfig,
         *,
-        reference: PreTrainedModel | None = None,
+        reference: Reference | None = None,
         constraint: AnswerTrie | None = None,
         environment: Environment | None = None,
         environment_factory: EnvironmentFactory | None = None,
@@ -250,15 +250,14 @@ class RolloutAlgorithm(Algorithm):
         self.verified = False
 
     @property
-    def policy(self) -> PreTrainedModel:
-        """The language model that samples."""
-        return self.model
+    def needs_reference(self) -> bool:
+        return self.config.needs_reference
 
     def check(self, rows: Sequence[dict]) -> None:
         """Raises ValueError for prompts that do not fit, and for a reference with another vocabulary."""
         eos_token_ids(self.policy, self.tokenizer)  # names what is no tokenizer
         check_template(self.tokenizer)
-        if self.reference is not None:
+        if isinstance(self.reference, nn.Module):
             check_same_vocabulary(self.policy, self.reference, self.reference_is)
         prompts = prompt_ids(self.tokenizer, [row["prompt"] for row in rows])
         check_fit(self.policy, self.tokenizer, prompts, self.config.max_new_tokens)
@@ -282,9 +281,11 @@ class RolloutAlgorithm(Algorithm):
             if fell_back:
                 if not report.fell_back:
                     take_general_path(self.policy)
-                if self.reference is not None:
+                if isinstance(self.reference, nn.Module):
                     take_general_path(self.reference)
                 experience = self.collect(rows, step, share)
+        if step == 0 and self.starts_at_reference and experience.ref_logps is not None:
+            verify_start(self.policy, self.reference, experience.rollout)
         return experience
 
     def verify(self, experience: Experience) -> GuardReport:
@@ -357,10 +358,8 @@ def rewarded_rollout(
     return rollout, rewards_per_func, rewards, metrics
 
 
-def reference_logps(
-    model: PreTrainedModel, reference: PreTrainedModel | None, rollout: Rollout
-) -> Float[Tensor, "B C"]:
-    """The rollout's log-probabilities under the frozen reference, or under the policy with its adapters off, (B, C)."""
+def reference_logps(model: PreTrainedModel, reference: Reference | None, rollout: Rollout) -> Float[Tensor, "B C"]:
+    """The rollout's log-probabilities under the frozen reference, (B, C); see `reference_model`."""
     with reference_model(model, reference) as frozen:
         return score_in_parts(frozen, rollout)
 
@@ -368,17 +367,3 @@ def reference_logps(
 def sequence_kl(rollout: Rollout, ref_logps: Float[Tensor, "B C"]) -> Float[Tensor, "B"]:
     """k1 of the policy that sampled to the reference, summed over each completion, on the CPU where rewards are, (B,)."""
     return k1(rollout.old_logps, ref_logps).sum(dim=1).cpu()  # the padding is 0 in both
-
-
-def refuse_the_policy_as_reference(model: torch.nn.Module, reference: torch.nn.Module | None) -> None:
-    """ValueError when the reference shares a trained parameter with the policy: the KL would be 0 for ever."""
-    require_model(model)
-    if reference is None:
-        return
-    require_model(reference, "reference")
-    trained = {id(p) for p in model.parameters() if p.requires_grad}
-    if any(id(p) in trained for p in reference.parameters()):
-        raise ValueError(
-            "The reference is the policy itself: the KL between the two is 0 for ever and penalises nothing. "
-            "Give reference=frozen_copy(model), made before training."
-        )

@@ -26,7 +26,6 @@ from shared.experience import (
     RolloutAlgorithm,
     RolloutConfig,
     reference_logps,
-    refuse_the_policy_as_reference,
     rewarded_rollout,
     sequence_kl,
 )
@@ -43,6 +42,7 @@ from shared.losses import (
     grpo_loss,
     sampler_correction,
 )
+from shared.reference import Reference, refuse_the_policy_as_reference
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout
 
@@ -183,7 +183,7 @@ def collect(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: GRPOConfig,
     *,
-    reference: PreTrainedModel | None = None,
+    reference: Reference | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
     **sampled_with,
@@ -311,7 +311,7 @@ def train(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: GRPOConfig = GRPOConfig(),
     *,
-    reference: PreTrainedModel | None = None,
+    reference: Reference | None = None,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
     environment_factory: EnvironmentFactory | None = None,

@@ -31,6 +31,7 @@ from shared.engine.modes import eval_mode
 from shared.engine.sampling import Sampling
 from shared.engine.unpadded import RowByRow, base_model
 from shared.logps import completion_logps, score_in_parts
+from shared.reference import Reference, reference_model
 from shared.rollout import Rollout
 
 # The names under which configurations keep the number of experts.
@@ -49,7 +50,7 @@ class Gap:
     largest: float
 
     @classmethod
-    def between(cls, logps: Float[Tensor, "B C"], others: Float[Tensor, "B C"], real: Bool[Tensor, "B C"]) -> "Gap":
+    def between(cls, logps: Float[Tensor, "*n"], others: Float[Tensor, "*n"], real: Bool[Tensor, "*n"]) -> "Gap":
         log_ratio = (logps - others)[real].abs().float()
         return cls(log_ratio.mean().item(), log_ratio.max().item())
 
@@ -63,6 +64,8 @@ class Gap:
 
 # Rounding reaches 1e-6 on average and 6e-5 at most in the families that were measured; faults, hundredths of a nat.
 FULL_PRECISION = Gap(mean=1e-3, largest=1e-2)
+START_IN_FULL, START_IN_HALF = 1e-5, 1e-2  # of a token: the policy before its first update and its reference
+FEW = 4  # prompts, or documents, on which that is looked at
 # Eight bits: it reaches 0.015 on average. A single token may be off by 0.6, so the mean is judged alone.
 HALF_PRECISION = Gap(mean=5e-2, largest=float("inf"))
 
@@ -122,6 +125,29 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
         scoring=Gap.between(ours, own, pair.completion_mask.bool()),
         limit=limit_for(model, rollout.sampling),
     )
+
+
+@torch.no_grad()
+def verify_start(model: PreTrainedModel, reference: Reference, rollout: Rollout) -> None:
+    """Compare the policy before its first update with the reference that was taken of it: the KL must be 0.
+
+    Raises UntrustedModel: they differ by more than rounding.
+    """
+    few = rollout.take(longest_and_shortest(rollout.prompt_lengths.tolist()))
+    own = score_in_parts(model, few)
+    with reference_model(model, reference) as frozen:
+        gap = Gap.between(own, score_in_parts(frozen, few), few.loss_mask.bool())
+    refuse_another_start(model, gap, few.sampling.temperature)
+
+
+def refuse_another_start(model: PreTrainedModel, gap: Gap, temperature: float = 1.0) -> None:
+    """UntrustedModel where the gap between a policy and its reference before the first update is more than rounding."""
+    largest = (START_IN_HALF if in_half_precision(model) else START_IN_FULL) / min(1.0, temperature)
+    if not gap.within(Gap(largest, largest)):
+        raise UntrustedModel(
+            f"Before the first update the policy and its reference differ {gap}, where rounding explains {largest:.2g}: "
+            "every KL would be measured from elsewhere. Give reference=frozen_copy(model), made before training."
+        )
 
 
 def limit_for(model: PreTrainedModel, sampling: Sampling) -> Gap:

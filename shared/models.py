@@ -1,4 +1,4 @@
-"""Load a policy, its tokenizer and its frozen reference.
+"""Load a policy and its tokenizer.
 
 The model is chosen by one setting: the argument `name`, else the environment variable COURSE_MODEL, else the
 small model that the repository carries. Every notebook begins with `load_policy`. What a policy became is kept by
@@ -28,6 +28,10 @@ COURSE_MODEL = named.NAMED[named.EMBEDDED].folder
 # bitsandbytes, which peft imports, says in every run that one of its kernels for the CPU is missing. None of them is used:
 # see `shared.engine.four_bits`.
 getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
+# While these parts of a plain LoRA adapter are 0, it adds nothing.
+ZERO_PARTS = ("lora_B", "lora_embedding_B")
+PLAIN_PARTS = ("lora_A", "lora_embedding_A", *ZERO_PARTS)
+BEGAN_AT_ZERO = "_adapters_began_at_zero"  # what a model remembers of the adapters that it was given
 LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
 
 
@@ -253,7 +257,23 @@ def add_lora(model: PreTrainedModel, **options) -> PreTrainedModel:
     origin = getattr(model, "loaded_from", Origin(""))
     config = lora_config(**({"revision": origin.revision} | options))
     with without_checkpointing_warnings():
-        return get_peft_model(model, config)
+        model = get_peft_model(model, config)
+    adapters_began_at_zero(model)  # it remembers
+    return model
+
+
+def adapters_are_zero(model: torch.nn.Module) -> bool:
+    """True if the model is the same with its adapters switched off, and nothing else of it is trained."""
+    parts = [(name.split("."), p) for name, p in model.named_parameters()]
+    only_plain = all(any(part in PLAIN_PARTS for part in name) for name, p in parts if p.requires_grad)
+    return only_plain and not any(p.any() for name, p in parts if any(part in ZERO_PARTS for part in name))
+
+
+def adapters_began_at_zero(model: torch.nn.Module) -> bool:
+    """True if the adapters are 0, or were when this was asked before: the model remembers it while it is trained."""
+    if adapters_are_zero(model):
+        setattr(model, BEGAN_AT_ZERO, True)
+    return getattr(model, BEGAN_AT_ZERO, False)
 
 
 def lora_config(**options):
@@ -276,22 +296,6 @@ def train_upper_half(model: PreTrainedModel) -> PreTrainedModel:
         index = re.search(r"\.(?:layers|h)\.(\d+)\.", name)
         parameter.requires_grad_(index is not None and index[1] in upper)
     return model
-
-
-@contextmanager
-def reference_model(model: PreTrainedModel, reference: PreTrainedModel | None) -> Iterator[PreTrainedModel]:
-    """`with reference_model(policy, reference) as ref:` gives the model to score the reference with.
-
-    That is `reference` itself or, when it is None and the policy has LoRA adapters, the policy with its adapters
-    off while the block runs. `disable_adapter()` outside `with` only makes a context manager and throws it away:
-    the adapters stay on and the KL is 0 for ever.
-
-    Raises ValueError when there is neither.
-    """
-    if reference is None and not hasattr(model, "disable_adapter"):
-        raise ValueError("There is no reference: give frozen_copy(model) made before training, or train with LoRA.")
-    with nullcontext() if reference is not None else model.disable_adapter():
-        yield model if reference is None else reference
 
 
 def require_model(model: object, what: str = "model") -> None:

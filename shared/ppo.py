@@ -32,12 +32,11 @@ from shared.experience import (
     Experience,
     RolloutAlgorithm,
     RolloutConfig,
-    refuse_the_policy_as_reference,
     rewarded_rollout,
 )
 from shared.kl import exact_kl, k1, per_token_kl
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
-from shared.models import reference_model
+from shared.reference import Reference, reference_model, refuse_the_policy_as_reference
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout
 
@@ -162,7 +161,7 @@ def token_rewards(rewards: Float[Tensor, "B"], mask: Tensor) -> Float[Tensor, "B
 @torch.no_grad()
 def collect(
     policy: ActorCritic,
-    reference: PreTrainedModel | None,
+    reference: Reference | None,
     tokenizer: PreTrainedTokenizerBase,
     rows: Sequence[dict],
     reward_funcs: RewardFunction | Sequence[RewardFunction],
@@ -291,7 +290,7 @@ def ppo_loss(
 
 def train(
     policy: ActorCritic,
-    reference: PreTrainedModel | None,
+    reference: Reference | None,
     tokenizer: PreTrainedTokenizerBase,
     rows: Sequence[dict],
     reward_funcs: RewardFunction | Sequence[RewardFunction],

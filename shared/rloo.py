@@ -31,6 +31,7 @@ from shared.experience import (
 from shared.kl import per_token_kl
 from shared.logps import completion_logps
 from shared.losses import masked_mean
+from shared.reference import Reference
 from shared.rewards import RewardFunction
 
 
@@ -122,7 +123,7 @@ def train(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: RLOOConfig = RLOOConfig(),
     *,
-    reference: PreTrainedModel | None = None,
+    reference: Reference | None = None,
     constraint: AnswerTrie | None = None,
     environment: Environment | None = None,
     environment_factory: EnvironmentFactory | None = None,

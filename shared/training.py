@@ -21,6 +21,7 @@ Three are required: two methods and the model. The others have a default:
     columns                            none       the columns in which every row must have a text
     check(rows)                        nothing    an error, before training, for rows that cannot be learned from
     parameter_groups(config)           one group  the parameters to train, each group with a learning rate
+    begin()                            reference  what has to be known before the first update; a remark or ""
     weight(batch)                      tokens     the number of things that `loss` is a mean over
     counts(batch)                      {}         the same of metrics that are means over all rows
     rows_with_gradient(batch)          all        the rows that `loss` must see; the others count with a loss of 0
@@ -133,9 +134,11 @@ def train(
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     full_rates = [group["lr"] for group in groups]
+    remark = algorithm.begin()
     run_file = RunFile(
         checkpoint_path,
         algorithm=algorithm.name,
+        reference=algorithm.reference,
         model=algorithm.model,
         optimizer=optimizer,
         config=asdict(config),
@@ -152,6 +155,8 @@ def train(
         if history:
             clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
             say(f"Going on from step {len(history)} of {checkpoint_path}.")
+        elif remark:
+            say(remark)
         no_bar = not progress or not processes.first
         bar = tqdm(
             total=config.steps,

@@ -9,7 +9,6 @@ from trl import DPOTrainer
 from shared import training
 from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
 from shared.engine import piece_size
-from shared.models import add_lora
 from shared.supervised import encode_documents
 from tests.algorithms import CHOICES
 from tests.fakes import tiny_llama
@@ -83,18 +82,6 @@ def test_parts_keep_both_of_a_pair(tokenizer, reference):
     assert len(whole) == 4 and len(part) == ours.weight(part) == part.num_tokens == 2
     assert whole.row_tokens.tolist() == [8, 3, 7, 5]
     assert part.num_places == part.documents.ids.numel()
-
-
-def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
-    model = add_lora(tiny_llama().eval(), r=2)
-    for name, parameter in model.named_parameters():
-        if "lora" in name:
-            torch.nn.init.constant_(parameter, 0.1)
-    pairs = algorithm(model, tokenizer, None).experience(CHOICES, step=0)
-    torch.testing.assert_close(
-        pairs.ref_logps, document_logps(tiny_llama().eval(), pairs.documents).detach(), rtol=1e-4, atol=1e-4
-    )
-    assert not pairs.ref_logps.requires_grad
 
 
 def test_the_metrics_are_means_over_pairs(tokenizer, reference, monkeypatch):

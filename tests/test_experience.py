@@ -15,11 +15,9 @@ from shared.experience import (
     RolloutAlgorithm,
     RolloutConfig,
     reference_logps,
-    refuse_the_policy_as_reference,
     rewarded_rollout,
 )
 from shared.logps import completion_logps
-from shared.models import add_lora, frozen_copy
 from shared.rollout import sample
 from tests.fakes import tiny_llama
 
@@ -115,22 +113,6 @@ def test_the_reference_scores_the_rollout_without_a_gradient(tokenizer):
     assert not logps.requires_grad and not torch.allclose(logps, rollout.old_logps, atol=0.1)
 
 
-def test_a_reference_that_shares_what_is_trained_is_refused_and_no_other():
-    """With LoRA the frozen weights may be shared: only what both train makes the KL 0 for ever."""
-    model = tiny_llama()
-    with pytest.raises(ValueError, match="reference is the policy itself.*frozen_copy"):
-        refuse_the_policy_as_reference(model, model)
-    refuse_the_policy_as_reference(model, frozen_copy(model))
-    refuse_the_policy_as_reference(model, None)
-    refuse_the_policy_as_reference(model.requires_grad_(False), model)
-    half = tiny_llama(1)
-    half.lm_head = tiny_llama(2).lm_head
-    other = tiny_llama(3)
-    other.lm_head = half.lm_head
-    with pytest.raises(ValueError, match="reference is the policy itself"):
-        refuse_the_policy_as_reference(other, half)
-
-
 # --- the look at the model, and advice
 
 
@@ -197,14 +179,3 @@ def test_advice_comes_after_ten_steps_that_taught_nothing():
     assert "nothing to learn from" in advice and "larger num_generations" in advice
     assert algorithm.advice(nothing[1:]) is None
     assert algorithm.advice([*nothing, little]) is None and algorithm.advice([*nothing[1:], little]) is None
-
-
-def test_lora_needs_no_reference(tokenizer):
-    """The policy with its adapters off, although they were moved."""
-    base = tiny_llama().eval()
-    rollout = sample(base, tokenizer, ["ab", "c"], 2, Sampling(4), seed=0)
-    model = add_lora(tiny_llama().eval(), r=2)
-    for name, parameter in model.named_parameters():
-        if "lora" in name:
-            torch.nn.init.ones_(parameter)
-    torch.testing.assert_close(reference_logps(model, None, rollout), rollout.old_logps, rtol=1e-4, atol=1e-5)

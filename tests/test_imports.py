@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # here; a folder's files have the folder's.
 LAYERS = [
     {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens"},
-    {"engine", "models", "prompts", "saving", "environment"},
+    {"engine", "models", "prompts", "reference", "saving", "environment"},
     {"rollout_record", "rollout"},
     {"rewards", "advantages", "model_classes", "recipes"},
     {"logps", "kl", "guard", "critic"},

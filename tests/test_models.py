@@ -10,7 +10,6 @@ from shared.engine import capacity, named
 from shared.engine.modes import eval_mode
 from shared.models import (
     Origin,
-    add_lora,
     best_device,
     frozen_copy,
     load_policy,
@@ -18,7 +17,6 @@ from shared.models import (
     model_name,
     name_and_revision,
     parameter_summary,
-    reference_model,
     train_upper_half,
 )
 from tests.fakes import letter_tokenizer, tiny_llama
@@ -150,26 +148,6 @@ def test_lora_trains_only_the_adapters(saved):
     trained = [name for name, p in model.named_parameters() if p.requires_grad]
     assert trained and all("lora_" in name for name in trained)
     assert "trained" in parameter_summary(model)
-
-
-def test_the_reference_under_lora_is_the_base_while_the_block_runs():
-    """Catches `model.disable_adapter()` without `with`, which switches nothing off."""
-    torch.manual_seed(0)
-    model = add_lora(tiny_llama(), r=2, init_lora_weights=False).eval()
-    with_adapters, base = model(IDS).logits, tiny_llama()(IDS).logits
-    with reference_model(model, None) as reference:
-        torch.testing.assert_close(reference(IDS).logits, base)
-    assert not torch.allclose(with_adapters, base)
-    torch.testing.assert_close(model(IDS).logits, with_adapters)
-
-
-def test_an_explicit_reference_wins_and_none_at_all_is_a_sentence():
-    policy, reference = tiny_llama(), tiny_llama(seed=1)
-    with reference_model(policy, reference) as chosen:
-        assert chosen is reference
-    with pytest.raises(ValueError, match="frozen_copy"):
-        with reference_model(policy, None):
-            pass
 
 
 @pytest.mark.parametrize("shown", [True, False])

@@ -9,7 +9,6 @@ from shared.advantages import leave_one_out_advantages
 from shared.experience import Experience
 from shared.kl import k3
 from shared.logps import completion_logps
-from shared.models import add_lora
 from shared.rloo import RLOO, RLOOConfig, train
 from tests.conftest import few_of
 from tests.fakes import tiny_llama
@@ -100,17 +99,6 @@ def test_the_record_tells_the_kl_the_entropy_and_the_spread_of_the_task(tokenize
     assert experience.metrics["reward"] == pytest.approx(experience.rewards.mean().item())
     without = algorithm(model, tokenizer)
     assert "kl" not in without.experience(ROWS, step=0).metrics
-
-
-def test_the_reference_under_lora_is_the_model_without_its_adapters(tokenizer):
-    base, model = tiny_llama().eval(), add_lora(tiny_llama().eval(), r=2)
-    for name, parameter in model.named_parameters():
-        if "lora" in name:
-            torch.nn.init.constant_(parameter, 0.1)
-    experience = algorithm(model, tokenizer, config=replace(CONFIG, beta=0.5)).experience(ROWS, step=0)
-    oracle = completion_logps(base, experience.rollout)[0]
-    torch.testing.assert_close(experience.ref_logps, oracle, rtol=1e-4, atol=1e-5)
-    assert experience.rewards_per_func[:, 0].tolist() == experience.rewards.tolist()
 
 
 def test_without_a_baseline_the_spread_is_that_of_all_rewards(tokenizer):

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-VERSION = 2
+VERSION = 3
+WITHOUT_REFERENCE = 2  # the form before: of its runs with adapters these were switched off for the reference
 # Values at each end of a frozen tensor that its digest covers: two models differ in them, and nothing large is read.
 DIGESTED = 32
 # Rows made a text in one call, which for a million is a third of the time that a call for each takes.
@@ -36,6 +37,7 @@ class RunState:
     model, frozen, rows, rows_digest: see `fingerprint`.
     history: one record of metrics for each step done.
     parameters: the trained ones by name.
+    reference: of the frozen reference the adapters by name; {} where they are switched off for it, or a model was given.
     optimizer_class, optimizer_groups, optimizer: its name, the names of the parameters in each group, its state_dict.
     """
 
@@ -48,6 +50,7 @@ class RunState:
     rows_digest: str
     history: list
     parameters: dict
+    reference: dict
     optimizer_class: str
     optimizer_groups: list
     optimizer: dict
@@ -74,7 +77,14 @@ def fingerprint(model: nn.Module, rows: Sequence[dict]) -> dict:
 
 
 def pack(
-    *, algorithm: str, config: Mapping, fingerprint: dict, model: nn.Module, optimizer: Optimizer, history: list[dict]
+    *,
+    algorithm: str,
+    config: Mapping,
+    fingerprint: dict,
+    model: nn.Module,
+    optimizer: Optimizer,
+    history: list[dict],
+    reference: Mapping[str, Tensor] | None = None,
 ) -> dict:
     """The state of a run, for `checkpoint.save`. Its tensors are the live ones: save before the next update."""
     state = RunState(
@@ -84,6 +94,7 @@ def pack(
         **fingerprint,
         history=history,
         parameters={name: p.detach() for name, p in _trained(model).items()},
+        reference=dict(reference or {}),
         optimizer_class=type(optimizer).__name__,
         optimizer_groups=_groups(model, optimizer),
         optimizer=optimizer.state_dict(),
@@ -100,6 +111,7 @@ def unpack(
     config: Mapping,
     fingerprint: Mapping,
     algorithm: str,
+    reference: dict[str, Tensor] | None = None,
     free: Sequence[str] = ("steps", "log_every", "checkpoint_every"),
 ) -> list[dict]:
     """Put the state of a run, from `checkpoint.load`, into model and optimiser; its history.
@@ -107,6 +119,7 @@ def unpack(
     Args:
         path: where it was, for the sentences.
         fingerprint: of this model and these rows.
+        reference: the adapters of the frozen reference, which become those of the run's; None where a model was given.
         free: settings that may differ, for they do not shape the trajectory.
 
     Raises:
@@ -123,7 +136,15 @@ def unpack(
     _compare_models(run, fingerprint, _trained(model), path)
     _compare_rows(run, fingerprint, path)
     _compare_optimizers(run, model, optimizer, path)
+    if reference is None and run.reference:
+        raise ValueError(
+            f"The checkpoint {path} has its reference in it, and this run is given another: leave reference out, {ELSE}."
+        )
     _load_optimizer(run.optimizer, optimizer)
+    if reference is not None:
+        device = next(model.parameters()).device
+        reference.clear()
+        reference.update({name: tensor.to(device) for name, tensor in run.reference.items()})
     with torch.no_grad():
         for name, parameter in _trained(model).items():
             parameter.copy_(run.parameters[name])
@@ -167,6 +188,8 @@ def _as_text(value: object) -> str | list[str]:
 
 def _read(state: dict, path: str | Path) -> RunState:
     """The record in a state, its fields checked by type."""
+    if state.get("version") == WITHOUT_REFERENCE:
+        state = state | {"version": VERSION, "reference": {}}
     for field in fields(RunState):
         if not isinstance(state.get(field.name), field.type):
             raise ValueError(

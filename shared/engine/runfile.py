@@ -27,15 +27,19 @@ class RunFile:
         path: str | Path | None,
         *,
         algorithm: str,
+        reference: object,
         model: nn.Module,
         optimizer: Optimizer,
         config: Mapping,
         rows: Sequence[dict],
         processes: Processes = ALONE,
     ):
-        """`processes`: the first of them holds, reads and writes for all, and all learn how it went."""
+        """`reference`: of the run; its `adapters`, where it has some, are kept and read with the rest.
+
+        `processes`: the first of them holds, reads and writes for all, and all learn how it went."""
         self.path = path
         self.algorithm = algorithm
+        self.adapters = getattr(reference, "adapters", None)
         self.model = model
         self.optimizer = optimizer
         self.config = config
@@ -71,6 +75,7 @@ class RunFile:
             config=self.config,
             fingerprint=self._fingerprint,
             algorithm=self.algorithm,
+            reference=self.adapters,
         )
 
     def save(self, history: list[dict]) -> None:
@@ -88,6 +93,7 @@ class RunFile:
             algorithm=self.algorithm,
             config=self.config,
             fingerprint=self._fingerprint,
+            reference=self.adapters,
             model=self.model,
             optimizer=self.optimizer,
             history=history,

@@ -37,7 +37,7 @@ def run(plan: Plan) -> dict:
     if plan.recipe.warm_up is not None and not tokenizer.chat_template:
         warm_up(plan.recipe.warm_up, model, tokenizer, plan.settings.get("seed", 0))
     reference = None
-    if plan.trained != "lora":  # adapters are switched off instead
+    if not hasattr(model, "peft_config"):  # with adapters the run needs no copy of the model
         reference = frozen_copy(model)
         model = TRAINED[plan.trained](model)
     say(parameter_summary(model))
