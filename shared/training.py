@@ -61,7 +61,7 @@ from shared.algorithm import (
 from shared.engine.chance import MINIBATCHES, ROWS, permutation
 from shared.engine.memory import keep_freed_memory
 from shared.engine.piece_size import PeakMemory, logits_at_once
-from shared.engine.precision import autocast
+from shared.engine.precision import FEWEST_MOVED, ROUNDED_AWAY, autocast, half_precision_weights, share_moved
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
 from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_interrupted
@@ -172,6 +172,8 @@ def train(
                 # 2. The step: collect, update, measure
                 started = time.perf_counter()
                 warm_up(optimizer, full_rates, config.warmup_steps, step)
+                at_full_rate = step + 1 == min(max(1, config.warmup_steps), config.steps)
+                before = half_precision_weights(optimizer) if at_full_rate else {}
                 metrics = one_step(
                     algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
                 )
@@ -184,6 +186,8 @@ def train(
                 history.append(record)
                 # 3. Tell how it went
                 reporter.report(history)
+                if before and (share := share_moved(before, optimizer)) < FEWEST_MOVED:
+                    say(ROUNDED_AWAY.format(share=share, step=step + 1, rate=config.learning_rate))
                 # 4. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
                 stopping = processes.any(stop())
                 if stopping or is_due(config.checkpoint_every, step):

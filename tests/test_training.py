@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import training
+from shared import supervised, training
 from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.engine.chance import ROWS as ROWS_NUMBER
 from shared.training import rows_of_step, train
-from tests.fakes import tiny_llama
+from tests.algorithms import TEXTS
+from tests.fakes import letter_tokenizer, tiny_llama
 from tests.line import CONFIG, ROWS, Line, Points, parameters
 
 
@@ -210,3 +211,12 @@ def test_each_group_of_parameters_rises_to_a_rate_of_its_own():
     optimizer = torch.optim.SGD([{"params": [weight], "lr": 1.0} for weight in weights])
     training.warm_up(optimizer, [0.1, 0.4], 4, step=1)
     assert [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.05, 0.2])
+
+
+@pytest.mark.parametrize("dtype, rate, told", [("bfloat16", 1e-7, 1), ("bfloat16", 1e-1, 0), ("float32", 1e-7, 0)])
+def test_weights_that_no_update_moves_are_told_once(dtype, rate, told, capsys):
+    """Catches a run in bfloat16 that goes to its end and learns nothing, and a word on the small steps of a warm-up."""
+    config = TrainingConfig(steps=4, warmup_steps=2, prompts_per_step=2, learning_rate=rate, log_every=0)
+    supervised.train(tiny_llama().to(getattr(torch, dtype)), letter_tokenizer(), TEXTS, config, progress=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("changed in step 2: they are 16-bit numbers") == said.count("16-bit") == told

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from shared.engine.precision import autocast, has_bf16
+from shared.engine.precision import autocast, half_precision_weights, has_bf16, share_moved
 
 CPU = torch.device("cpu")
 GPU = torch.device("cuda")
@@ -51,3 +51,15 @@ def test_half_precision_is_bfloat16_on_every_device():
     """Catches the device's own default: on a GPU that is float16, whose numbers end at 65,504."""
     for device in (CPU, GPU):
         assert autocast(device, False).fast_dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("rate, moved", [(1e-6, 0.0), (1e-1, 1.0)])
+def test_updates_that_are_rounded_away_are_measured_on_weights_with_a_gradient(rate, moved):
+    """Catches weights without a gradient counted as stuck, and a sample that is not of before."""
+    weights = torch.nn.Parameter(torch.full((5000,), 0.5, dtype=torch.bfloat16))
+    optimizer = torch.optim.AdamW([weights, torch.nn.Parameter(torch.ones(3))], lr=rate, weight_decay=0.0)
+    before = half_precision_weights(optimizer)
+    assert list(before) == [weights] and share_moved(before, optimizer) == 1
+    weights.grad = (torch.arange(5000) < 2500).to(torch.bfloat16)
+    optimizer.step()
+    assert share_moved(before, optimizer) == moved
