@@ -180,13 +180,6 @@ def gae(
     return advantages, advantages + values
 
 
-def one_step_advantages(
-    rewards: Float[Tensor, "B C"], values: Float[Tensor, "B C"], completion_mask: Tensor
-) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"]]:
-    """A = Q - V where Q of a token is its reward plus the value of the next state, (B, C): `gae` with lam = 0."""
-    return gae(rewards, values, completion_mask, lam=0.0)
-
-
 def whiten(values: Float[Tensor, "B C"], mask: Tensor, eps: float = 1e-8) -> Float[Tensor, "B C"]:
     """Mean 0 and standard deviation 1 over the real tokens only, (B, C); padding comes out 0."""
     values = values.masked_fill(mask == 0, 0.0)

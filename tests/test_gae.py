@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.advantages import gae, one_step_advantages, whiten
+from shared.advantages import gae, whiten
 
 
 def test_a_trajectory_worked_by_hand():
@@ -22,9 +22,9 @@ def test_a_trajectory_worked_by_hand():
     assert returns.tolist() == [pytest.approx([0.775, 0.95, 1.0, 0.0])]
 
 
-def test_the_one_step_form_is_next_value_minus_value_and_the_reward_at_the_end():
+def test_lam_zero_is_next_value_minus_value_and_the_reward_at_the_end():
     rewards, values = torch.tensor([[0, 0, 1.0]]), torch.tensor([[0.5, 0.6, 0.9]])
-    advantages, _ = one_step_advantages(rewards, values, torch.ones(1, 3))
+    advantages, _ = gae(rewards, values, torch.ones(1, 3), lam=0.0)
     assert advantages.tolist() == [pytest.approx([0.1, 0.3, 0.1])]
     assert advantages.shape == values.shape  # published code has one column too many
 

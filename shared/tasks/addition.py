@@ -94,12 +94,6 @@ def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[
     return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, answer))]
 
 
-def last_number(completion: str) -> str:
-    """The last run of digits, "" when there is none: what was meant where the format is not kept."""
-    numbers = re.findall(r"[0-9]+", completion)
-    return numbers[-1] if numbers else ""
-
-
 def calculator(wrong_by: int = 0) -> Callable[[str], str]:
     """An environment that fills in after "=": `17 + 25 =` is followed by ` 42` and the end of the line.
 

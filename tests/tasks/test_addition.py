@@ -51,11 +51,6 @@ def test_the_layout_that_chat_models_are_shown_is_the_one_that_is_rewarded():
     assert addition.format_reward([""], [layout]) == [1.0]
 
 
-def test_last_number():
-    assert addition.last_number("17 + 25 = 42.") == "42"
-    assert addition.last_number("nothing") == ""
-
-
 @given(st.text())
 def test_rewards_take_any_text(text):
     assert addition.reward(["x"], [text], ["42"])[0] in (0.0, 0.5, 1.0)
