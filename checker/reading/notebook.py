@@ -16,6 +16,13 @@ MAX_FILE_BYTES = 200_000_000
 MAX_TEXT = 200_000  # characters of one output that rules look at
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 CHECK_RECORD = "application/vnd.tiny-grpo.check+json"  # what a check writes beside the line that it prints
+LANGUAGE_KEYS = {
+    "language",
+    "languageId",
+    "kernel",
+    "kernelName",
+}  # of a cell: SoS, VS Code, Polyglot, Azure, Snowflake
+SKIPPED = "skip-execution"  # the tag of a cell that nbclient does not run
 OTHER_KERNELS = {"ir": "R", "xr": "R", "julia": "Julia"}  # by the beginning of a kernel's name
 RICH = ("image/", "text/html", "application/", "video/", "audio/")
 
@@ -60,6 +67,8 @@ class Cell:
     flaw: what makes it no cell of format 4, "" for nothing; the other fields are then the nearest that makes
         sense.
     attachments: the pictures attached to it by name, as `data:` addresses.
+    in_python: False where its metadata name another language.
+    skipped: its metadata say that it is not to be run.
     """
 
     number: int
@@ -69,6 +78,8 @@ class Cell:
     outputs: tuple[Output, ...] = field(default=())
     flaw: str = ""
     attachments: dict[str, str] = field(default_factory=dict, compare=False)
+    in_python: bool = True
+    skipped: bool = False
 
     @property
     def is_code(self) -> bool:
@@ -234,6 +245,8 @@ def _cells(content: dict) -> Iterator[Cell]:
         kind = cell.get("cell_type")
         count = cell.get("execution_count")
         outputs = cell.get("outputs")
+        metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+        tags = metadata.get("tags")
         yield Cell(
             number,
             kind if kind in ("code", "markdown") else "raw",
@@ -242,7 +255,22 @@ def _cells(content: dict) -> Iterator[Cell]:
             tuple(map(_output, outputs)) if kind == "code" and isinstance(outputs, list) else (),
             _flaw(kind, cell.get("source"), outputs),
             _attachments(cell.get("attachments")),
+            all(map(_is_python, _languages(metadata))),
+            isinstance(tags, list) and SKIPPED in tags,
         )
+
+
+def _languages(metadata: dict) -> Iterator[str]:
+    """The names of languages and kernels in a cell's metadata, and in the parts of it that are an editor's own."""
+    for part in (metadata, *metadata.values()):
+        for key in LANGUAGE_KEYS & part.keys() if isinstance(part, dict) else ():
+            if isinstance(part[key], str) and part[key]:
+                yield part[key].lower()
+
+
+def _is_python(language: str) -> bool:
+    """True for a name such as python, Python3, ipython or pyodide, and for SoS, whose cells are Python."""
+    return "py" in language or language == "sos"
 
 
 def _attachments(attached: object) -> dict[str, str]:

@@ -39,6 +39,11 @@ def _texts(value: object) -> list[str]:
     return [" ".join(text.split()) for text in values if isinstance(text, str)]
 
 
+def is_left_out(cell: Cell) -> bool:
+    """True for a cell that is not to be run: by Quarto's `#| eval: false`, or by its tag."""
+    return cell.skipped or nth(options(cell).get("eval", []), 0).lower() == "false"
+
+
 def reference(cell: Cell) -> str:
     """The name by which the text refers to a cell's picture or table, "fig-reward"; "" without one."""
     label = nth(options(cell).get("label", []), 0)

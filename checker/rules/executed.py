@@ -5,6 +5,7 @@ from textwrap import shorten
 
 from checker.reading.convert import plain
 from checker.reading.notebook import Cell, Output
+from checker.reading.options import is_left_out
 from checker.rules.base import Remark, Submission, rule
 
 NAMED = 3  # further cells that are named
@@ -30,7 +31,9 @@ def not_run(submission: Submission) -> Iterator[Remark]:
 
 
 def _uncounted(submission: Submission) -> list[Cell]:
-    return [cell for cell in submission.notebook.code_cells if cell.count is None and _has_code(cell.source)]
+    """The cells with code that were to be run and have no number."""
+    cells = (cell for cell in submission.notebook.code_cells if cell.in_python and not is_left_out(cell))
+    return [cell for cell in cells if cell.count is None and _has_code(cell.source)]
 
 
 def _and_others(submission: Submission, cells: list[Cell], likewise: str) -> str:

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from checker.reading.notebook import Notebook
+from checker.reading.options import is_left_out
 from checker.reading.syntax.bindings import ADDING, STATEMENTS, Binding, bound
 from checker.reading.syntax.expressions import FUNCTIONS, argument, called, is_empty, parameters, plain_name, same
 from checker.reading.syntax.trees import Tree, read_trees
@@ -264,4 +265,6 @@ class Code:
 
 
 def read_code(notebook: Notebook) -> Code:
-    return Code(read_trees(notebook))
+    """The code of a notebook that runs with it; a cell that is not to be run has no findings."""
+    left_out = {cell.number for cell in notebook.code_cells if is_left_out(cell)}
+    return Code([tree for tree in read_trees(notebook) if tree.cell not in left_out])

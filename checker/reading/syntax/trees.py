@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from checker.reading.notebook import Cell, Notebook
+from checker.reading.options import is_left_out
 from checker.reading.syntax.expressions import direct_parts
 
 # Lines that continue a formula, `% n)` and `!= n)`, are none.
@@ -48,18 +49,18 @@ def read_trees(notebook: Notebook) -> list[Tree]:
 
 
 def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, SyntaxError]]:
-    """The number of each code cell that this Python cannot read, magic left aside, and why it cannot."""
+    """The number of each code cell that is to be run and that this Python cannot read, magic left aside, and why."""
     for cell in _read_cells(notebook):
-        if _parsed(cell.source) is None and not _is_no_code(cell.source):
+        if _parsed(cell.source) is None and not _is_no_code(cell.source) and not is_left_out(cell):
             error = _syntax_error(cell.source)
             if error is not None:
                 yield cell.number, error
 
 
 def _read_cells(notebook: Notebook) -> Iterator[Cell]:
-    """The code cells, in order, until they have more than `MAX_ALL_CODE` characters."""
+    """The code cells in Python, in order, until they have more than `MAX_ALL_CODE` characters."""
     size = 0
-    for cell in notebook.code_cells:
+    for cell in filter(lambda cell: cell.in_python, notebook.code_cells):
         size += len(cell.source)
         if size > MAX_ALL_CODE:
             return

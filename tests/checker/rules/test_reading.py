@@ -2,10 +2,15 @@
 
 import sys
 
+import pytest
+
+from checker.checking.check import check
 from checker.reading.notebook import notebook_of
 from checker.rules import RULES, Submission
 from checker.rules.reading import cannot_be_read
 from tests.checker.conftest import code
+
+OF_SQL = "SELECT * FROM runs"
 
 
 def test_the_rule_on_files_never_speaks_of_what_was_read(good):
@@ -30,3 +35,25 @@ def test_each_cell_that_python_cannot_read_is_told_with_its_line(good, told):
     assert first.cell == 3 and first.found == f"{running} cannot read this cell, line 2: '(' was never closed"
     assert second.cell == 4 and second.found.startswith(f"{running} cannot read this cell, line 1: ")
     assert first.advice == "Mend the line, or one above it, and run the cell again."
+
+
+@pytest.mark.parametrize(
+    ("source", "metadata", "codes"),
+    [
+        (OF_SQL, {"vscode": {"languageId": "sql"}}, []),
+        (OF_SQL, {"kernel": "R"}, []),
+        (OF_SQL, {"polyglot_notebook": {"kernelName": "csharp"}}, []),
+        (OF_SQL, {"language": "sql", "tags": 3}, []),
+        (f"#| eval: false\n{OF_SQL}", {}, []),
+        ("#| echo: true\n#| eval: False\nassert 0 == 1, 'no reward'\neval(completion)", {}, []),
+        (OF_SQL, {"tags": ["skip-execution"]}, []),
+        (OF_SQL, {"vscode": {"languageId": "python"}}, ["U003", "X001"]),
+        (OF_SQL, {"kernel": "SoS", "slideshow": {"kernel": 3}, "language": ""}, ["U003", "X001"]),
+        (f"#| eval: true\n{OF_SQL}", {"tags": ["skip"]}, ["U003", "X001"]),
+        ("#| echo: false\neval(completion)", {}, ["M013", "X001"]),
+    ],
+)
+def test_what_does_not_run_as_python_has_no_findings_of_python(good, save, source, metadata, codes):
+    """Catches SQL that is told to be mended or run as Python, and a cell of Python that is passed over."""
+    good["cells"].insert(3, code(source, count=None) | {"metadata": metadata})
+    assert sorted(finding.code for finding in check(save(good)).findings if finding.cell == 3) == codes
