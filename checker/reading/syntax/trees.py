@@ -48,13 +48,14 @@ def read_trees(notebook: Notebook) -> list[Tree]:
     return trees
 
 
-def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, SyntaxError]]:
-    """The number of each code cell that is to be run and that this Python cannot read, magic left aside, and why."""
+def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, str, SyntaxError]]:
+    """Each code cell that is to be run and that this Python cannot read: its number, its source without magic, and why."""
     for cell in _read_cells(notebook):
         if _parsed(cell.source) is None and not _is_no_code(cell.source) and not is_left_out(cell):
-            error = _syntax_error(cell.source)
+            source = _without_magic(cell.source)
+            error = _syntax_error(source)
             if error is not None:
-                yield cell.number, error
+                yield cell.number, source, error
 
 
 def _read_cells(notebook: Notebook) -> Iterator[Cell]:
@@ -73,9 +74,9 @@ def _is_no_code(source: str) -> bool:
 
 
 def _syntax_error(source: str) -> SyntaxError | None:
-    """The error for which a cell is no Python, magic left aside; None for none."""
+    """The error for which some source is no Python; None for none."""
     try:
-        _tree(_without_magic(source))
+        _tree(source)
     except SyntaxError as error:
         return error
     except (ValueError, RecursionError, MemoryError):

@@ -45,7 +45,7 @@ def test_a_cell_that_is_no_python_is_told_with_its_line():
     """Catches a cell that no rule looks at, without a word; and another language taken for an error."""
     cells = [("markdown", "no ("), "x = 1", "%time\nx = = 2", BASH, "%%time\nfor", "!ls", "x = 'a\n", "\n%%latex\n$x$"]
     found = list(cells_not_python(notebook(*cells)))
-    assert [(cell, error.lineno) for cell, error in found] == [(2, 2), (4, 2), (6, 1)]
+    assert [(cell, error.lineno) for cell, _, error in found] == [(2, 2), (4, 2), (6, 1)]
     assert [tree.cell for tree in read_trees(notebook(*cells))] == [1, 5]
 
 
@@ -62,7 +62,7 @@ def test_of_an_endless_notebook_the_beginning_is_read(monkeypatch):
     monkeypatch.setattr(trees, "MAX_ALL_CODE", 10)
     assert [tree.cell for tree in read_trees(notebook("x = 1", "y = 2", "z"))] == [0, 1]
     assert [tree.cell for tree in read_trees(notebook("x = 1", "y = 22", "z"))] == [0]
-    assert [cell for cell, _ in cells_not_python(notebook("x = (", "y = (", "z ("))] == [0, 1]
+    assert [cell for cell, *_ in cells_not_python(notebook("x = (", "y = (", "z ("))] == [0, 1]
 
 
 def test_code_that_is_too_deep_is_left_out():
