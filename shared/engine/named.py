@@ -1,7 +1,7 @@
 """Models with a name of the course's own: the embedded one, and those that one command fetches.
 
 Such a name goes before a folder and before a model of the hub. It is what saved policies, adapters and recorded runs
-say, for a path means nothing on another machine. `shared/models.toml` lists what can be fetched and from where.
+say, for a path means nothing on another machine. `named.toml`, beside this file, lists what can be fetched and from where.
 """
 
 import tomllib
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
-TABLE = Path(__file__).resolve().parents[1] / "models.toml"
+TABLE = Path(__file__).with_suffix(".toml")
 EMBEDDED = "models/course-lm"
 
 
