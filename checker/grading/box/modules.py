@@ -15,7 +15,7 @@ PACKAGES = ("shared", "checker")
 def files(names: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
     """The files of modules and of all of the project that they import: path below the project -> file.
 
-    A name may be that of a module or of something in one, "shared.tasks.tags.parse".
+    What a module reads when it is imported lies beside it and has its name: `named.toml` belongs to `named.py`. A name may be that of a module or of something in one, "shared.tasks.tags.parse".
     """
     found = {}
     waiting = list(names)
@@ -26,6 +26,9 @@ def files(names: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
             if path is None or str(path.relative_to(root)) in found:
                 continue
             found[str(path.relative_to(root))] = path
+            table = path.with_suffix(".toml")
+            if table.is_file():
+                found[str(table.relative_to(root))] = table
             waiting.extend(_imports(path))
     return found
 

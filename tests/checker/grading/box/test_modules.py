@@ -33,6 +33,15 @@ def test_a_module_brings_its_packages_and_what_it_imports(project):
     assert files(["nowhere.x"], root) == {}
 
 
+def test_a_table_of_a_modules_name_goes_with_it(project):
+    """Catches a module that stops in every box, where the file that it reads when it is imported is not."""
+    root = project(shared__a="import shared.b", shared__b="")
+    for name in ("b", "other"):
+        (root / "shared" / f"{name}.toml").touch()
+    assert sorted(files(["shared.a"], root)) == ["shared/a.py", "shared/b.py", "shared/b.toml"]
+    assert "shared/engine/named.toml" in files(["shared.training"])
+
+
 def test_modules_that_import_each_other_are_read_once(project):
     """Catches a search without an end."""
     root = project(shared__a="import shared.b", shared__b="import shared.a")
