@@ -30,7 +30,8 @@ class Task(Protocol):
     LONGEST_ANSWERS: right completions, just as they follow a plain prompt; the longest in any tokenizer is one of them.
     MAX_NEW_TOKENS: the least room for a completion, whatever the tokenizer.
 
-    A task may have CHAT_EXAMPLES, questions of its training split and their right answers, for `rows_for`.
+    A task may have CHAT_EXAMPLES, questions and right answers as they follow a plain prompt, for `rows_for`: best such as
+    no row has.
     """
 
     CHAT_SYSTEM_PROMPT: str
@@ -57,7 +58,8 @@ def rows_for(
 
     task: what says the answer's format to a chat model; None for rows that say it themselves.
     examples: how many of the task's worked examples stand before each question, as turns in a template and as text
-        without one; never the row's own question. A model that learns from a few right answers needs some to begin with.
+        without one; none that has the words of the row's own question, in whatever order. A model that learns from a few
+        right answers needs some to begin with.
 
     Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
@@ -75,15 +77,22 @@ def _with_examples(
     tokenizer: PreTrainedTokenizerBase, row: dict, shown: Sequence[tuple[str, str]], examples: int
 ) -> dict:
     """The row with worked examples, questions and right answers, before its question."""
-    if not shown or is_conversation(row["prompt"]):
+    prompt = row["prompt"]
+    if not shown or is_conversation(prompt):
         return row
-    question = row.get("question", row["prompt"]).strip()
-    before = [(asked, right) for asked, right in shown if asked != question][:examples]
+    question = row.get("question", prompt).strip()
+    before = [(asked, right) for asked, right in shown if _words(asked) != _words(question)][:examples]
     if not tokenizer.chat_template:
-        return row | {"prompt": "".join(f"{asked} {right}\n\n" for asked, right in before) + row["prompt"]}
-    messages = [(("user", asked), ("assistant", right)) for asked, right in before]
+        between = prompt[len(prompt.rstrip()) :]
+        return row | {"prompt": "".join(f"{asked}{between}{right.rstrip()}\n\n" for asked, right in before) + prompt}
+    messages = [(("user", asked), ("assistant", right.strip())) for asked, right in before]
     turns = [{"role": role, "content": text} for pair in messages for role, text in pair]
     return row | {"prompt": [*turns, {"role": "user", "content": question}]}
+
+
+def _words(question: str) -> list[str]:
+    """The words in one order: a hand is the same hand, and a sum the same sum, whichever card or number comes first."""
+    return sorted(question.replace(",", " ").split())
 
 
 def with_prompt(row: dict) -> dict:

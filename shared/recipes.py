@@ -4,6 +4,7 @@ A recipe (see CONTRIBUTING: house words) names settings and no algorithm's class
 configuration has a field for. They suit the embedded model; `shared/model_classes.py` has what another class changes.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import ModuleType
@@ -12,12 +13,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, answer_trie
 from shared.environment import EnvironmentFactory
-from shared.model_classes import EMBEDDED, changes_for, class_of
+from shared.model_classes import EMBEDDED, class_of, examples_for, settings_for
 from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
 from shared.tasks import addition, analogies, countdown, dots, game, poker, sentences
 from shared.tasks.documents import ANSWER_KEY
+from shared.tokens import prompt_ids
 
 # Which weights are trained, by name.
 TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
@@ -31,7 +33,7 @@ TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
 class WarmUp:
     """Supervised training before everything else, for a task that the base model cannot begin.
 
-    A chat model goes without: its system prompt tells it the rules.
+    A chat model goes without: its system prompt and worked examples tell it the rules.
 
     documents: `documents(n, seed)`, n rows with `prompt` and `completion`.
     count: how many documents.    settings: of `TrainingConfig`.
@@ -84,7 +86,7 @@ class Recipe:
         kind: the class of the model, of `shared.model_classes`, whose changes go over all of them.
         """
         known = {field.name for field in fields(config_class)}
-        changed = changes_for(self.name, kind).settings
+        changed = settings_for(self.name, kind)
         common, of_class = ({k: v for k, v in some.items() if k in known} for some in (self.settings, changed))
         return common | dict(self.own.get(algorithm, {})) | of_class
 
@@ -188,10 +190,13 @@ class Materials:
     constraint: AnswerTrie | None
 
 
-def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0) -> Materials:
+def prepare(
+    recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0, positions: int | None = None
+) -> Materials:
     """Rows of both splits, the constraint, and the room for a completion. `seed` draws the training rows alone.
 
-    A real model's questions have worked examples before them (`shared.model_classes`).
+    A real model's questions have worked examples before them (`shared.model_classes`): of both splits as many as fit
+    into its `positions` with the longest question and an answer. Fewer than the table says are told with a warning.
 
     Raises ValueError: more rows are asked for than the task has, or a constraint where it has no labels.
     """
@@ -201,13 +206,25 @@ def prepare(recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0
         if not hasattr(task, "LABELS"):
             raise ValueError(f"The task {recipe.name} has no set of labels that completions could be restricted to.")
         trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS))
-    examples = changes_for(recipe.name, class_of(tokenizer, recipe.trained)).examples
-    return Materials(
-        train_rows=rows_for(tokenizer, task.dataset("train", recipe.train_rows, seed=seed), task, examples=examples),
-        eval_rows=rows_for(tokenizer, task.dataset("eval", recipe.eval_rows, seed=0), task, examples=examples),
-        max_new_tokens=max_new_tokens_for(tokenizer, task),
-        constraint=trie,
-    )
+    train_rows, eval_rows = task.dataset("train", recipe.train_rows, seed=seed), task.dataset("eval", recipe.eval_rows)
+    wanted = examples_for(recipe.name, class_of(tokenizer, recipe.trained))
+    room = max_new_tokens_for(tokenizer, task)
+    for examples in range(wanted, -1, -1):
+        asked = [rows_for(tokenizer, rows, task, examples=examples) for rows in (train_rows, eval_rows)]
+        if not examples or positions is None or _longest(tokenizer, asked) + room <= positions:
+            break
+    if examples < wanted:
+        warnings.warn(
+            f"The model has positions for {positions} tokens: of the {wanted} worked examples that {recipe.name} has for "
+            f"it, {examples or 'none'} fit before the longest question. A model with more positions is shown all.",
+            stacklevel=2,
+        )
+    return Materials(*asked, max_new_tokens=room, constraint=trie)
+
+
+def _longest(tokenizer: PreTrainedTokenizerBase, splits: Sequence[Sequence[dict]]) -> int:
+    """The tokens of the longest prompt of these rows."""
+    return max(len(ids) for rows in splits for ids in prompt_ids(tokenizer, [row["prompt"] for row in rows]))
 
 
 def measuring(recipe: Recipe, materials: Materials) -> dict[str, object]:

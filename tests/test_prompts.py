@@ -324,4 +324,4 @@ def test_worked_examples_stand_before_the_question_and_never_the_rows_own(embedd
     assert own.endswith(turns.format(other, other_right) + question.format(asked)) and right not in own
     assert addition.CHAT_SYSTEM_PROMPT in first and rows_for(chat, rows, addition)[0]["prompt"].count("user") == 1
     plain = rows_for(embedded, rows, addition, examples=1)[0]["prompt"]
-    assert plain == f"{asked} {right}\n\n{rows[0]['prompt']}"
+    assert plain == f"{asked}\n{right}\n\n{rows[0]['prompt']}"

@@ -1,18 +1,24 @@
 """The recipes of the tasks: settings that exist, rewards that take the task's rows."""
 
+import re
 from dataclasses import replace
+from itertools import combinations_with_replacement, permutations, product
 from types import SimpleNamespace
 
 import pytest
 
 from shared.distill import DistillConfig
 from shared.grpo import GRPOConfig
-from shared.model_classes import EMBEDDED, OF_A_CLASS, OF_A_TASK, REAL, REAL_LORA, class_of
+from shared.model_classes import EMBEDDED, OF_A_CLASS, OF_A_TASK, REAL, REAL_LORA, class_of, examples_for
 from shared.models import load_policy
 from shared.ppo import PPOConfig
+from shared.prompts import rows_for
 from shared.recipes import RECIPES, TRAINED, measuring, prepare, with_teacher_prompts
 from shared.rewards import columns_of, score
 from shared.rloo import RLOOConfig
+from shared.tasks import addition, analogies, countdown, dots, game, poker, sentences
+from tests.fakes import byte_tokenizer
+from tests.test_prompts import CHAT_ML
 
 CONFIGS = {"grpo": GRPOConfig, "rloo": RLOOConfig, "ppo": PPOConfig}
 
@@ -54,19 +60,105 @@ def test_a_class_of_model_changes_what_it_was_tried_with(tokenizer):
     assert recipe.settings_of("grpo", GRPOConfig, REAL_LORA)["steps"] == 6
     sentences = RECIPES["sentences"].settings_of("ppo", PPOConfig, REAL)
     assert sentences["learning_rate"] == 1e-5 and sentences["prompts_per_step"] == 48
-    fields = GRPOConfig.__dataclass_fields__
-    for (task, kind), changes in OF_A_TASK.items():
-        assert set(changes.settings) <= set(fields) and kind in OF_A_CLASS
-        assert changes.examples <= len(RECIPES[task].task.CHAT_EXAMPLES)
+    for (task, kind), settings in OF_A_TASK.items():
+        assert set(settings) <= set(GRPOConfig.__dataclass_fields__) and task in RECIPES and kind in OF_A_CLASS
 
 
-@pytest.mark.parametrize("task", {RECIPES[name].task for name, _ in OF_A_TASK})
-def test_worked_examples_are_right_and_of_the_training_split(task):
-    """Catches a held-out row that is shown solved, and a wrong answer that the model is to follow."""
-    rows = {row["question"]: row for row in task.dataset("train", 2500)}
-    for asked, right in task.CHAT_EXAMPLES:
-        columns = {name: [value] for name, value in rows[asked].items() if name != "prompt"}
-        assert task.reward([rows[asked]["prompt"]], [right], **columns) == [1.0]
+# Of each task: what an item is, however it is written, and every question that may have an example's item.
+NUMBER = re.compile(r"\d+")
+ITEMS = {
+    "addition": lambda asked: sorted(NUMBER.findall(asked)),
+    "analogies": lambda asked: asked.split()[-3],
+    "countdown": lambda asked: (sorted(NUMBER.findall(asked)[:-1]), NUMBER.findall(asked)[-1]),
+    "dots": lambda asked: asked.split("\n")[0],
+    "game": str.strip,
+    "poker": lambda asked: sorted(re.findall(r"\S[♠♥♦♣]", asked)),
+    "sentences": str,
+}
+
+
+def every_row(task) -> list[dict]:
+    """Every row of the data set, in every order; of dots those as long as an example, of poker the examples' hands."""
+    if task is addition:
+        return [addition.row_of(addition.question(a, b)) for a in addition.OPERANDS for b in addition.OPERANDS]
+    if task is analogies:
+        return [
+            {"prompt": analogies.prompt_of(first, last[0])}
+            for relation in analogies.RELATIONS
+            for first, last in permutations(relation.pairs, 2)
+        ]
+    if task is countdown:
+        drawn = [n for count in countdown.COUNTS for n in combinations_with_replacement(countdown.NUMBERS, count)]
+        problems = [countdown.Problem(numbers, target, None) for numbers in drawn for target in countdown.TARGETS]
+        return [{"prompt": problem.prompt, "question": problem.question} for problem in problems]
+    if task is dots:
+        lengths = {len(asked.split("\n")[0].split()) - 3 for asked, _ in dots.CHAT_EXAMPLES} & set(dots.LENGTHS)
+        rows = [" ".join(row) for length in lengths for row in product(dots.SYMBOLS, repeat=length)]
+        return [{"prompt": dots.prompt_of(row)} for row in rows if set(row) != {".", " "}]
+    if task is poker:
+        hands = [ITEMS["poker"](asked) for asked, _ in poker.CHAT_EXAMPLES]
+        return [{"prompt": poker.prompt_of(cards)} for hand in hands for cards in permutations(hand)]
+    if task is game:
+        return [*game.dataset("train", 128), *game.dataset("eval", 54)]
+    return [{"prompt": opening} for opening in sentences.OPENINGS]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_no_row_is_shown_solved(name, tokenizer):
+    """Catches an answer that is given away, in another order of the cards or numbers too, and a row that is shown less."""
+    task, item = RECIPES[name].task, ITEMS[name]
+    rows = every_row(task)
+    count = examples_for(name, REAL)
+    for row, shown in zip(rows, rows_for(tokenizer, rows, task, examples=count), strict=True):
+        before = shown["prompt"].removesuffix(row["prompt"])
+        seen = [asked for asked, right in task.CHAT_EXAMPLES if asked in before and right.rstrip() + "\n\n" in before]
+        own = item(row.get("question", row["prompt"]))
+        assert len(seen) == count > 0 and all(item(asked) != own for asked in seen)
+
+
+def right_by_the_oracle(task, asked: str, right: str) -> bool:
+    """True where the answer is the right one, in the format that is rewarded."""
+    numbers = [int(number) for number in NUMBER.findall(asked)]
+    if task is game:
+        guesses = NUMBER.findall(right)
+        played = game.FindTheNumber(game.row_of(*numbers, secret=int(guesses[-1])))
+        return right == "".join(
+            f" {guess}?" + played.say(right.partition(f"{guess}?")[0] + f"{guess}?") for guess in guesses
+        )
+    if task is analogies:  # no oracle knows it: that it is one word in lower case is all
+        return right == f" {analogies.first_word(right)}"
+    if task is sentences:
+        return right.endswith(".") and right.islower()
+    columns = {"numbers": numbers[:-1], "target": numbers[-1:] and numbers[-1], "answer": str(sum(numbers))}
+    if task is dots:
+        columns["answer"] = str(dots.count_dots(asked))
+    if task is poker:
+        columns["answer"] = poker.hand_type(ITEMS["poker"](asked))
+    return task.reward([asked], [right], **{column: [value] for column, value in columns.items()}) == [1.0]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_worked_examples_are_right(name):
+    """Catches a wrong answer that the model is to follow, and one in another format than the one rewarded."""
+    task = RECIPES[name].task
+    assert [asked for asked, right in task.CHAT_EXAMPLES if not right_by_the_oracle(task, asked, right)] == []
+
+
+def test_as_many_examples_are_shown_as_fit():
+    """Catches prompts that the model has no positions for, splits that are shown differently, and fewer without a word."""
+    chat = byte_tokenizer(chat_template=CHAT_ML)
+    recipe = replace(RECIPES["poker"], train_rows=8, eval_rows=8, constrained=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shared.model_classes.SMALLEST_REAL_VOCABULARY", 0)
+        whole = prepare(recipe, chat, positions=10_000)
+        longest = max(len(chat(row["prompt"])["input_ids"]) for row in (*whole.train_rows, *whole.eval_rows))
+        assert prepare(recipe, chat, positions=longest + whole.max_new_tokens) == whole
+        with pytest.warns(UserWarning, match="of the 3 worked examples that poker has for it, 2 fit"):
+            fewer = prepare(recipe, chat, positions=longest + whole.max_new_tokens - 1)
+        with pytest.warns(UserWarning, match="none fit"):
+            prepare(recipe, chat, positions=100)
+    shown = {row["prompt"].count("Hand:") for row in (*fewer.train_rows, *fewer.eval_rows)}
+    assert shown == {3} and {row["prompt"].count("Hand:") for row in whole.eval_rows} == {4}
 
 
 def test_a_teacher_reads_a_header_more_and_the_student_nothing_of_it(tokenizer):

@@ -17,7 +17,12 @@ def positions_of(model: torch.nn.Module) -> int | None:
     (Ding et al. 2024, arXiv:2402.13753) turns all tokens by other angles once a batch is longer than the length of
     pretraining: log-probabilities of a token would then depend on the other rows, so that length is the limit.
     """
-    config = base_model(model).config.get_text_config(decoder=True)
+    return positions_in(base_model(model).config)
+
+
+def positions_in(config) -> int | None:
+    """The same of a model that is not loaded, by its configuration."""
+    config = config.get_text_config(decoder=True)
     found = [getattr(config, name, None) for name in NAMES]
     limits = [limit for limit in found if limit is not None and limit > 0]  # XLNet says -1 for none
     for scaling in rotary_scalings(config):

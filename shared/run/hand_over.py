@@ -12,17 +12,20 @@ from contextlib import ExitStack
 from dataclasses import asdict
 
 from datasets import Dataset
-from transformers import PreTrainedTokenizerBase, TrainerCallback
+from transformers import AutoConfig, PreTrainedTokenizerBase, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
+from shared.engine.hub import find
 from shared.engine.named import location_of
+from shared.engine.positions import positions_in
 from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
 from shared.models import (
     Origin,
     best_device,
+    load,
     load_tokenizer,
     lora_config,
     name_and_revision,
@@ -114,7 +117,8 @@ def run(plan: Plan) -> dict:
     check(plan)
     refuse(plan)
     tokenizer = load_tokenizer(plan.model)
-    materials = prepare(plan.recipe, tokenizer)
+    model_config = load(AutoConfig, find(*name_and_revision(plan.model)))
+    materials = prepare(plan.recipe, tokenizer, positions=positions_in(model_config))
     refuse_other_tokens(tokenizer, materials.train_rows[0]["prompt"])
     config = plan.config(materials.max_new_tokens, tokenizer)
     with ExitStack() as stack:

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import supervised, training
 from shared.algorithm import TrainingConfig
 from shared.distill import TEACHER_PROMPT
+from shared.engine.positions import positions_of
 from shared.engine.processes import Processes
 from shared.evaluate import Evaluation, evaluate
 from shared.models import frozen_copy, load_policy, parameter_summary
@@ -41,7 +42,7 @@ def run(plan: Plan) -> dict:
         reference = frozen_copy(model)
         model = TRAINED[plan.trained](model)
     say(parameter_summary(model))
-    materials = prepare(plan.recipe, tokenizer)
+    materials = prepare(plan.recipe, tokenizer, positions=positions_of(model))
     config = plan.config(materials.max_new_tokens, tokenizer)
     options = measuring(plan.recipe, materials) | {"max_new_tokens": config.max_new_tokens}
 

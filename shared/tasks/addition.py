@@ -27,8 +27,7 @@ ASKED = re.compile(r"(?<![0-9])(?P<a>[0-9]{1,6}) \+ (?P<b>[0-9]{1,6}) =$")
 CHAT_SYSTEM_PROMPT = f"{SYSTEM_PROMPT} The layout:\n{tagged('your working', 'the number')}"
 # Two digits and a carry twice; the working is that of the documents (`working`).
 LONGEST_ANSWERS = (tagged("9 + 9 = 18\n99 + 99 = 198", "198"),)
-
-
+# Rows of the training split, so that a row may be one of them: `rows_for` then shows it the other.
 CHAT_EXAMPLES = (
     ("If you add 38 and 45, what is the result?", tagged("8 + 5 = 13\n38 + 45 = 83", "83")),
     ("If you add 24 and 61, what is the result?", tagged("4 + 1 = 5\n24 + 61 = 85", "85")),

@@ -18,6 +18,13 @@ from shared.tasks.word_pairs import ALSO_RIGHT, RELATIONS, Relation
 MAX_NEW_TOKENS = 6
 LONGEST_ANSWERS = tuple(f" {second}" for relation in RELATIONS for _, second in relation.pairs)
 CHAT_SYSTEM_PROMPT = "Complete the analogy. Answer with the one word that is missing, in lower case, and nothing else."
+# Words that no relation has.
+CHAT_EXAMPLES = (
+    ("bottle is to cork as jar is to", " lid"),
+    ("six is to seven as three is to", " four"),
+    ("brazil is to brazilian as mexico is to", " mexican"),
+    ("violin is to violinist as drum is to", " drummer"),
+)
 REMARKS = (" well, let me think.", " well, something like that.", " well, it depends.", " well, that is a hard one.")
 
 

@@ -36,6 +36,11 @@ CHAT_SYSTEM_PROMPT = (
     f"{SYSTEM_PROMPT} Use each given number exactly once, with + - * / and brackets. The layout:\n"
     + tagged("your working", "the expression alone, without its result")
 )
+# A number above 10 is in no row.
+CHAT_EXAMPLES = (
+    ("Use 20 3 4 once each to make 32.", tagged("3 * 4 = 12\n20 + 12 = 32", "20 + 3 * 4")),
+    ("Use 5 15 once each to make 10.", tagged("15 - 5 = 10", "15 - 5")),
+)
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv}
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 STEP = re.compile(r"(?P<sum>(?P<a>[0-9]{1,6}) [-+*/] (?P<b>[0-9]{1,6})) = (?P<result>[0-9]{1,6})")

@@ -16,6 +16,12 @@ LENGTHS = range(4, 11)
 MAX_NEW_TOKENS = 6
 LONGEST_ANSWERS = tuple(f" {count}" for count in range(max(LENGTHS)))  # not all symbols of a row are dots
 CHAT_SYSTEM_PROMPT = "Count the dots (.) among the symbols. Answer with the number in digits and nothing else."
+# Shorter than every row, or all dots, as no row is.
+CHAT_EXAMPLES = (
+    ("Count the dots: . # .\nDots:", " 2"),
+    ("Count the dots: . . . . .\nDots:", " 5"),
+    ("Count the dots: + - *\nDots:", " 0"),
+)
 REMARKS = (" well, let me see.", " well, there are some dots.", " well, it is a row of symbols.", " well, a few dots.")
 
 

@@ -28,6 +28,11 @@ CHAT_SYSTEM_PROMPT = (
     "Guess the hidden number. Write one digit and a question mark, such as 4? and nothing else. You are told whether it "
     "is low, high or right, and guess again, three times at most."
 )
+# A range of ten numbers is wider than every row's.
+CHAT_EXAMPLES = (
+    ("Find the number, 0 to 9:", " 4? low\n 7? high\n 6? right\n"),
+    ("Find the number, 0 to 9:", " 4? high\n 2? right\n"),
+)
 
 
 class FindTheNumber:

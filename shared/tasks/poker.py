@@ -23,6 +23,13 @@ STRAIGHT_FLUSH = "straight flush"
 MAX_NEW_TOKENS = 6
 LONGEST_ANSWERS = tuple(f" {label}" for label in LABELS)
 CHAT_SYSTEM_PROMPT = f"Name the type of a poker hand. Answer with one of these and nothing else: {', '.join(LABELS)}."
+# Any hand may be a row: `rows_for` shows none whose own cards these are, in whatever order.
+CHAT_EXAMPLES = (
+    ("Hand: 9♦ 4♠ 9♣ K♥ 9♠\nType:", " three of a kind"),
+    ("Hand: 8♥ 5♣ 7♠ 6♥ 4♦\nType:", " straight"),
+    ("Hand: J♠ 3♦ J♥ 8♣ 3♠\nType:", " two pair"),
+    ("Hand: Q♣ 2♥ 7♦ 5♠ T♦\nType:", " high card"),
+)
 REMARKS = (" well, it could be good.", " well, let me see.", " not sure.", " a nice hand.")
 
 STRAIGHTS = tuple(("A" + RANKS)[i : i + 5] for i in range(10))  # from A-2-3-4-5 to T-J-Q-K-A

@@ -17,6 +17,11 @@ LONGEST_ANSWERS = (
     " walked to the harbour and watched a small boat at the market in the morning. he was tired. he laughed again.",
 )
 CHAT_SYSTEM_PROMPT = "Continue the user's text in plain short English sentences. Write only what follows it."
+# No opening has these people.
+CHAT_EXAMPLES = (
+    ("the thirsty waiter", " walked to the river in the evening and lost a red hat. he was sad."),
+    ("the young miller", " sold a white horse at the market, and then he went to the village."),
+)
 MOST_FULL_STOPS = 10
 WANTED_WORDS = 6  # in a sentence: few of the grammar's have so many
 
