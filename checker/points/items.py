@@ -12,8 +12,8 @@ from checker.reading.exercises import exercises
 from checker.reading.layout import heading_of, sections
 from checker.reading.markers import BEGIN
 from checker.reading.notebook import Notebook
+from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.checks import names_of
-from checker.reading.syntax.slices import slice_of
 from checker.reading.syntax.statements import Definitions, definitions
 from checker.reading.syntax.trees import Tree, read_trees
 

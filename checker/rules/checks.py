@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.checks import MODULE, Names, brought, names_of
 from checker.reading.syntax.code import Code
 from checker.reading.syntax.expressions import FUNCTIONS, called, parameters, plain_name
-from checker.reading.syntax.slices import slice_of
 from checker.reading.syntax.statements import definitions
 from checker.rules.base import Remark, Submission, rule
 

@@ -482,7 +482,7 @@ EQUIVALENT = {
     "checker/reading/syntax/settings.py": {
         r'getattr\(node, "attr", "XXXX"\) != name\]$': "No setting has this name.",
     },
-    "checker/reading/syntax/slices.py": {
+    "checker/reading/slicing/slices.py": {
         r"^slice_of: if not notebooks\.makers\(name, None\):$": "Only asked whether there is any, and what the edition defines is there in any case.",
     },
     "checker/reading/syntax/statements.py": {

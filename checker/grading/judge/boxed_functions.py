@@ -30,7 +30,7 @@ from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation, box
 from checker.grading.judge.reference_process import HiddenVerdict, ReferenceProcess
 from checker.points.items import Check
-from checker.reading.syntax.slices import Slice
+from checker.reading.slicing.slices import Slice
 from checker.reading.text import printable
 
 SECONDS = 20.0  # for all cases of one function

@@ -26,7 +26,7 @@ from checker.grading.judge.boxed_functions import BoxedFunction, Grader, judge_i
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
 from checker.points.items import Check
-from checker.reading.syntax.slices import Slice, slice_of
+from checker.reading.slicing.slices import Slice, slice_of
 from checker.reading.syntax.statements import Definitions
 
 

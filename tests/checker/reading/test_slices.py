@@ -10,7 +10,7 @@ import pytest
 from checker.grading.box import modules
 from checker.grading.box.inside import answers
 from checker.reading.notebook import read
-from checker.reading.syntax.slices import slice_of
+from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
 from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, WITH_TORCH, cells_of

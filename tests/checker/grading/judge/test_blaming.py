@@ -20,7 +20,7 @@ from checker.grading.box.walls import Isolation, box
 from checker.grading.judge import boxed_functions
 from checker.grading.judge.boxed_functions import BoxedFunction, Grader
 from checker.points.items import Check
-from checker.reading.syntax.slices import Slice
+from checker.reading.slicing.slices import Slice
 from tests.checker.grading.judge.test_hidden_cases import ABOUT, CUBE, SQUARE, PlainKey
 from tests.checker.grading.judge.test_hidden_cases import judged as judged
 from tests.checker.grading.judge.test_hidden_cases import notebook as notebook

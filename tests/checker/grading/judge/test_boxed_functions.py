@@ -9,7 +9,7 @@ from checker.grading.judge import boxed_functions
 from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Grader, judge_in_boxes, verdict_from_box
 from checker.grading.judge.reference_process import HiddenVerdict
 from checker.points.items import Check
-from checker.reading.syntax.slices import Slice
+from checker.reading.slicing.slices import Slice
 from tests.checker.grading.judge.test_hidden_cases import PlainKey
 
 SQUARE = BoxedFunction(Check("square", "my_square"), Slice(statements=("def my_square(x): return x * x",)), frozenset())

@@ -27,7 +27,7 @@ from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import _earned
 from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable, parse, read
-from checker.reading.syntax.slices import Slice
+from checker.reading.slicing.slices import Slice
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
 from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, cells_of

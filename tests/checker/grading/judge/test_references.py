@@ -15,7 +15,7 @@ from checker.grading.judge.hidden_cases import sliced_functions, verdicts
 from checker.grading.judge.reference_process import ReferenceProcess
 from checker.grading.judge.sheets import read_sheet
 from checker.reading.notebook import read
-from checker.reading.syntax.slices import slice_of
+from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from checker.reading.syntax.showing import made_global, without_showing
+from checker.reading.slicing.showing import made_global, without_showing
 from checker.reading.syntax.statements import FUTURE, STAR, Definitions, Place, Statement
 
 OF_NOTEBOOKS = {"display", "get_ipython"}  # what a notebook defines by itself, and no `from module import *`
