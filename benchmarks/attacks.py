@@ -177,7 +177,14 @@ ATTACKS = (
 
 def job(program: str, seconds: float = SECONDS) -> dict:
     """A job that runs a program as if it defined a student's function."""
-    function = {"key": "attack", "cases": "attack", "statements": [program], "name": "attack", "seconds": seconds}
+    function = {
+        "key": "attack",
+        "cases": "attack",
+        "statements": [program],
+        "modules": (),
+        "name": "attack",
+        "seconds": seconds,
+    }
     cases = base64.b64encode(pickle.dumps({"attack": {"cases": []}})).decode()
     return {"do": "answers", "cases": cases, "functions": [function], "imports": []}
 

@@ -31,6 +31,7 @@ from checker.grading.judge.sheets import Sheet, sheet_for
 from checker.grading.judge.submission import Job, Settings
 from checker.grading.table.lateness import Lateness, LateRule
 from checker.reading.notebook import Unreadable, parse
+from checker.reading.syntax.statements import Modules
 
 ABSENT = "No notebook was handed in."
 PERHAPS_ABSENT = (
@@ -118,7 +119,8 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
         chosen, others = _chosen(uploads)
         aside += others
         if chosen is not None:
-            job = Job(this_class.shown(student), chosen.handed.name, chosen.text, chosen.sheet, this_class.settings)
+            name = this_class.shown(student)
+            job = Job(name, chosen.handed.name, chosen.text, chosen.sheet, this_class.settings, chosen.modules)
             jobs[job.digest] = (chosen.handed, job)
     served = {handed.student for handed, _ in jobs.values()}
     aside += [_not_assigned(upload, this_class.assigned, served) for upload in extra]
@@ -130,11 +132,12 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
 
 @dataclass(frozen=True)
 class Upload:
-    """One notebook that was handed in, with its key and its JSON."""
+    """One notebook that was handed in, with its key, its JSON, and the student's own modules beside it."""
 
     handed: Handed
     sheet: Sheet
     text: str
+    modules: Modules
 
 
 def _read(several: list[Handed], sheets: list[Sheet]) -> tuple[list[Upload], list[Aside]]:
@@ -144,7 +147,8 @@ def _read(several: list[Handed], sheets: list[Sheet]) -> tuple[list[Upload], lis
     for handed in several:
         try:
             metadata, text = apart(_opened, handed.file)
-            read.append(Upload(handed, sheet_for({"metadata": metadata}, handed.name, sheets), text))
+            modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
+            read.append(Upload(handed, sheet_for({"metadata": metadata}, handed.name, sheets), text, modules))
         except Unreadable as error:
             remark = f"{handed.name} was not graded: {error}"
             unread.append(Aside(handed.place, str(error), handed.student, remark))

@@ -82,7 +82,7 @@ def dispute(job: Job, name: str) -> str:
     references = ReferenceProcess(settings.seed)
     listening = _Listening(references)
     try:
-        student = definitions(notebook_of(json.loads(job.text)))
+        student = definitions(notebook_of(json.loads(job.text)), job.modules)
         alone = replace(job.sheet, items=(item,))
         judged = verdicts(student, alone, listening, settings.isolation, settings.limits)
     finally:

@@ -102,5 +102,5 @@ def _keep(folder: Folder, job: Job, result: dict) -> None:
 
 def _upload(job: Job) -> str:
     """A name for what was handed in and the cases it is judged by, which stays when the course changes."""
-    parts = [job.student, job.name, job.text, job.settings.seed, job.settings.whole]
+    parts = [job.student, job.name, job.text, job.settings.seed, job.settings.whole, *job.modules]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]

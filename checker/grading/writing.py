@@ -136,7 +136,7 @@ def write_similar(this_class: Class, work: Work, folder: Folder, threshold: floa
         for handed, job in work.jobs.values():
             if job.sheet is sheet:
                 together.setdefault(handed.place, []).append(job)
-        texts = [_text_of(", ".join(job.student for job in jobs), jobs[0].text) for jobs in together.values()]
+        texts = [_text_of(", ".join(job.student for job in jobs), jobs[0]) for jobs in together.values()]
         known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
         if texts:
             groups.append((sheet.name, pairs(texts, known, threshold)))
@@ -144,10 +144,10 @@ def write_similar(this_class: Class, work: Work, folder: Folder, threshold: floa
     return sum(len(found) for _, found in groups)
 
 
-def _text_of(students: str, text: str) -> Text:
+def _text_of(students: str, job: Job) -> Text:
     """A notebook as it is compared; an empty one where it cannot be read within the limits, which grading says too."""
     try:
-        return apart(text_in, students, text)
+        return apart(text_in, students, job.text, job.modules)
     except TooMuch:
         return Text(students, (), {})
 

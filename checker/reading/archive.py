@@ -63,12 +63,17 @@ class Packed:
     skipped: str = ""
 
 
-def unpack(path: Path, folder: Path, room: Room, sender: Callable[[str], str] = nobody) -> Iterator[Packed]:
+def unpack(
+    path: Path, folder: Path, room: Room, sender: Callable[[str], str] = nobody, also: tuple[str, ...] = ()
+) -> Iterator[Packed]:
     """Every file of an archive, those that are looked at unpacked into `folder`.
 
     Names in the archive are shown and never used as paths, so that `../../x.ipynb` goes nowhere; the files have numbers
     of ours. A file that is too large, or for which its sender has no room left, is left in the zip, and takes none of
     the others with it.
+
+    Args:
+        also: endings of further files that are looked at, beside those of notebooks.
 
     Raises:
         Unreadable: the file is not a zip.
@@ -81,7 +86,7 @@ def unpack(path: Path, folder: Path, room: Room, sender: Callable[[str], str] = 
             entries = sorted(((_name(e), e) for e in archive.infolist() if not e.is_dir()), key=lambda pair: pair[0])
             for number, (name, entry) in enumerate(entries):
                 target = folder / f"{number}{_ending(name)}"
-                if reason := _why_not(entry, name):
+                if reason := _why_not(entry, name, also):
                     yield Packed(name, target, skipped=reason)
                 elif too_large := _too_large(entry) or room.take(entry.file_size, sender(name)):
                     yield Packed(name, target, Unreadable(too_large))
@@ -109,13 +114,13 @@ def _ending(name: str) -> str:
     return ".ipynb.txt" if lower.endswith(".ipynb.txt") else Path(lower).suffix
 
 
-def _why_not(entry: zipfile.ZipInfo, name: str) -> str:
+def _why_not(entry: zipfile.ZipInfo, name: str, also: tuple[str, ...]) -> str:
     """The reason why a file in a zip is not looked at; "" for one that is."""
     if stat.S_ISLNK(entry.external_attr >> 16):
         return "a link, and links are not followed"
     if _is_hidden(name):
         return HIDDEN
-    return "" if name.lower().endswith((*CHECKED, ZIP)) else "not a notebook"
+    return "" if name.lower().endswith((*CHECKED, ZIP, *also)) else "not a notebook"
 
 
 def _is_hidden(name: str) -> bool:

@@ -62,14 +62,17 @@ def nobody(inside: Path) -> str:
     return ""
 
 
-def take(paths: Iterable[Path], scratch: Path, sender: Callable[[Path], str] = nobody) -> Inventory:
+def take(
+    paths: Iterable[Path], scratch: Path, sender: Callable[[Path], str] = nobody, also: tuple[str, ...] = ()
+) -> Inventory:
     """All that files, folders and zips hold, in order; zips are unpacked into folders in `scratch`.
 
     Args:
         sender: whose a file is, by where it lies inside. None of them takes another one's room, or fills a list.
+        also: endings of further files that are looked at, beside those of notebooks.
     """
     found = Inventory()
-    walker = _Walker(scratch, sender, Room() if sender is nobody else Room(each=MAX_FILE_BYTES))
+    walker = _Walker(scratch, sender, Room() if sender is nobody else Room(each=MAX_FILE_BYTES), also)
     files = Counter()
     named = set()
     for path in paths:
@@ -103,6 +106,7 @@ class _Walker:
     scratch: Path
     sender: Callable[[Path], str]
     room: Room
+    also: tuple[str, ...]
     opened: int = 0
 
     def folder(self, folder: Path) -> Iterator[Entry | Skipped]:
@@ -129,7 +133,7 @@ class _Walker:
             yield Skipped(str(file), "a link, and links are not followed", inside)
         elif file.name.startswith("."):
             yield Skipped(str(file), "hidden")
-        elif lower.endswith((".ipynb", RENAMED)):
+        elif lower.endswith((".ipynb", RENAMED, *self.also)):
             yield Entry(str(file), file, inside)
         elif lower.endswith(ZIP):
             yield from self.zip(file, str(file), inside.with_suffix(""), DEEP)
@@ -143,7 +147,9 @@ class _Walker:
         folder.mkdir()
         empty = True
         try:
-            for packed in unpack(path, folder, self.room, lambda inner: self.sender(inside / _harmless(inner))):
+            for packed in unpack(
+                path, folder, self.room, lambda inner: self.sender(inside / _harmless(inner)), self.also
+            ):
                 empty = False
                 known_as = f"{name}:{packed.name}"
                 place = inside / _harmless(packed.name)

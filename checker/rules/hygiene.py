@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from checker.reading.slicing.own_modules import MODULE, names_imported, why_left
 from checker.reading.syntax.statements import PROJECT
 from checker.rules.base import Remark, Submission, rule
 
@@ -121,8 +122,8 @@ def large_output(submission: Submission) -> Iterator[Remark]:
 @rule(
     "H006",
     "warning",
-    why="A notebook is graded alone: a file of your own that it imports does not lie beside it there.",
-    wrong="from my_helpers import reward",
+    why="A notebook is graded with the modules (.py) that are handed in beside it, and with no other file of yours.",
+    wrong="from my_helpers import reward  # in a notebook that is handed in alone",
     right="def reward(completion):\n    ...",
 )
 def own_module(submission: Submission) -> Iterator[Remark]:
@@ -130,14 +131,15 @@ def own_module(submission: Submission) -> Iterator[Remark]:
         return
     folder = submission.notebook.path.parent
     for cell, node in submission.code.walk(ast.Import, ast.ImportFrom):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for name in sorted({name.partition(".")[0] for name in names} - {PROJECT, ""}):
-            if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
-                yield (
-                    cell,
-                    f"line {node.lineno} imports `{name}`, a file beside the notebook",
-                    "Copy what the notebook uses of it into a cell.",
-                )
+        for name in sorted(set(names_imported(node)) - {PROJECT}):
+            file = folder / f"{name}{MODULE}"
+            found = f"line {node.lineno} imports `{name}`, a file beside the notebook"
+            copy = "Copy what the notebook uses of it into a cell."
+            if (folder / name / "__init__.py").is_file():
+                yield cell, found, f"A folder is not taken along. {copy}"
+            elif file.is_file():
+                left = why_left(file.name, file.stat().st_size)
+                yield cell, found, f"{left} {copy}" if left else f"Hand in {file.name} too, beside the notebook."
 
 
 RULES = [secret, machine_path, unquoted_redirection, progress_debris, large_output, own_module]

@@ -29,7 +29,7 @@ LARGEST_METADATA = 50_000_000  # bytes; 300 submissions take less than one milli
 # `assignfeedback_file_zip_importer` of Moodle (mod/assign/feedback/file/importziplib.php).
 FEEDBACK = "feedback.html"
 MADE_BY = (CANVAS, MOODLE, GRADESCOPE)
-AGAIN = re.compile(r"-(\d+)(?=\.ipynb$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
+AGAIN = re.compile(r"-(\d+)(?=\.(?:ipynb|py)$)", re.IGNORECASE)  # what Canvas adds to a file that was handed in again
 
 
 @dataclass(frozen=True)

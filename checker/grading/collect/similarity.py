@@ -16,6 +16,7 @@ from itertools import combinations
 
 from checker.reading.markers import BLANK_ANSWER
 from checker.reading.notebook import joined
+from checker.reading.syntax.statements import Modules
 
 RUN = 6  # tokens
 FEWEST = 20  # runs of one's own, below which two notebooks cannot be compared
@@ -45,9 +46,10 @@ class Pair:
     lines: tuple[frozenset[int], frozenset[int]]
 
 
-def text_in(student: str, text: str) -> Text:
-    """A notebook's code and prose, of its JSON as text."""
-    return text_of(student, json.loads(text))
+def text_in(student: str, text: str, modules: Modules) -> Text:
+    """A notebook's code and prose, of its JSON as text, and the code of the modules beside it."""
+    cells = [{"cell_type": "code", "source": source} for _, source in modules]
+    return text_of(student, {"cells": [*json.loads(text)["cells"], *cells]})
 
 
 def text_of(student: str, content: dict) -> Text:

@@ -27,6 +27,7 @@ from checker.grading.collect.platforms import (
 from checker.grading.collect.roster import Roster
 from checker.reading.inventory import Entry, Skipped, take
 from checker.reading.notebook import RENAMED, Unreadable, parse
+from checker.reading.slicing.own_modules import MODULE, MOST, why_left
 from checker.reading.text import one_line
 
 NOTEBOOK = ".ipynb"
@@ -42,6 +43,7 @@ class Handed:
     upload: what orders several uploads, later ones larger; () where the platform does not say.
     days_late: begun days after the due date; None where the platform does not say when it was handed in.
     back: the place in a zip from which the platform gives the student a file; "" where it takes none.
+    folder: where it lies below what was given.    modules: the student's own beside it, with their names.
     """
 
     student: str
@@ -52,6 +54,8 @@ class Handed:
     upload: tuple[int, ...] = ()
     days_late: int | None = None
     back: str = ""
+    folder: PurePath = PurePath()
+    modules: tuple[tuple[str, Path], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,9 @@ def collect(
     submissions = metadata(paths)
     found = Collected()
     uploads: dict[tuple[str, str], list[Handed]] = {}
+    modules: dict[tuple[str, str], list[Handed]] = {}
     unread: list[tuple[Aside, Entry | Skipped]] = []
-    inventory = take(paths, scratch, owner_key)
+    inventory = take(paths, scratch, owner_key, (MODULE,))
     made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
     for skipped in inventory.skipped:
         # Gradescope's own file was read above, and is nobody's submission.
@@ -115,7 +120,8 @@ def collect(
                 raise Unreadable(f"{place}: {entry.error} {NOTHING_DONE}")
             unread.append((Aside(place, str(entry.error), unknown=not entry.inside.name), entry))
             continue
-        if not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
+        is_module = entry.file.suffix == MODULE
+        if not is_module and not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
             unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
@@ -128,10 +134,17 @@ def collect(
                 members.add(student)
                 days = _days_late(says.handed_in, due)
                 late = says.late or bool(days)
-                handed = Handed(student, one_line(says.file), entry.file, place, late, says.upload, days, says.back)
-                uploads.setdefault((student, says.file), []).append(handed)
+                # Nothing is imported by a name with a number and a dash, so that Canvas added it.
+                name = one_line(is_module and without_number(says.file) or says.file)
+                folder = entry.inside.parent
+                handed = Handed(student, name, entry.file, place, late, says.upload, days, says.back, folder)
+                if is_module:
+                    modules.setdefault((student, str(folder / name)), []).append(handed)
+                else:
+                    uploads.setdefault((student, says.file), []).append(handed)
     for several in _with_numbered(uploads):
         _choose(several, found)
+    _take_modules_along(modules.values(), found, bool(roster.students or only_student))
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
     served = {handed.student for handed in found.handed}
     for aside, part in unread:
@@ -183,6 +196,38 @@ def edition(handed: Handed) -> dict:
 
 def _recorded(file: Path) -> dict:
     return recorded(parse(file))
+
+
+def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_class: bool) -> None:
+    """Give each notebook the modules of its student that lie beside it. Any other is set aside, with the reason.
+
+    of_a_class: whether it is known who is a student, who then hears of it where nothing else was handed in.
+    """
+    modules = Collected()
+    for several in uploads:
+        _choose(several, modules)
+    found.aside += modules.aside
+    beside: dict[tuple[str, PurePath], list[tuple[str, Path]]] = {}
+    notebooks = {(handed.student, handed.folder) for handed in found.handed}
+    served = {handed.student for handed in found.handed}
+    for module in modules.handed:
+        place = (module.student, module.folder)
+        taken = beside.setdefault(place, [])
+        reason = "It is not a notebook (.ipynb)."
+        if place in notebooks:
+            reason = why_left(module.name, module.file.stat().st_size)
+            if not reason and len(taken) == MOST:
+                reason = f"It is one of more than {MOST} modules beside a notebook, and only these are taken along."
+        if not reason:
+            taken.append((module.name, module.file))
+        elif of_a_class and module.student not in served:
+            remark = f"{module.name} was not graded: {reason}"
+            found.aside.append(Aside(module.place, reason, module.student, remark))
+        else:
+            found.aside.append(Aside(module.place, reason))
+    found.handed = [
+        replace(handed, modules=tuple(beside.get((handed.student, handed.folder), ()))) for handed in found.handed
+    ]
 
 
 def _digest(file: Path) -> bytes:

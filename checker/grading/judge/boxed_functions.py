@@ -192,6 +192,7 @@ def _run_in_one_box(functions: list[BoxedFunction], grader: Grader) -> FinishedB
                 "key": _record_key(number),
                 "cases": function.check.name,
                 "statements": function.program.statements,
+                "modules": function.program.modules,
                 "name": function.check.function,
                 "seconds": SECONDS,
             }
@@ -229,7 +230,8 @@ def verdict_from_box(function: BoxedFunction, ended: FinishedBox, references: Re
     reason = _reason_of_the_end(records, ended.outcome)
     if reason and verdict.only_answers_missing:
         text = f"{reason}; {text}"
-    lines = [text, function.program.which_definition]
+    taken = ", ".join(f"`{name}.py`" for name, _ in function.program.modules)
+    lines = [text, function.program.which_definition, taken and f"Taken along from beside the notebook: {taken}."]
     if not verdict.passed:
         failed_statements = [str(record["remark"]) for record in records if "remark" in record]
         warnings = [*function.program.warnings, *failed_statements]

@@ -26,7 +26,7 @@ from checker.grading.judge.whole_notebook import Executed, execute
 from checker.pages.rendering import render
 from checker.points.items import Check, Item
 from checker.reading.notebook import notebook_of, parse
-from checker.reading.syntax.statements import definitions
+from checker.reading.syntax.statements import Modules, definitions
 
 FORMAT = 3  # of a result; what is written in another one is graded again
 CACHE = "__pycache__"  # not a part of the course
@@ -49,13 +49,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook to grade. student: as the pages call who handed it in; name: of the file; text: what is in it."""
+    """One notebook to grade.
+
+    student: as the pages call who handed it in.    name: of the file.    text: what is in it.
+    modules: the student's own that lie beside it.
+    """
 
     student: str
     name: str
     text: str
     sheet: Sheet
     settings: Settings
+    modules: Modules = ()
 
     @property
     def digest(self) -> str:
@@ -71,6 +76,7 @@ class Job:
             self.sheet.digest,
             settings.seed,
             settings.whole,
+            self.modules,
         ]
         parts += [settings.isolation.kind, asdict(settings.limits)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
@@ -98,13 +104,14 @@ def grade(job: Job) -> dict:
         handed_in = Path(folder, "handed-in.ipynb")
         handed_in.write_text(job.text, encoding="utf-8")
         settings = job.settings
-        gone = apart(_read_through, handed_in, job.sheet)
+        gone = apart(_read_through, handed_in, job.sheet, job.modules)
         content = parse(handed_in)
         notebook = notebook_of(content, handed_in)
         done = Executed(content, "", 0.0, 0)
         if settings.whole:
-            done = execute(notebook, content, settings.isolation, settings.limits)
-        by_check = verdicts(definitions(notebook), job.sheet, _key(settings.seed), settings.isolation, settings.limits)
+            done = execute(notebook, content, settings.isolation, settings.limits, job.modules)
+        student = definitions(notebook, job.modules)
+        by_check = verdicts(student, job.sheet, _key(settings.seed), settings.isolation, settings.limits)
         items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
         by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
         shown = json.dumps(done.content)
@@ -223,14 +230,14 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
     }
 
 
-def _read_through(handed_in: Path, sheet: Sheet) -> frozenset[str]:
+def _read_through(handed_in: Path, sheet: Sheet, modules: Modules) -> frozenset[str]:
     """The keys of the exercises that a notebook lacks, found after all was done with it that is done outside of boxes.
 
     What is done here within the limits of `apart` the grader does again.
     """
     content = parse(handed_in)
     cases = HiddenCases(tuple(check.name for check in sheet.checks), pickled="", modules=())
-    functions = sliced_functions(definitions(notebook_of(content, handed_in)), sheet, cases)
+    functions = sliced_functions(definitions(notebook_of(content, handed_in), modules), sheet, cases)
     wrong = frozenset(check.function for check in functions)
     for function in functions.values():
         function.to_run(function.program)

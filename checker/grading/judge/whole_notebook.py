@@ -8,6 +8,7 @@ from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation, box
 from checker.reading.layout import place_in
 from checker.reading.notebook import Notebook
+from checker.reading.syntax.statements import Modules
 
 SHOWN = tuple((ROOT / name, name) for name in NEEDED)
 REASONS = {
@@ -33,9 +34,12 @@ class Executed:
     memory: int
 
 
-def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Limits) -> Executed:
-    """Run a notebook in a box. Raises BoxFailed if the box failed, by no fault of the notebook."""
-    job = {"do": "notebook", "notebook": _plain(content)}
+def execute(notebook: Notebook, content: dict, isolation: Isolation, limits: Limits, modules: Modules = ()) -> Executed:
+    """Run a notebook in a box. Raises BoxFailed if the box failed, by no fault of the notebook.
+
+    modules: the student's own that lie beside it.
+    """
+    job = {"do": "notebook", "notebook": _plain(content), "modules": modules}
     outcome = run_submission(box(isolation, SHOWN, limits), job)
     if outcome.cut_short:  # by the notebook, as far as was seen: it gets a second try
         outcome = run_submission(box(isolation, SHOWN, limits), job)

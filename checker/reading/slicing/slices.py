@@ -25,6 +25,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from checker.reading.slicing.own_modules import read_modules
 from checker.reading.slicing.showing import made_global, without_showing
 from checker.reading.syntax.statements import FUTURE, STAR, Definitions, Place, Statement
 
@@ -50,6 +51,7 @@ class Slice:
     missing: sentences on names that the function reads and the program lacks.
     left_out: sentences on lines of a function that are left out, since they only show something.
     which_definition: a sentence on the definition that was taken, where there are several; else "".
+    modules: the student's own modules that the statements import, each with its name and statements.
     problem: a sentence on why there is no program; "" where there is one.
     """
 
@@ -60,6 +62,7 @@ class Slice:
     missing: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     which_definition: str = ""
+    modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
     problem: str = ""
 
     @property
@@ -112,14 +115,16 @@ def slice_of(
     imported_by_functions = frozenset(imported for statement in functions.statements for imported in statement.imports)
     ordered = sorted(kept.statements, key=lambda statement: (kept.statements[statement], statement.place))
     allowed = [statement for statement in ordered if not find_forbidden(statement.imports)]
+    own = read_modules((statement.node for statement in allowed), dict(student.modules), find_forbidden)
     return Slice(
         statements=tuple(statement.source for statement in allowed),
-        imports=imported_by_functions.union(*(statement.imports for statement in allowed)),
+        imports=imported_by_functions.union(own.imports, *(statement.imports for statement in allowed)),
         forbidden_imports=tuple(find_forbidden(imported_by_functions)),
         names=frozenset(kept.makers) & frozenset().union(*(statement.binds for statement in ordered)),
-        missing=tuple(_missing_names(kept, left_out)),
+        missing=(*_missing_names(kept, left_out), *own.left_out[:MOST_MISSING_NAMES]),
         left_out=tuple(_lines_left_out(shortened)),
         which_definition=_which_definition(name, student),
+        modules=tuple(sorted(own.statements.items())),
     )
 
 

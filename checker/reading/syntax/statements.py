@@ -20,6 +20,7 @@ ASSIGNMENTS = (ast.Expr, ast.Assign, ast.AnnAssign)
 REPLACING = (*DEFINITIONS, *IMPORTS, ast.Assign, ast.AnnAssign)
 
 Place = tuple[int, int, int]  # number of the cell, line, column
+Modules = tuple[tuple[str, str], ...]  # the name of each file, "helpers.py", and its text
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +82,20 @@ class Definitions:
     makers: by name the statements that bind or change it, in the notebook's order.
     filled: names of functions that hold an exercise.
     last_checks: by function, the place of the last check of it.
+    modules: the student's own beside the notebook.
     """
 
     makers: dict[str, tuple[Statement, ...]]
     filled: frozenset[str]
     last_checks: dict[str, Place]
+    modules: Modules = ()
 
     def bound(self, name: str) -> tuple[Statement, ...]:
         """The statements that bind a name."""
         return tuple(maker for maker in self.makers.get(name, ()) if name in maker.binds)
 
 
-def definitions(notebook: Notebook) -> Definitions:
+def definitions(notebook: Notebook, modules: Modules = ()) -> Definitions:
     """Read the definitions of a notebook. A cell that is not Python defines nothing."""
     trees = read_trees(notebook)
     checks = names_of(trees)
@@ -118,7 +121,7 @@ def definitions(notebook: Notebook) -> Definitions:
                 last_checks[function] = max(
                     last_checks.get(function, (0, 0, 0)), (tree.cell, call.lineno, call.col_offset)
                 )
-    return Definitions({name: tuple(found) for name, found in makers.items()}, frozenset(filled), last_checks)
+    return Definitions({name: tuple(found) for name, found in makers.items()}, frozenset(filled), last_checks, modules)
 
 
 def _statements(

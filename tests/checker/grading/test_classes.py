@@ -504,6 +504,15 @@ def test_alike_are_shown_and_alone_right_are_not(this_class, folder, submissions
     assert "ann and bob" in page and "<mark>" in page and "cy:" not in page
 
 
+def test_a_copy_in_a_module_is_shown(this_class, folder, submissions, tmp_path):
+    """Catches a copied solution that lies in a file beside the notebook, where nobody looked."""
+    for student in ("ann", "bob"):
+        submissions(student, "return mine.pairs(x)")
+        (tmp_path / "submissions" / student / "mine.py").write_text(inspect.getsource(similarity.pairs))
+    work, _ = run(this_class, folder, tmp_path / "submissions", tmp_path, Grader())
+    assert write_similar(this_class, work, folder) == 1
+
+
 def test_what_was_handed_out_makes_nobody_alike():
     """Catches a whole class called alike because all filled in the same notebook."""
     text = inspect.getsource(similarity)

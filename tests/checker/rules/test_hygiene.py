@@ -180,3 +180,20 @@ def test_a_module_beside_the_notebook_is_told(line, good, told, tmp_path):
     assert told("H006") == []
     (tmp_path / "helpers_of_mine.py").write_text("x = 1")
     assert [finding.cell for finding in told("H006")] == [2] * ("helpers" in line)
+
+
+@pytest.mark.parametrize(
+    ("file", "advice"),
+    [
+        ("mine.py", "Hand in mine.py too"),
+        ("random.py", "Give it a name of its own"),
+        ("mine/__init__.py", "A folder is not"),
+    ],
+)
+def test_what_becomes_of_a_module_is_told(file, advice, good, told, tmp_path):
+    """Catches a student who hands in a file that grading leaves, or who copies one that it takes."""
+    good["cells"][2]["source"] += f"\nimport {file.partition('/')[0].removesuffix('.py')}"
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("x = 1")
+    [finding] = told("H006")
+    assert advice in finding.advice

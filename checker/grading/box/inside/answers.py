@@ -15,8 +15,11 @@ import pickle
 import signal
 import sys
 import types
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 
 from checker.grading.box.inside import BEGUN, exchange
 from checker.grading.box.inside.children import Bounds, Send, in_a_child
@@ -34,7 +37,7 @@ def run(job: dict, send: Send) -> None:
 
     Send {"key", "remark"} on statements at top level that failed.
 
-    job: "cases", pickled by the grader and base64; "functions", each with its key, statements, name, seconds
+    job: "cases", pickled by the grader and base64; "functions", each with its key, statements, modules, name, seconds
         and the name of its cases;
         "imports", modules that take long to import, imported once for all.
     """
@@ -82,7 +85,7 @@ class Answers:
 
 def _answer(function: dict, asked: dict, send: Send) -> None:
     """Define the function and call it on every case."""
-    variables, failed = defined(function["statements"], asked.get("supplied", {}))
+    variables, failed = defined(function["statements"], asked.get("supplied", {}), function["modules"])
     called = variables.get(function["name"])
     if called is None:
         send({"problem": f"it cannot be defined: {failed[-1] if failed else 'its statement does not make it.'}"})
@@ -91,6 +94,30 @@ def _answer(function: dict, asked: dict, send: Send) -> None:
         send({"remark": remark})
     for case in asked["cases"]:
         send({"outcome": exchange.outcome_of(called, case, asked)})
+
+
+class OwnModules(Loader):
+    """Finds the student's own modules, after all others: so none of them takes the place of another one's.
+
+    A statement that fails costs the names that it makes.
+
+    failed: a sentence on each of these.
+    """
+
+    def __init__(self, statements: dict[str, list[str]]):
+        self.statements = statements
+        self.failed: list[str] = []
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name in self.statements else None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        file = f"{module.__name__}.py"
+        for statement in self.statements[module.__name__]:
+            try:
+                exec(compile(statement, file, "exec", dont_inherit=True), module.__dict__)
+            except Exception as error:
+                self.failed.append(f"{file}: {_raised(statement, error)}")
 
 
 class TooLong(BaseException):
@@ -104,22 +131,24 @@ class Clock:
     left: float
 
 
-def defined(statements: list[str], supplied: dict) -> tuple[dict, list[str]]:
+def defined(statements: list[str], supplied: dict, modules: Iterable = ()) -> tuple[dict, list[str]]:
     """The variables of a notebook of these statements, and a sentence on each statement that failed.
 
     A statement that fails costs the names that it makes. It is tried once more after the others, since cells may have
     been run in another order than they stand. Once the time is over, only definitions and imports are still run.
 
-    supplied: variables that are there before.
+    supplied: variables that are there before.    modules: the student's own, each with its statements.
     """
     module = types.ModuleType(ITSELF)
     sys.modules[ITSELF] = module  # where a dataclass looks for its annotations
     module.__dict__.update(supplied)
     signal.signal(signal.SIGPROF, _too_long)
     clock = Clock(TOP_LEVEL)
+    own = OwnModules(dict(modules))
+    sys.meta_path.append(own)
     waiting = [statement for statement in statements if _runs(statement, module.__dict__, clock)]
     failed = [remark for remark in (_runs(statement, module.__dict__, clock) for statement in waiting) if remark]
-    return module.__dict__, failed
+    return module.__dict__, [*own.failed, *failed]
 
 
 def _runs(statement: str, variables: dict, clock: Clock) -> str | None:
@@ -136,8 +165,13 @@ def _runs(statement: str, variables: dict, clock: Clock) -> str | None:
     except TooLong:
         return f"`{_beginning(statement)}` was stopped: what stands outside of functions has {TOP_LEVEL:.0f} s."
     except BaseException as error:
-        return f"`{_beginning(statement)}` raised {type(error).__name__}: {str(error)[:200]}"
+        return _raised(statement, error)
     return None
+
+
+def _raised(statement: str, error: BaseException) -> str:
+    """A sentence on a statement that failed."""
+    return f"`{_beginning(statement)}` raised {type(error).__name__}: {str(error)[:200]}"
 
 
 def _too_long(*arguments) -> None:

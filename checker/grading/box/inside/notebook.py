@@ -37,7 +37,8 @@ class CountingClient(ShowingClient):
 def run(job: dict, send: Callable[[dict], None]) -> None:
     """Send {"cell": index} before each code cell, {"cell": index, "outputs": [...]} after it, and {"ended": why}.
 
-    job: "begun", when the box began, by the clock of `time.monotonic`: to import what runs a notebook takes a while too.
+    job: "begun", when the box began, by the clock of `time.monotonic`: to import what runs a notebook takes a while too;
+        "modules", names and texts of what lies beside the notebook.
     """
     notebook = nbformat.from_dict(job["notebook"])
     deadline = job["begun"] + job["limits"]["wall"] - LAST_SECONDS
@@ -55,14 +56,16 @@ def run(job: dict, send: Callable[[dict], None]) -> None:
             record_timing=False,
         )
         client.left = job["limits"]["printed"]
-        ended = _executed(client, send)
+        ended = _executed(client, send, job["modules"])
     send({"ended": ended})
 
 
-def _executed(client: CountingClient, send: Callable[[dict], None]) -> str:
+def _executed(client: CountingClient, send: Callable[[dict], None], modules: list[list[str]]) -> str:
     """Execute the cells in order; what ended it early, "" when nothing did."""
     with client.setup_kernel():
         send({BEGUN: True})
+        for name, text in modules:  # only now: none of them is imported by what starts the kernel
+            Path(name).write_text(text, encoding="utf-8")
         for index, cell in enumerate(client.nb.cells):
             ended = ""
             try:

@@ -502,3 +502,46 @@ def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
     assert (aside.place, aside.student) == ("place 2", "ann")
     assert aside.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in aside.reason
     assert aside.remark.startswith("lab-2.ipynb was not graded") and "metadata was lost" in aside.remark
+
+
+def beside(found):
+    """The modules that are taken along with each student's notebook."""
+    return {handed.student: [(name, file.read_text()) for name, file in handed.modules] for handed in found.handed}
+
+
+@pytest.mark.parametrize(
+    ("hers", "his"),
+    [
+        ("doejane_1001_77_", "ruizjose_1002_79_"),
+        ("doejane_1001_77_hw.zip/", "ruizjose_1002_79_"),
+        ("Jane Doe_1001_assignsubmission_file_/", "José Ruiz_1002_assignsubmission_file_/"),
+        ("jd1/", "jr2/"),
+    ],
+)
+def test_modules_are_taken_along_with_the_notebook_beside_them(hers, his, export, taken, roster):
+    """Catches a function that fails since its student's own file stayed behind, and one that is given another's file."""
+    written = {f"{hers}helpers.py": "x = 1", f"{his}more.py": "y = 2", f"{his}away/far.py": "z = 3"}
+    found = taken(export(f"{hers}dots.ipynb", f"{his}dots.ipynb", **written), roster)
+    assert beside(found) == {"jd1": [("helpers.py", "x = 1")], "jr2": [("more.py", "y = 2")]}
+
+
+def test_of_a_module_that_was_handed_in_again_the_latest_is_taken(export, taken, roster):
+    """Catches the helper of the first try with the notebook of the second."""
+    again = {"doejane_1001_78_helpers.py": "old", "doejane_1001_99_helpers-1.py": "new", "xuann_1003_5_b-2.py": "last"}
+    found = taken(export("doejane_1001_77_dots.ipynb", "xuann_1003_4_dots.ipynb", **again), roster)
+    assert beside(found) == {"jd1": [("helpers.py", "new")], "ax3": [("b.py", "last")]}
+
+
+def test_a_module_that_takes_anothers_name_or_room_is_left(export, taken, roster):
+    """Catches a `random.py` or a `shared.py` of a student's in the place of the real one, and files without end."""
+    bad = {"random": "", "shared": "", "checker": "", "torch": "", "not a name": "", "large": "#" * 100_001}
+    many = {f"module_{number:02d}": "" for number in range(12)}
+    found = taken(export("jd1/dots.ipynb", **{f"jd1/{name}.py": text for name, text in (bad | many).items()}), roster)
+    assert [name for name, _ in beside(found)["jd1"]] == [f"module_{number:02d}.py" for number in range(10)]
+    assert len(found.aside) == len(bad) + 2 and {aside.student for aside in found.aside} == {""}
+
+
+def test_a_module_alone_is_no_submission_and_is_told(export, taken, roster):
+    """Catches a student who handed in the helpers and no notebook, and is told that nothing came."""
+    [aside] = taken(export("jr2/dots.ipynb", **{"jd1/helpers.py": ""}), roster).aside
+    assert aside.student == "jd1" and aside.remark == "helpers.py was not graded: It is not a notebook (.ipynb)."

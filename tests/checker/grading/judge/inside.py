@@ -332,7 +332,7 @@ def _told(started: Box, arguments: dict) -> str:
     cloudpickle.register_pickle_by_value(catalogue)
     fields = {"cases": [arguments], "call": plain_call, "result": Text(), "gradient": None, "relevant": None}
     statements = [EVERYTHING, TRYING, ROUTES]
-    function = {"key": "0", "cases": TOLD, "statements": statements, "name": "tell", "seconds": SECONDS}
+    function = {"key": "0", "cases": TOLD, "modules": (), "statements": statements, "name": "tell", "seconds": SECONDS}
     cases = base64.b64encode(cloudpickle.dumps({TOLD: fields})).decode()
     job = {"do": "answers", "cases": cases, "imports": boxed_functions.IMPORTED, "functions": [function]}
     records = run_submission(started, job).records

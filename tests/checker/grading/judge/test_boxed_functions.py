@@ -36,7 +36,7 @@ def test_the_job_of_a_box_is_what_its_functions_need_and_no_more(monkeypatch):
         ("my_cube", "cube", ("a", "b")),
     ):
         job, function = jobs[name]
-        about = {"key": "0", "cases": check, "statements": statements, "name": name, "seconds": 20.0}
+        about = {"key": "0", "cases": check, "statements": statements, "modules": (), "name": name, "seconds": 20.0}
         assert function == about
         assert (job["do"], job["imports"]) == ("answers", ("torch", "shared.exercises.calling"))
         assert job["cases"] == PlainKey().cases([check]).pickled

@@ -103,8 +103,8 @@ def sheet(notebook):
 def judged(notebook, sheet, isolation):
     """The verdicts of the checks on a student's notebook, by their names."""
 
-    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, sheet=sheet):
-        student = definitions(read(notebook(*sources, folder="student")))
+    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, sheet=sheet, modules=()):
+        student = definitions(read(notebook(*sources, folder="student")), modules)
         found = verdicts(student, sheet, key(seed), isolation, limits)
         return {check.name: verdict for check, verdict in found.items()}
 
@@ -203,6 +203,44 @@ def test_honest_styles_are_right_in_a_box(notebook, isolation):
     found = verdicts(student, sheet, PlainKey(), isolation, Limits(wall=60))
     assert len(found) == len(styles)
     assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
+
+
+HELPERS = "from more import FACTOR\nnowhere\nclass Power:\n    def of(self, x): return x ** FACTOR\n"
+
+
+@pytest.mark.parametrize(
+    ("top", "body"),
+    [
+        ("import helpers as h", "return h.Power().of(x)"),
+        ("from helpers import *", "return Power().of(x)"),
+        ("", "from helpers import Power; return Power().of(x)"),
+    ],
+)
+def test_a_module_of_ones_own_comes_with_the_function(top, body, judged):
+    """Catches a right function that earns nothing since a file beside its notebook, or one that this needs, was left."""
+    modules = (("helpers.py", HELPERS), ("more.py", "FACTOR = 2"), ("unused.py", "1 / 0"))
+    found = judged(top, SQUARE.format(body), modules=modules)["square"]
+    assert found.passed and "`helpers.py`, `more.py`" in found.text and "unused" not in found.text
+
+
+def test_a_module_of_ones_own_opens_no_way_to_the_reference(judged):
+    """Catches a forbidden import that hides in a module, at its top, in its function, or under the name of another module."""
+    rloo = "from shared.advantages import group_advantages as square"
+    modules = (
+        ("helpers.py", f"{rloo}\ndef inside(x):\n    {rloo}\n    return square(x)\n"),
+        ("broken.py", "def f(:"),
+        ("colorsys.py", "ONE_THIRD = 9"),
+    )
+    for body in ("import helpers; return helpers.square(x)", "import helpers; return helpers.inside(x)"):
+        found = judged(SQUARE.format(body), modules=modules)["square"]
+        assert found.earned == 0 and "`helpers.py` is left out: it needs shared.advantages" in found.text
+    assert (
+        "`broken.py` cannot be read"
+        in judged(SQUARE.format("import broken; return broken.f(x)"), modules=modules)["square"].text
+    )
+    assert judged(SQUARE.format("import colorsys; return round(3 * colorsys.ONE_THIRD) * x * x"), modules=modules)[
+        "square"
+    ].passed
 
 
 def test_an_exit_is_not_all_passed(judged):

@@ -47,6 +47,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
         replace(job, student="bob"),
         replace(job, name="other.ipynb"),
         replace(job, text="{} "),
+        replace(job, modules=(("helpers.py", "x = 1"),)),
         replace(job, sheet=replace(job.sheet, name="other.ipynb")),
         replace(job, settings=replace(settings, seed=8)),
         replace(job, settings=replace(settings, whole=False)),

@@ -28,9 +28,12 @@ def test_the_time_is_the_boxs_own(monkeypatch):
 
     monkeypatch.setattr(inside, "fresh_kernel", lambda folder: contextlib.nullcontext())
     monkeypatch.setattr(inside, "CountingClient", client)
-    monkeypatch.setattr(inside, "_executed", lambda client, send: "")
+    monkeypatch.setattr(inside, "_executed", lambda *arguments: "")
     limits = {"wall": 240, "printed": 1}
-    inside.run({"notebook": {"cells": []}, "limits": limits, "begun": time.monotonic() - 100}, lambda record: None)
+    inside.run(
+        {"notebook": {"cells": []}, "modules": (), "limits": limits, "begun": time.monotonic() - 100},
+        lambda record: None,
+    )
     assert 130 < asked["timeout_func"](None) <= 240 - 100 - inside.LAST_SECONDS
 
 
@@ -106,7 +109,7 @@ def test_a_box_is_given_the_plain_part_of_a_notebook(monkeypatch, tmp_path):
     code_cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     _, given = ran(monkeypatch, tmp_path, CELLS, [{"ended": ""}])
     job = {
-        "do": "notebook",
+        "do": "notebook", "modules": (),
         "notebook": {
             "nbformat": 4, "nbformat_minor": 4, "metadata": {},
             "cells": [
@@ -169,3 +172,13 @@ def test_the_end_of_a_run_is_a_sentence(monkeypatch, tmp_path, records, said):
 def test_a_box_that_was_ended_says_what_ended_it(monkeypatch, tmp_path):
     done, _ = ran(monkeypatch, tmp_path, [code("# Cell 6: Training loop\nx")], [{"cell": 0}], stopped="the memory")
     assert done.stopped == "Cell 6: Training loop was running when the box was ended: the memory."
+
+
+@pytest.mark.slow
+def test_modules_lie_beside_the_notebook_when_it_runs(tmp_path, isolation):
+    """Catches a notebook that stops at its first cell since its student's own file is not there."""
+    path = tmp_path / "maths.ipynb"
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code("import helpers\nprint(helpers.x)")]}
+    path.write_text(json.dumps(content))
+    done = execute(read(path), parse(path), isolation, Limits(wall=60), (("helpers.py", "x = 6 * 7"),))
+    assert done.stopped == "" and "42" in json.dumps(done.content)

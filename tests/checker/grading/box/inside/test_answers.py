@@ -131,20 +131,20 @@ def calls(monkeypatch):
 def test_a_function_is_called_in_each_case(monkeypatch):
     calls(monkeypatch)
     sent = []
-    function = {"statements": ["nowhere", "def f(x):\n    return x + b"], "name": "f"}
+    function = {"modules": (), "statements": ["nowhere", "def f(x):\n    return x + b"], "name": "f"}
     answers._answer(function, {"cases": [1, 2], "supplied": {"b": 10}, "mark": "m"}, sent.append)
     remark = {"remark": "`nowhere` raised NameError: name 'nowhere' is not defined"}
     assert sent == [remark, {"outcome": [11, "m"]}, {"outcome": [12, "m"]}]
     sent.clear()
-    answers._answer({"statements": ["f = abs"], "name": "f"}, {"cases": [-1], "mark": "m"}, sent.append)
+    answers._answer({"modules": (), "statements": ["f = abs"], "name": "f"}, {"cases": [-1], "mark": "m"}, sent.append)
     assert sent == [{"outcome": [1, "m"]}]
 
 
 def test_a_function_that_is_not_there_says_why(monkeypatch):
     sent = []
     asked = {"cases": [1]}
-    answers._answer({"statements": ["a", "def g(): pass", "c", "b"], "name": "f"}, asked, sent.append)
-    answers._answer({"statements": ["def g(): pass"], "name": "f"}, asked, sent.append)
+    answers._answer({"modules": (), "statements": ["a", "def g(): pass", "c", "b"], "name": "f"}, asked, sent.append)
+    answers._answer({"modules": (), "statements": ["def g(): pass"], "name": "f"}, asked, sent.append)
     assert sent == [
         {"problem": "it cannot be defined: `b` raised NameError: name 'b' is not defined"},
         {"problem": "it cannot be defined: its statement does not make it."},
@@ -172,9 +172,16 @@ def test_a_job_calls_its_functions_one_after_the_other_in_children(monkeypatch, 
     monkeypatch.setattr(
         answers.exchange, "outcome_of", lambda function, case, asked: {"value": function(case), "of": asked["mark"]}
     )
-    twice = {"key": "a", "cases": "one", "seconds": 1, "name": "f", "statements": ["def f(x): return 2 * x"]}
+    twice = {
+        "key": "a",
+        "cases": "one",
+        "seconds": 1,
+        "name": "f",
+        "modules": (),
+        "statements": ["def f(x): return 2 * x"],
+    }
     functions = [
-        twice, {"key": "b", "cases": "two", "seconds": 2, "name": "f", "statements": ["def f(x): return 3 * x"]},
+        twice, {"key": "b", "cases": "two", "seconds": 2, "name": "f", "modules": (), "statements": ["def f(x): return 3 * x"]},
         twice | {"key": "c", "name": "g"},
     ]  # fmt: skip
     pickled = base64.b64encode(pickle.dumps(asked)).decode()

@@ -70,7 +70,12 @@ def ran(monkeypatch):
             monkeypatch.setattr(Client, "left", property(lambda self: left, lambda self, value: None), raising=False)
         sent = []
         content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": json.loads(json.dumps(CELLS))}
-        job = {"notebook": content, "limits": {"wall": 240, "printed": 99}, "begun": time.monotonic() - 100}
+        job = {
+            "notebook": content,
+            "modules": (),
+            "limits": {"wall": 240, "printed": 99},
+            "begun": time.monotonic() - 100,
+        }
         inside.run(job, sent.append)
         assert kernels == [Path.cwd()]
         return sent
