@@ -32,11 +32,11 @@ from shared.engine.precision import autocast
 from shared.engine.sampling import Sampling
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
+from shared.model_classes import REAL, examples_for, settings_for
 from shared.models import load_policy
 from shared.prompts import rows_for
 from shared.rollout import sample
 from shared.tasks import addition
-from shared.tasks.tags import parse, tagged
 
 # Prompts x G x tokens, as in docs/cluster.qmd; the prompts have 12 to 40 tokens.
 LENGTHS = tuple(range(12, 44, 4))
@@ -118,30 +118,23 @@ def agreement() -> dict:
 def think(who: str) -> dict:
     """Seconds and completions until GOAL of the answers are in the format, on questions that are new in each step.
 
-    Every prompt shows one worked conversation. The reward is 1 for an answer in the format, whatever it says.
+    Every prompt shows the worked examples that a real model is shown of addition. The reward is 1 for an answer in the
+    format, whatever it says.
     """
-    example = addition.dataset("train", 1, seed=1)[0]
-    shown = [
-        {"role": "system", "content": addition.CHAT_SYSTEM_PROMPT},
-        {"role": "user", "content": example["question"]},
-        {"role": "assistant", "content": tagged(example["question"], example["answer"])},
-    ]
     _, tokenizer = load_policy("smollm2", device="cpu")
-    rows = [
-        {"prompt": [*shown, {"role": "user", "content": row["question"]}]}
-        for row in addition.dataset("train", 16 * STEPS)
-    ]
+    rows = rows_for(tokenizer, addition.dataset("train", 16 * STEPS), addition, examples=examples_for("addition", REAL))
     shares = []
 
     def in_format(prompts, completions, **columns) -> list[float]:
-        rewards = [float(parse(completion) is not None) for completion in completions]
+        rewards = addition.format_reward(prompts, completions)
         shares.append(sum(rewards) / len(rewards))
         return rewards
 
+    rate = settings_for("addition", REAL)["learning_rate"]
     config = GRPOConfig(
-        steps=STEPS, num_generations=8, max_new_tokens=64, learning_rate=1e-5, warmup_steps=0, beta=0.0, log_every=0
+        steps=STEPS, num_generations=8, max_new_tokens=64, learning_rate=rate, warmup_steps=0, beta=0.0, log_every=0
     )
-    problem = Problem("smollm2", rows_for(tokenizer, rows), config, in_format, device="cuda")
+    problem = Problem("smollm2", rows, config, in_format, device="cuda")
     seconds = []
 
     def on_step(model) -> None:

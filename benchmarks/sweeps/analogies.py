@@ -16,6 +16,7 @@ from shared import grpo
 from shared.evaluate import Evaluation, evaluate
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy, load_policy, train_upper_half
+from shared.recipes import RECIPES
 from shared.rewards import semantic_similarity, text_embedder
 from shared.tasks import analogies
 
@@ -30,7 +31,7 @@ COMMON = GRPOConfig(
     prompts_per_step=32,
     num_generations=8,
     max_new_tokens=analogies.MAX_NEW_TOKENS,
-    learning_rate=5e-4,
+    learning_rate=RECIPES["analogies"].settings["learning_rate"],
     log_every=0,
 )
 

@@ -25,6 +25,7 @@ from shared.engine.sampling import Sampling
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
 from shared.models import frozen_copy, load_policy
+from shared.recipes import RECIPES
 from shared.rewards import columns_of
 from shared.rollout import Rollout, sample
 from shared.tasks import countdown
@@ -38,7 +39,7 @@ TRAINING = GRPOConfig(  # as in the notebook
     prompts_per_step=10,
     num_generations=8,
     max_new_tokens=countdown.MAX_NEW_TOKENS,
-    learning_rate=3e-4,
+    learning_rate=RECIPES["countdown"].settings["learning_rate"],
     warmup_steps=0,
     log_every=0,
 )

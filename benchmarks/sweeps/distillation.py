@@ -28,6 +28,7 @@ from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig
 from shared.kl import completion_kl
 from shared.models import frozen_copy, load_policy
+from shared.recipes import RECIPES
 from shared.rollout import Rollout, sample
 from shared.tasks import countdown, dots
 from shared.tasks.documents import ANSWER_KEY
@@ -43,7 +44,7 @@ REVERSE = DistillConfig(
     steps=SAMPLES // 32,
     prompts_per_step=32,
     max_new_tokens=countdown.MAX_NEW_TOKENS,
-    learning_rate=1e-3,
+    learning_rate=RECIPES["countdown"].own["distill"]["learning_rate"],
     teacher_temperature=TEACHER_TEMPERATURE,
     log_every=0,
 )
@@ -53,7 +54,7 @@ BY_GRPO = GRPOConfig(
     prompts_per_step=16,
     num_generations=8,
     max_new_tokens=countdown.MAX_NEW_TOKENS,
-    learning_rate=3e-4,
+    learning_rate=RECIPES["countdown"].settings["learning_rate"],
     log_every=0,
 )
 REWARDS = [countdown.format_reward, countdown.correctness_reward]

@@ -12,6 +12,7 @@ from shared import grpo
 from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy, load_policy
+from shared.recipes import RECIPES
 from shared.tasks import dots
 
 HELD_OUT = 200
@@ -21,7 +22,7 @@ CONDITIONS = {
         prompts_per_step=16,
         num_generations=8,
         max_new_tokens=dots.MAX_NEW_TOKENS,
-        learning_rate=1e-4,
+        learning_rate=RECIPES["dots"].settings["learning_rate"],
         beta=0.02,
         warmup_steps=0,
         log_every=0,

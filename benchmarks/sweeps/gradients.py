@@ -33,7 +33,7 @@ COMMON = dict(
     prompts_per_step=32,
     num_generations=8,
     max_new_tokens=poker.MAX_NEW_TOKENS,
-    learning_rate=3e-4,
+    learning_rate=RECIPES["poker"].settings["learning_rate"],
     log_every=0,
 )
 # A penalty and a surrogate on the same scale: both are sums over a completion's tokens.

@@ -23,7 +23,7 @@ CONDITIONS = {
         prompts_per_step=16,
         num_generations=8,
         max_new_tokens=dots.MAX_NEW_TOKENS,
-        learning_rate=1e-4,
+        learning_rate=RECIPES["dots"].settings["learning_rate"],
         log_every=0,
     )
 }

@@ -20,6 +20,7 @@ from shared.algorithm import TrainingConfig
 from shared.evaluate import Evaluation, evaluate
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy, load_policy
+from shared.recipes import RECIPES
 from shared.reward_model import RewardModel
 from shared.rewards import RewardFunction
 from shared.selection import best_of_n, vote
@@ -75,7 +76,7 @@ CONDITIONS = {
         module=dots,
         right=dots.reward,
         paid=(dots.reward,),
-        settings={"steps": 8, "prompts_per_step": 16, "learning_rate": 1e-4},
+        settings={"steps": 8, "prompts_per_step": 16, "learning_rate": RECIPES["dots"].settings["learning_rate"]},
         train_rows=512,
         eval_rows=200,
         answers=NUMBERS,
@@ -84,7 +85,7 @@ CONDITIONS = {
         module=poker,
         right=poker.reward,
         paid=(poker.reward,),
-        settings={"steps": 40, "prompts_per_step": 32, "learning_rate": 3e-4},
+        settings={"steps": 40, "prompts_per_step": 32, "learning_rate": RECIPES["poker"].settings["learning_rate"]},
         train_rows=2000,
         eval_rows=200,
         answers=poker.LABELS,
@@ -93,7 +94,7 @@ CONDITIONS = {
         module=countdown,
         right=countdown.correctness_reward,
         paid=(countdown.format_reward, countdown.correctness_reward),
-        settings={"steps": 40, "prompts_per_step": 16, "learning_rate": 3e-4},
+        settings={"steps": 40, "prompts_per_step": 16, "learning_rate": RECIPES["countdown"].settings["learning_rate"]},
         train_rows=1000,
         eval_rows=100,
         answers=None,

@@ -26,7 +26,7 @@ ROLLOUTS = 32
 PROMPTS = 16
 MEASURED_AT = (8, ROLLOUTS)  # rollouts' worth of samples
 SLOW, FAST = 1e-4, 5e-4
-OF_POKER = 3e-4
+OF_POKER = RECIPES["poker"].settings["learning_rate"]
 UNCLIPPED = 1e6  # a range that no ratio leaves
 DRAWS = 4
 

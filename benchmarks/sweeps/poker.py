@@ -11,6 +11,7 @@ from benchmarks.sweeps.measuring import rounded
 from shared import grpo
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy
+from shared.recipes import RECIPES
 from shared.rewards import RewardFunction
 from shared.tasks import poker
 
@@ -22,7 +23,7 @@ COMMON = GRPOConfig(
     prompts_per_step=32,
     num_generations=8,
     max_new_tokens=poker.MAX_NEW_TOKENS,
-    learning_rate=3e-4,
+    learning_rate=RECIPES["poker"].settings["learning_rate"],
     log_every=0,
 )
 

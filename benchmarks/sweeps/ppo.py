@@ -17,6 +17,7 @@ from shared.critic import ActorCritic
 from shared.grpo import GRPOConfig
 from shared.models import frozen_copy, load_policy
 from shared.ppo import PPOConfig
+from shared.recipes import RECIPES
 from shared.rewards import RewardFunction
 from shared.tasks import sentences
 
@@ -25,7 +26,7 @@ PPO = PPOConfig(
     prompts_per_step=48,
     max_new_tokens=sentences.MAX_NEW_TOKENS,
     num_iterations=1,
-    learning_rate=5e-4,
+    learning_rate=RECIPES["sentences"].settings["learning_rate"],
     beta=0.1,
     log_every=0,
 )

@@ -25,6 +25,7 @@ from shared.grpo import GRPO, GRPOConfig, correction_of
 from shared.logps import completion_logps
 from shared.losses import aggregate, ratio_weight
 from shared.models import frozen_copy
+from shared.recipes import RECIPES
 from shared.tasks import poker
 from shared.training import train
 
@@ -36,7 +37,11 @@ BITS = (16, 4, 3, 2)
 ROLLOUTS = 12
 MEASURED_AT = (4, ROLLOUTS)
 COMMON = dict(
-    prompts_per_step=32, num_generations=G, max_new_tokens=poker.MAX_NEW_TOKENS, learning_rate=3e-4, log_every=0
+    prompts_per_step=32,
+    num_generations=G,
+    max_new_tokens=poker.MAX_NEW_TOKENS,
+    learning_rate=RECIPES["poker"].settings["learning_rate"],
+    log_every=0,
 )
 Weight = Callable[[Float[Tensor, "*shape"], Float[Tensor, "*shape"]], Float[Tensor, "*shape"]]
 

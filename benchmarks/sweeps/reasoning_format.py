@@ -22,12 +22,13 @@ from shared.logps import completion_logps
 from shared.losses import sequence_loss
 from shared.models import load_policy
 from shared.prompts import rows_for
+from shared.recipes import RECIPES
 from shared.rollout import Rollout, sample
 from shared.tasks import addition
 from shared.training import rows_of_step
 
 STEPS, PROMPTS, G = 30, 16, 8
-EPSILON, LEARNING_RATE = 0.2, 1.5e-3
+EPSILON, LEARNING_RATE = 0.2, RECIPES["addition"].settings["learning_rate"]
 SAMPLING = Sampling(addition.MAX_NEW_TOKENS, temperature=1.0)
 MEASURED = 40  # held-out prompts, each sampled G times
 
