@@ -48,8 +48,8 @@ def group_advantages(
     score of the K right ones of G samples is an estimate of it where K is not 0; take off the mean score of all G, which
     is 0 in expectation: sum_i (r_i / mean(r) - 1) s_i / G. Groups without a right one give 0, and so the mean over groups
     is exactly the gradient of -sum_{k=1}^{G-1} (1 - p)^k / k, which is log p for large G and p for G = 2. Tajwar et al.
-    2026 (arXiv:2602.02710) call maximum likelihood by such a series MaxRL; the paper was not read, this is derived here
-    and tested by enumeration.
+    2026 (arXiv:2602.02710) call maximum likelihood by such a series MaxRL; the estimator is derived here and tested by
+    enumeration. The gradient of p is so multiplied by (1 - (1 - p)^(G-1)) / p: by 6.6, not 50, at p = 0.02 and G = 8.
     """
     if num_generations < 2:
         raise ValueError(

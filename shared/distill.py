@@ -12,8 +12,8 @@ and the completion `x .` two distributions are compared, one after each line of 
     teacher reads      ? a b        ? a b x
     drawn there        x            .
 
-The equations of the two papers were not read. The loss is derived in `shared.kl.distillation_divergence` and held to the
-one of TRL's GKDTrainer. Left out of that: mixtures of the student's samples and others. Left out of TRL's
+The loss is derived in `shared.kl.distillation_divergence` and held to the one of TRL's GKDTrainer, which was read for it
+beside the abstracts of the two papers. Left out of that: mixtures of the student's samples and others. Left out of TRL's
 self-distillation: a teacher that follows the student. The gradient is that of the distributions after the tokens that
 were sampled, and not of what these tokens lead to (`shared/kl.py`).
 `notebooks/distillation.ipynb` writes the divergences and a step.

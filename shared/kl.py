@@ -116,8 +116,7 @@ def distillation_divergence(
         between them   alpha KL(p || m) + (1 - alpha) KL(pi || m)   with m = alpha p + (1 - alpha) pi
 
     The last is the generalised Jensen-Shannon divergence of GKD (Agarwal et al. 2023, arXiv:2306.13649), which that paper
-    names beta; alpha is TRL's name in its self-distillation. The paper's equation was not read: this is its definition
-    from the two KL, held to TRL's loss. Between the ends it is at most the entropy of (alpha, 1 - alpha), and goes to 0
+    names beta; alpha is TRL's name in its self-distillation. It is defined here from the two KL and held to TRL's loss. Between the ends it is at most the entropy of (alpha, 1 - alpha), and goes to 0
     at either end, so neighbouring alphas are not on one scale with alpha 0 and 1.
 
     Forward: the gradient by the student's logits is pi - p, and it is the mean of cross-entropies with tokens of the
