@@ -138,9 +138,7 @@ def quarto_is_asked_to_run_it(submission: Submission) -> Iterator[Remark]:
     right="$\\mathbf{x}$",
 )
 def not_shown_as_meant(submission: Submission) -> Iterator[Remark]:
-    for cell, remark in submission.remarks:
-        if remark.is_lost:
-            yield cell.number, remark.found, remark.advice
+    yield from _remarks(submission, lost=True)
 
 
 @rule(
@@ -151,8 +149,13 @@ def not_shown_as_meant(submission: Submission) -> Iterator[Remark]:
     right="A figure that a code cell draws, and paragraphs.",
 )
 def quartos_own(submission: Submission) -> Iterator[Remark]:
+    yield from _remarks(submission, lost=False)
+
+
+def _remarks(submission: Submission, lost: bool) -> Iterator[Remark]:
+    """What the page's parser says of texts that are lost on it, or of those that it shows in another form."""
     for cell, remark in submission.remarks:
-        if not remark.is_lost:
+        if remark.is_lost == lost:
             yield cell.number, remark.found, remark.advice
 
 

@@ -4,19 +4,10 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-
 from checker.grading.judge.submission import FORMAT
 from checker.grading.table.class_folder import Folder, file_name
 from checker.grading.table.rules import rules_of
 from checker.points.forms import Form
-
-
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path / "graded")
-    made.prepare()
-    return made
 
 
 def test_a_class_keeps_the_seed_of_its_hidden_cases(folder):

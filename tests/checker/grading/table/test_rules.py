@@ -11,13 +11,6 @@ from checker.grading.table.rules import Rules, rules_of
 from checker.reading.notebook import Unreadable
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path / "graded")
-    made.prepare()
-    return made
-
-
 def test_rules_that_were_written_before_the_first_run_are_its_rules(tmp_path):
     """Catches a late rule that only some of the commands know, and a file that is overwritten."""
     folder = Folder(tmp_path / "graded")
