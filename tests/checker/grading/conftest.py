@@ -1,9 +1,10 @@
-"""The isolation of this machine, found once."""
+"""What the tests of grading share: the isolation of this machine, found once, and the folder of a class."""
 
 import pytest
 
 from checker.grading.box.selection import NoIsolation, choose
 from checker.grading.box.walls import found_program
+from checker.grading.table.class_folder import Folder
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +19,11 @@ def isolation():
         if found_program("bwrap"):
             pytest.fail(f"bubblewrap is installed, and no box works: {error}")
         pytest.skip(f"bubblewrap is not installed: {error}")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a class, as a first run makes it."""
+    made = Folder(tmp_path / "graded")
+    made.prepare()
+    return made

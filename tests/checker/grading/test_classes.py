@@ -27,7 +27,6 @@ from checker.grading.judge.scheduling import in_threads, refuse_open
 from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.results import graded
-from checker.grading.table.class_folder import Folder
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.students import Line
@@ -72,13 +71,6 @@ def this_class(sheet):
     return Class(
         [sheet], settings, Roster((Student("ann", ("ann",)), Student("bob", ("bob",)), Student("cy", ("cy",))))
     )
-
-
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path / "graded")
-    made.prepare()
-    return made
 
 
 class Grader:

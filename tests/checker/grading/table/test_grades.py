@@ -25,13 +25,6 @@ from checker.reading.notebook import Unreadable
 from checker.setup.environment import ROOT
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Folder(tmp_path / "graded")
-    made.prepare()
-    return made
-
-
 def result(**changed):
     item = {
         "key": "cell-05/1",
