@@ -393,7 +393,7 @@ def add_up_gradient(
     totals: dict[str, Tensor] = {}
     device = device_of(algorithm.model)
     cut = pieces(working, algorithm.numbers_per_place, logits_at_once(device, algorithm.bytes_per_logit))
-    with PeakMemory(device) as peak:
+    with PeakMemory(device, wanted=not algorithm.bytes_per_logit) as peak:
         for piece in cut:
             with autocast(device, config.bf16):
                 loss, metrics = algorithm.loss(piece)

@@ -26,20 +26,23 @@ class PeakMemory:
 
     with PeakMemory(device) as peak: ...
     peak.bytes
+
+    wanted: False leaves the device's peak, which others may be measuring, as it is.
     """
 
-    def __init__(self, device: torch.device):
+    def __init__(self, device: torch.device, wanted: bool = True):
         self.device = device
+        self.measures = wanted and is_measured(device)
         self.bytes = 0
 
     def __enter__(self) -> "PeakMemory":
-        if is_measured(self.device):
+        if self.measures:
             torch.cuda.reset_peak_memory_stats(self.device)
             self._before = torch.cuda.memory_allocated(self.device)
         return self
 
     def __exit__(self, *error) -> None:
-        if is_measured(self.device):
+        if self.measures:
             self.bytes = torch.cuda.max_memory_allocated(self.device) - self._before
 
 

@@ -17,7 +17,7 @@ class FakeMemory:
 
     def __init__(self, size: int):
         self.size = size
-        self.used = self.kept = self.peak = 0
+        self.used = self.kept = self.peak = self.peaks_put_back = 0
 
     def take(self, number: int) -> None:
         self.used += number
@@ -34,6 +34,7 @@ def card(monkeypatch) -> FakeMemory:
 
     def reset_peak(device):
         card.peak = card.used
+        card.peaks_put_back += 1
 
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (card.size - card.kept, card.size))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: card.kept)
@@ -67,7 +68,10 @@ def test_peak_memory_is_what_a_block_took(card):
 
 
 def test_the_first_update_is_measured_and_the_next_ones_are_cut_by_it(card, monkeypatch):
-    """Catches a measure that is never taken or taken anew, and one for the update in the place of one for a logit."""
+    """Catches a measure that is never taken or taken anew, and one for the update in the place of one for a logit.
+
+    Taken anew, it would put back the peak of whoever measures a run, at every update.
+    """
     monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 3)
     card.size = 160 * GIGABYTE
     algorithm = Line()
@@ -86,6 +90,6 @@ def test_the_first_update_is_measured_and_the_next_ones_are_cut_by_it(card, monk
     for _ in range(3):
         sizes.append([])
         training.add_up_gradient(algorithm, points, CONFIG)
-    assert algorithm.bytes_per_logit == GIGABYTE
+    assert algorithm.bytes_per_logit == GIGABYTE and card.peaks_put_back == 1
     first, second, third = map(len, sizes)
     assert first > second == third
