@@ -153,7 +153,7 @@ def quartos_own(submission: Submission) -> Iterator[Remark]:
 
 
 def _remarks(submission: Submission, lost: bool) -> Iterator[Remark]:
-    """What the page's parser says of texts that are lost on it, or of those that it shows in another form."""
+    """The remarks of the page's parser on texts that are lost on it, or on those that it shows in another form."""
     for cell, remark in submission.remarks:
         if remark.is_lost == lost:
             yield cell.number, remark.found, remark.advice

@@ -1,4 +1,4 @@
-"""What the tests of grading share: the isolation of this machine, found once, and the folder of a class."""
+"""Fixtures of the tests of grading: the isolation of this machine, found once, and the folder of a class."""
 
 import pytest
 
