@@ -21,7 +21,6 @@ from checker.grading.judge.submission import Settings
 from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
 from checker.grading.writing import write_class
-from tests.checker.grading.test_classes import folder as folder
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
 from tests.checker.grading.test_classes import this_class as this_class
