@@ -69,9 +69,11 @@ def test_the_first_process_of_a_box_names_no_place_of_this_machine(isolation, tm
     """Catches the grader's folders, which its user's name may stand in, read from the command that built the box."""
     (tmp_path / "shown").write_text("")
     made = replace(box(isolation, selection.PROJECT, LIMITS), shown=(*selection.PROJECT, (tmp_path / "shown", "shown")))
-    with launch.started(made, subprocess.DEVNULL) as running:
-        seen = Path(f"/proc/{running.process.pid}/cmdline").read_bytes().decode()
-    assert seen and str(tmp_path) not in seen
+    with launch.started(made, subprocess.PIPE) as running:
+        while not (seen := Path(f"/proc/{running.process.pid}/cmdline").read_bytes().decode()):
+            assert running.process.poll() is None  # the kernel shows the command a moment after it has begun
+        running.process.stdin.close()
+    assert str(tmp_path) not in seen
 
 
 def test_the_last_words_of_a_box_are_its_last():
