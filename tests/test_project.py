@@ -63,6 +63,7 @@ def test_no_classifier_claims_a_system_on_which_nothing_was_run():
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3 :: Only",
         "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.13",
     }
 
 
