@@ -1,4 +1,4 @@
-"""`checker grade` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
+"""`checker grade`, `checker undo` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
 
 import tempfile
 from enum import StrEnum
@@ -233,18 +233,23 @@ def _grade(
     """Grade, write down and tell; the results, and what was set aside."""
     from checker.grading.classes import plan
     from checker.grading.results import graded, regraded
+    from checker.grading.table.class_folder import RULES
+    from checker.grading.table.undo import come_to_its_end, keep_aside
     from checker.grading.writing import write_class, write_similar
     from checker.points.forms import read_forms
 
     unmarked = folder.of_an_earlier_version
     secret = folder.secret()
     given, chosen, damaged = read_forms(forms_folder, secret, unmarked) if forms_folder else ([], [], [])
-    # Forms that an earlier run was given count as well, so they are kept before all are read.
-    folder.keep_forms(given)
-    forms = folder.forms()
+    if unmarked:
+        chosen.append(f"An earlier version graded this class. Are the rules in {folder.path / RULES} those of then?")
     with tempfile.TemporaryDirectory() as scratch:
         work = plan(submissions, Path(scratch), this_class)
         _require_students(again, work)
+        keep_aside(folder.path)
+        # Forms that an earlier run was given count as well, so they are kept before all are read.
+        folder.keep_forms(given)
+        forms = folder.forms()
         print(_outlook(work, folder, again, workers))
         changed = []
         found = regraded(work, folder, grader, exercise, changed) if exercise else graded(work, folder, grader, again)
@@ -257,6 +262,7 @@ def _grade(
                 print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {_told(result)}")
         remarks = write_class(this_class, work, results, forms, folder, gradebooks)
         alike = write_similar(this_class, work, folder)
+        come_to_its_end(folder.path)
     for refused in damaged:
         warn(refused)
     for remark in [*chosen, *remarks]:
@@ -278,7 +284,7 @@ def _grade(
         print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
     for gradebook in gradebooks:
         print(f"{folder.path / 'gradebooks' / gradebook.path.name}: to be imported into {gradebook.platform.name}.")
-    print(folder.path / "grades.csv")
+    print(f"{folder.path / 'grades.csv'}  (`checker undo {folder.path}` takes this run back)")
     return [result for _, result in results], work.aside
 
 
@@ -312,6 +318,20 @@ def autograder_command(
         raise typer.Exit(UNREADABLE) from None
     write_beside(output, packed)
     print(f"{output}: upload it to the assignment's autograder, and keep it: it holds the worked notebooks.")
+
+
+def undo_command(
+    folder: Annotated[Path, typer.Argument(help="The folder that `checker grade` made.")] = Path("graded"),
+) -> None:
+    """Undo the last run of `checker grade`: table, pages, feedback, forms and class.yml become what they were."""
+    from checker.grading.table.undo import BEFORE, undo
+
+    try:
+        undo(folder)
+    except Unreadable as error:
+        complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    print(f"{folder}: as it was before the last run, which lies in {folder / BEFORE}. The same command brings it back.")
 
 
 def forget_command(

@@ -12,6 +12,8 @@ graded/
   feedback.zip          the students' pages, as the platform takes them back
   disputes/             hidden cases that a function failed, for the instructor
   grades.csv            the table
+  before/               all of this as the last run found it; see undo.py
+  worked.json           what worked notebooks take on this machine; see judge/limits.py
   statistics.html       the class in numbers, without names
 """
 
@@ -32,6 +34,9 @@ from checker.reading.notebook import Unreadable
 
 MARK = ".checker-grade"
 RULES = "class.yml"
+IGNORE = ".gitignore"
+SECRET = "secret"
+WORKED = "worked.json"
 MARK_OF_UTF8 = "\ufeff"
 FORMS = "forms"
 KEPT = ("student", "notebook", "question", "scores", "comments", "comment")  # of a form, beside when it was saved
@@ -58,19 +63,19 @@ class Folder:
         self.path.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY)
         self.path.chmod(OWNER_ONLY)
         self.write(MARK, "A class that was graded. `checker forget` deletes it.\n")
-        self.write(".gitignore", IGNORED)
+        self.write(IGNORE, IGNORED)
 
     def secret(self) -> str:
         """The secret of the instructor's pages: a form without it was not saved on one of them. It is made once."""
-        place = self.path / "secret"
+        place = self.path / SECRET
         if not place.is_file():
-            self.write("secret", f"{secrets.token_hex(16)}\n")
+            self.write(SECRET, f"{secrets.token_hex(16)}\n")
         return place.read_text(encoding="utf-8").strip()
 
     @property
     def of_an_earlier_version(self) -> bool:
         """True where an earlier version graded this class, whose pages bore no secret."""
-        return (self.path / "grades.csv").is_file() and not (self.path / "secret").is_file()
+        return (self.path / "grades.csv").is_file() and not (self.path / SECRET).is_file()
 
     def seed(self) -> int:
         """A seed for the hidden cases: that of an earlier version's run, else a new one."""

@@ -62,17 +62,26 @@ def rules_of(folder: Folder) -> Rules:
     """The rules of a class. Where there are none yet, those of the template are written down.
 
     Raises:
-        Unreadable: the file is not such a file, or an earlier version graded this class, whose rules nobody wrote down.
+        Unreadable: the file is not such a file, or an earlier version graded this class by rules that nobody wrote down.
     """
     place = folder.path / RULES
     if not place.is_file():
         folder.write(RULES, TEMPLATE.format(seed=folder.seed()))
-        if (folder.path / "grades.csv").is_file():
+        if _had_rules(folder.path / "grades.csv"):
             raise Unreadable(
                 f"{place} is new: an earlier version graded this class, and did not keep its rules. Write roster, due date"
                 " and late days into it, and call this again. Nothing was changed."
             )
     return read_rules(place)
+
+
+def _had_rules(table: Path) -> bool:
+    """True where the table of an earlier version was made by a rule for late days or with a class list.
+
+    Without them the class of a template is the same class, and the table comes out as it was.
+    """
+    text = table.read_text(encoding="utf-8-sig", errors="replace") if table.is_file() else ""
+    return ",days late," in text or "No notebook was handed in" in text
 
 
 def require_assigned(rules: Rules, sheets: Iterable[Sheet]) -> None:

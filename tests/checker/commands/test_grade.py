@@ -25,6 +25,9 @@ from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
 
 
+LAST = f"{Path('graded/grades.csv')}  (`checker undo graded` takes this run back)"
+
+
 def job_of(student: str):
     return SimpleNamespace(student=student), SimpleNamespace(sheet=SimpleNamespace(name="dots.ipynb"), of=student)
 
@@ -93,7 +96,7 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
         "2 notebooks of 2 students, 2 to be graded: about 1 minutes.",
         "   1/2  ann  dots.ipynb  2.5 of 4",
         "2 notebooks, 1 graded before. 0 students without one.",
-        str(Path("graded/grades.csv")),
+        LAST,
     ]
     assert grading.given["sheets"] == ((Path("notebooks"),),) and grading.given["gradebooks"] == ([], [])
     submissions, scratch, this_class = grading.given["plan"]
@@ -127,7 +130,7 @@ def test_what_a_person_has_to_look_at_is_told(grading):
         f"Not graded: 1 file. {Path('graded/not-graded.csv')} says why.",
         f"Alike: 1 pair of notebooks. Read {Path('graded/similar.html')} before you judge.",
         f"{Path('graded/gradebooks/canvas.csv')}: to be imported into Canvas.",
-        str(Path("graded/grades.csv")),
+        LAST,
     ]
     first, second = done.stderr.splitlines()
     assert first == "note  Too many points."
