@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -101,7 +102,9 @@ def functions_of(path: Path, key: ReferenceProcess, isolation: Isolation) -> str
     """The row of a worked notebook: how many boxes its functions take, and how long."""
     sheet = read_sheet(path)
     student = definitions(read(path))
-    hidden_cases.verdicts(student, sheet, key, isolation, Limits())  # so that the key knows what is right
+    programs_for = partial(hidden_cases.programs, student, sheet, key.cases(check.name for check in sheet.checks))
+    grader = boxed_functions.Grader(key, isolation, Limits())
+    hidden_cases.verdicts(programs_for, grader)  # so that the key knows what is right
     in_boxes = []
 
     def run_and_keep(a_box: Box, job: dict) -> Outcome:
@@ -111,7 +114,7 @@ def functions_of(path: Path, key: ReferenceProcess, isolation: Isolation) -> str
     with patch.object(boxed_functions, "run_submission", run_and_keep):
         start = time.perf_counter()
         beside = usage.tree(os.getpid())
-        found = hidden_cases.verdicts(student, sheet, key, isolation, Limits())
+        found = hidden_cases.verdicts(programs_for, grader)
         beside = sum(process.cpu for process in usage.tree(os.getpid())) - sum(process.cpu for process in beside)
         seconds = time.perf_counter() - start
     right = sum(verdict.passed for verdict in found.values())

@@ -11,13 +11,11 @@ from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
 from checker.grading.collect.uploads import Handed
-from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import Job
+from checker.grading.judge.submission import Job, judge
 from checker.points.items import Check, Item
-from checker.reading.notebook import Unreadable, notebook_of
-from checker.reading.syntax.statements import definitions
+from checker.reading.notebook import Unreadable
 from checker.reading.text import printable
 
 FOLDER = "disputes"
@@ -82,9 +80,7 @@ def dispute(job: Job, name: str) -> str:
     references = ReferenceProcess(settings.seed)
     listening = _Listening(references)
     try:
-        student = definitions(notebook_of(json.loads(job.text)), job.modules)
-        alone = replace(job.sheet, items=(item,))
-        judged = verdicts(student, alone, listening, settings.isolation, settings.limits)
+        judged = judge(replace(job, sheet=replace(job.sheet, items=(item,))), listening)
     finally:
         references.close()
     pieces = [f"{job.student}, {job.sheet.name}, {name}: the function as it was handed in, by itself."]

@@ -15,48 +15,41 @@ solutions of the wrong functions. An example, where `cube` is to call `square`:
     def cube(x): return x * square(x)     wrong       with the sheet's `square`       right
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from checker.grading.box import modules
-from checker.grading.box.limits import Limits
-from checker.grading.box.walls import Isolation
 from checker.grading.judge.boxed_functions import BoxedFunction, Grader, judge_in_boxes
-from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
+from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
 from checker.grading.judge.sheets import Sheet
 from checker.points.items import Check
-from checker.reading.slicing.slices import Slice, slice_of
+from checker.reading.slicing.slices import Slice, nothing_forbidden, slice_of
 from checker.reading.syntax.statements import Definitions
 
+NOTHING_WRONG: frozenset[str] = frozenset()
+Programs = Callable[
+    [frozenset[str]], dict[Check, BoxedFunction]
+]  # `programs` of one notebook: from what is wrong in it
 
-def verdicts(
-    student: Definitions, sheet: Sheet, references: ReferenceProcess, isolation: Isolation, limits: Limits
-) -> dict[Check, HiddenVerdict]:
-    """Return the verdict on each check of a sheet that has hidden cases. The instructor judges the others.
+
+def verdicts(programs_for: Programs, grader: Grader) -> dict[Check, HiddenVerdict]:
+    """Return the verdict on each check of a notebook that has hidden cases. The instructor judges the others.
 
     Args:
-        student: what the notebook defines that was handed in.
-        sheet: the worked notebook.
-        references: the process that knows what is right.
-        isolation: the kind of box.
-        limits: of each box.
+        programs_for: reads the notebook: `programs`, but for what is wrong.
+        grader: what judges the programs.
 
     Raises:
         BoxFailed: a box failed, and no function is to blame.
     """
-    grader = Grader(references, isolation, limits)
-    functions = sliced_functions(student, sheet, references.cases(check.name for check in sheet.checks))
-    first_try = [function.to_run(function.program) for function in functions.values()]
-    found = judge_in_boxes(first_try, grader)
+    found = judge_in_boxes([*programs_for(NOTHING_WRONG).values()], grader)
     wrong = frozenset(check.function for check, verdict in found.items() if not verdict.passed)
-    for check, function in functions.items():
-        if found[check].passed:
-            continue
-        mended = function.mended_program(wrong)
-        if mended is not None:
+    mended = programs_for(wrong) if wrong else {}
+    for check, program in mended.items():
+        if not found[check].passed:
             # In a box of its own: the program holds solutions that another function could read there.
-            second_try = judge_in_boxes([function.to_run(mended)], grader)
+            second_try = judge_in_boxes([program], grader)
             found[check] = _better_of(found[check], second_try[check])
     return found
 
@@ -74,90 +67,57 @@ def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
     return first
 
 
-@dataclass(frozen=True)
-class SlicedFunction:
-    """The function of one check, and the slices of it.
+def programs(
+    student: Definitions, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str] = NOTHING_WRONG
+) -> dict[Check, BoxedFunction]:
+    """Return the student's functions that have hidden cases, each a program of its own.
 
-    check: the check that judges the function.
-    student: what the notebook defines that was handed in.
-    worked: what the sheet's notebook defines.
-    supplied_names: names that exist whenever the function is called, such as `tokenizer`.
-    may_import_all: true for a task of the student's own, which has no reference to import.
+    Args:
+        student: what the notebook defines that was handed in.
+        sheet: the worked notebook.
+        cases: what there is to be known of the checks' cases.
+        wrong: functions that are wrong. With these, only those of them are returned that are another program once worked
+            solutions stand in the place of the wrong functions that the solution calls.
     """
-
-    check: Check
-    student: Definitions
-    worked: Definitions
-    supplied_names: tuple[str, ...]
-    may_import_all: bool
-
-    @cached_property
-    def solution(self) -> Slice:
-        """The slice of the worked solution."""
-        return slice_of(
-            self.check.function,
-            self.worked,
-            self.worked,
-            beside=self.check.beside,
-            supplied_names=self.supplied_names,
-        )
-
-    @cached_property
-    def program(self) -> Slice:
-        """The slice of the student's function as it was handed in."""
-        return self._student_slice(with_solutions_of=frozenset())
-
-    @property
-    def allowed_imports(self) -> frozenset[str]:
-        """The names of the project that the function may import: those that the worked solution imports."""
-        if self.may_import_all:
-            return self.solution.imports | self.program.imports
-        return self.solution.imports
-
-    def mended_program(self, wrong: frozenset[str]) -> Slice | None:
-        """Return the slice with worked solutions in the place of the wrong functions that the solution calls too.
-
-        Returns None if that is no other program.
-        """
-        called_and_wrong = wrong & (self.solution.names - {self.check.function})
+    checks = [check for check in sheet.checks if check.name in cases.checks]
+    if not wrong:
+        return {check: _program(check, student, sheet, cases)[0] for check in checks}
+    found = {}
+    for check in checks:
+        if check.function not in wrong:
+            continue
+        handed_in, solution = _program(check, student, sheet, cases)
+        called_and_wrong = wrong & (solution.names - {check.function})
         if not called_and_wrong:
-            return None
-        mended = self._student_slice(with_solutions_of=called_and_wrong)
-        if mended.problem or mended.statements == self.program.statements:
-            return None
-        return mended
-
-    def to_run(self, program: Slice) -> BoxedFunction:
-        """Return one of the function's slices, ready for a box."""
-        return BoxedFunction(self.check, program, self.allowed_imports, has_reference=not self.may_import_all)
-
-    def _student_slice(self, with_solutions_of: frozenset[str]) -> Slice:
-        return slice_of(
-            self.check.function,
-            self.student,
-            self.worked,
-            with_solutions_of=with_solutions_of,
-            beside=self.check.beside,
-            supplied_names=self.supplied_names,
-            find_forbidden=self._forbidden_imports,
-        )
-
-    def _forbidden_imports(self, imports: Collection[str]) -> list[str]:
-        if self.may_import_all:
-            return []
-        return modules.refused(imports, allowed=self.solution.imports)
+            continue
+        mended, _ = _program(check, student, sheet, cases, called_and_wrong)
+        if not mended.program.problem and mended.program.statements != handed_in.program.statements:
+            found[check] = mended
+    return found
 
 
-def sliced_functions(student: Definitions, sheet: Sheet, cases: HiddenCases) -> dict[Check, SlicedFunction]:
-    """Return the functions of those checks of a sheet that have hidden cases."""
-    return {
-        check: SlicedFunction(
-            check,
-            student,
-            sheet.definitions,
-            supplied_names=tuple(cases.supplied_names.get(check.name, ())),
-            may_import_all=check.name in cases.without_reference,
-        )
-        for check in sheet.checks
-        if check.name in cases.checks
-    }
+def _program(
+    check: Check,
+    student: Definitions,
+    sheet: Sheet,
+    cases: HiddenCases,
+    with_solutions_of: frozenset[str] = NOTHING_WRONG,
+) -> tuple[BoxedFunction, Slice]:
+    """The student's function of a check, ready for a box, and the slice of the worked solution.
+
+    It may import of the project what the worked solution imports. A task of the student's own may import anything.
+    """
+    of_both = {"beside": check.beside, "supplied_names": tuple(cases.supplied_names.get(check.name, ()))}
+    solution = slice_of(check.function, sheet.definitions, sheet.definitions, **of_both)
+    is_own_task = check.name in cases.without_reference
+    find_forbidden = nothing_forbidden if is_own_task else partial(modules.refused, allowed=solution.imports)
+    program = slice_of(
+        check.function,
+        student,
+        sheet.definitions,
+        with_solutions_of=with_solutions_of,
+        find_forbidden=find_forbidden,
+        **of_both,
+    )
+    allowed = solution.imports | program.imports if is_own_task else solution.imports
+    return BoxedFunction(check, program, allowed, has_reference=not is_own_task), solution

@@ -1,4 +1,9 @@
-"""Grading one notebook: run it whole in one box, call its functions on hidden cases in another, add up the points."""
+"""Grading one notebook: judge its functions by hidden cases in a box, run it whole in another, add up the points.
+
+judge        the notebook                     -> the verdicts on its functions
+run          the notebook                     -> its outputs, and what stopped it
+result_of    verdicts and outputs             -> points, findings and the page, as JSON
+"""
 
 import atexit
 import hashlib
@@ -8,7 +13,7 @@ import tempfile
 import threading
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from checker import __version__
@@ -17,16 +22,16 @@ from checker.editions.course import NEEDED
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation
 from checker.grading.collect.apart import apart
-from checker.grading.judge.boxed_functions import MOST_CASES
-from checker.grading.judge.hidden_cases import sliced_functions, verdicts
+from checker.grading.judge.boxed_functions import MOST_CASES, BoxedFunction, Grader
+from checker.grading.judge.hidden_cases import programs, verdicts
 from checker.grading.judge.missing_exercises import removed_exercises
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
 from checker.grading.judge.whole_notebook import Executed, execute
 from checker.pages.rendering import render
 from checker.points.items import Check, Item
-from checker.reading.notebook import notebook_of, parse
-from checker.reading.syntax.statements import Modules, definitions
+from checker.reading.notebook import notebook_of
+from checker.reading.syntax.statements import Definitions, Modules, definitions
 
 FORMAT = 3  # of a result; what is written in another one is graded again
 CACHE = "__pycache__"  # not a part of the course
@@ -100,29 +105,41 @@ def grade(job: Job) -> dict:
         BoxFailed: a box failed, by no fault of the submission.
         TooMuch: to read the notebook, or what it shows, takes more time or memory than it may.
     """
+    return result_of(job, judge(job, _key(job.settings.seed)), run(job))
+
+
+def judge(job: Job, references: ReferenceProcess) -> dict[Check, HiddenVerdict]:
+    """The verdicts on a notebook's functions. The notebook is read in a process apart; here are only programs of it."""
+    settings = job.settings
+    cases = replace(references.cases(check.name for check in job.sheet.checks), pickled="")
+    programs_for = partial(apart, _programs, job.text, job.modules, job.sheet, cases)
+    return verdicts(programs_for, Grader(references, settings.isolation, settings.limits))
+
+
+def run(job: Job) -> Executed:
+    """The notebook after it ran from top to bottom; as it was handed in, where whole notebooks are not run."""
+    content = json.loads(job.text)
+    settings = job.settings
+    if not settings.whole:
+        return Executed(content, "", 0.0, 0)
+    return execute(notebook_of(content), content, settings.isolation, settings.limits, job.modules)
+
+
+def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed) -> dict:
+    """The result of what was judged and run."""
+    gone = apart(_gone, job.text, job.sheet)
+    items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
+    by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
+    not_asked = () if job.settings.whole else (NOT_RUN,)
     with tempfile.TemporaryDirectory() as folder:
-        handed_in = Path(folder, "handed-in.ipynb")
-        handed_in.write_text(job.text, encoding="utf-8")
-        settings = job.settings
-        gone = apart(_read_through, handed_in, job.sheet, job.modules)
-        content = parse(handed_in)
-        notebook = notebook_of(content, handed_in)
-        done = Executed(content, "", 0.0, 0)
-        if settings.whole:
-            done = execute(notebook, content, settings.isolation, settings.limits, job.modules)
-        student = definitions(notebook, job.modules)
-        by_check = verdicts(student, job.sheet, _key(settings.seed), settings.isolation, settings.limits)
-        items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
-        by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
-        shown = json.dumps(done.content)
-        not_asked = () if settings.whole else (NOT_RUN,)
+        shown = json.dumps(executed.content)
         findings, page = apart(_page, job.student, job.sheet.name, shown, by_hand, not_asked, Path(folder))
     return _result(
         job,
         items,
-        stopped=done.stopped,
-        seconds=round(done.seconds, 1),
-        memory=done.memory,
+        stopped=executed.stopped,
+        seconds=round(executed.seconds, 1),
+        memory=executed.memory,
         findings=findings,
         page=page,
     )
@@ -230,19 +247,20 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
     }
 
 
-def _read_through(handed_in: Path, sheet: Sheet, modules: Modules) -> frozenset[str]:
-    """The keys of the exercises that a notebook lacks, found after all was done with it that is done outside of boxes.
+def _programs(
+    text: str, modules: Modules, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str]
+) -> dict[Check, BoxedFunction]:
+    return programs(_definitions(text, modules), sheet, cases, wrong)
 
-    What is done here within the limits of `apart` the grader does again.
-    """
-    content = parse(handed_in)
-    cases = HiddenCases(tuple(check.name for check in sheet.checks), pickled="", modules=())
-    functions = sliced_functions(definitions(notebook_of(content, handed_in), modules), sheet, cases)
-    wrong = frozenset(check.function for check in functions)
-    for function in functions.values():
-        function.to_run(function.program)
-        function.mended_program(wrong)
-    return removed_exercises(sheet, content)
+
+@lru_cache(maxsize=1)
+def _definitions(text: str, modules: Modules) -> Definitions:
+    """The definitions in a notebook, which its second try asks for again."""
+    return definitions(notebook_of(json.loads(text)), modules)
+
+
+def _gone(text: str, sheet: Sheet) -> frozenset[str]:
+    return removed_exercises(sheet, json.loads(text))
 
 
 def _page(

@@ -24,7 +24,6 @@ from checker.points import forms
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
 
-
 LAST = f"{Path('graded/grades.csv')}  (`checker undo graded` takes this run back)"
 
 

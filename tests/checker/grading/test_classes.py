@@ -388,7 +388,7 @@ def test_code_is_shown_as_code_in_feedback_and_nothing_else_is_markup():
 
 def test_a_cell_that_grading_did_not_run_is_no_finding(sheet, tmp_path, monkeypatch):
     """Catches "the cell was not run" with `--functions-only`, which runs none."""
-    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "judge", lambda job, references: {})
     monkeypatch.setattr(submission, "_key", lambda seed: None)
     handed_in = notebook(EXERCISE.format("return x * x"))
     handed_in["cells"][0] |= {"outputs": [], "execution_count": None}
@@ -575,7 +575,7 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
     from checker.grading.judge import submission
 
-    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "judge", lambda job, references: {})
     monkeypatch.setattr(submission, "_key", lambda seed: None)
     settings = Settings(7, isolation, Limits(wall=120))
     scratch = tmp_path / "scratch"

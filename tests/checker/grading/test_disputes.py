@@ -153,7 +153,7 @@ def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
 def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeypatch):
     """Catches a report that is a heading and nothing else."""
     sheet = worked(tmp_path)
-    monkeypatch.setattr(disputes, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(disputes, "judge", lambda job, references: {})
     monkeypatch.setattr(disputes, "ReferenceProcess", lambda seed: SimpleNamespace(close=lambda: None))
     job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none"), Limits()))
     assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
@@ -201,9 +201,8 @@ def told(tmp_path, monkeypatch):
             References.closed += 1
 
     def tell(outcomes, more=()):
-        def verdicts(student, of_sheet, references, isolation, limits):
-            assert student.filled == {"kl"} and of_sheet.items == (item,)
-            assert (isolation, limits) == (settings.isolation, settings.limits)
+        def judge(job, references):
+            assert json.loads(job.text) == sheet.worked and job.sheet.items == (item,) and job.settings is settings
             assert references.cases(["kl"]) == [7, "kl"]
             checks = [*item.checks, *(replace(item.checks[0], name=name) for name in more)]
             return {
@@ -211,7 +210,7 @@ def told(tmp_path, monkeypatch):
                 for check in checks
             }
 
-        monkeypatch.setattr(disputes, "verdicts", verdicts)
+        monkeypatch.setattr(disputes, "judge", judge)
         monkeypatch.setattr(disputes, "ReferenceProcess", References)
         before = References.closed
         try:

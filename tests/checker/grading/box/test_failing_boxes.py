@@ -44,7 +44,7 @@ def failing(isolation, tmp_path):
 @pytest.fixture
 def run(this_class, folder, tmp_path, monkeypatch, failing):
     """Grade a class in boxes that may fail: each student's result, and who was graded before."""
-    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {})
+    monkeypatch.setattr(submission, "judge", lambda job, references: {})
     monkeypatch.setattr(submission, "_key", lambda seed: None)
     monkeypatch.setattr(scheduling, "forget_key", lambda: None)
     boxed = Class(this_class.sheets, Settings(7, failing[0], Limits(wall=120)), this_class.roster)

@@ -29,6 +29,7 @@ from checker.grading.box.isolation import Outcome, run_submission
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Box, Isolation, box
 from checker.grading.judge import boxed_functions, hidden_cases
+from checker.grading.judge.boxed_functions import Grader
 from checker.grading.judge.oracle import key
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
 from checker.grading.judge.sheets import read_sheet
@@ -36,6 +37,7 @@ from shared.check import EXERCISES
 from shared.exercises import catalogue
 from shared.exercises.exercise import plain_call
 from shared.exercises.results import Text
+from tests.checker.grading.judge.reading import programs_of
 
 SEED = 20_261_123
 LIMITS = Limits(wall=1500, cpu=500)
@@ -87,7 +89,8 @@ def boxes_of(name: str) -> list[Seen]:
 
     sheet = read_sheet(ROOT / "notebooks" / name)
     with patch.object(boxed_functions, "run_submission", record):
-        hidden_cases.verdicts(sheet.definitions, sheet, _SaysRight(), Isolation("none"), Limits())
+        programs_for = programs_of(sheet.definitions, sheet, _SaysRight())
+        hidden_cases.verdicts(programs_for, Grader(_SaysRight(), Isolation("none"), Limits()))
     return found
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from checker.checking.check import check
-from checker.grading.judge.hidden_cases import sliced_functions
+from checker.grading.judge.hidden_cases import programs
 from checker.grading.judge.reference_process import HiddenCases
 from checker.grading.judge.sheets import read_sheet
 from checker.reading.notebook import read
@@ -89,10 +89,10 @@ def seconds(lines, tmp_path):
     path = tmp_path / "poker.ipynb"
     path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [*map(code, cells)]}))
     begun = time.process_time()
-    functions = sliced_functions(definitions(read(path)), SHEET, CASES)
+    found = programs(definitions(read(path)), SHEET, CASES)
     check(path)
-    programs = {function.check.function: function.program for function in functions.values()}
-    return time.process_time() - begun, programs[FUNCTION]
+    by_function = {check.function: function.program for check, function in found.items()}
+    return time.process_time() - begun, by_function[FUNCTION]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from checker.grading.box.limits import Limits
+from checker.grading.judge.boxed_functions import Grader
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import ReferenceProcess
 from checker.grading.judge.sheets import read_sheet
@@ -16,6 +17,7 @@ from checker.grading.judge.whole_notebook import execute
 from checker.reading.notebook import joined, parse, read
 from checker.reading.syntax.statements import definitions
 from checker.setup.environment import ROOT
+from tests.checker.grading.judge.reading import programs_of
 
 SWEEPS = ROOT / "benchmarks" / "sweeps"
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -36,7 +38,8 @@ def judged(key, isolation):
 
     def judge(path, name):
         return verdicts(
-            definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key, isolation, Limits(wall=200)
+            programs_of(definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key),
+            Grader(key, isolation, Limits(wall=200)),
         )
 
     return judge

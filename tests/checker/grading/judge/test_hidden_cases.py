@@ -20,7 +20,7 @@ from checker.grading.box.isolation import BoxFailed, Outcome
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation, box
 from checker.grading.judge import boxed_functions
-from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox
+from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Grader
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import read_sheet, sheet_for
@@ -30,6 +30,7 @@ from checker.reading.notebook import Unreadable, parse, read
 from checker.reading.slicing.slices import Slice
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
+from tests.checker.grading.judge.reading import programs_of
 from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, cells_of
 
 SQUARE = "def square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code"
@@ -105,7 +106,8 @@ def judged(notebook, sheet, isolation):
 
     def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, sheet=sheet, modules=()):
         student = definitions(read(notebook(*sources, folder="student")), modules)
-        found = verdicts(student, sheet, key(seed), isolation, limits)
+        references = key(seed)
+        found = verdicts(programs_of(student, sheet, references), Grader(references, isolation, limits))
         return {check.name: verdict for check, verdict in found.items()}
 
     return judge
@@ -175,7 +177,7 @@ def test_routes_to_unearned_points_earn_none(notebook, isolation):
     sheet = read_sheet(notebook(*worked, folder="routes"))
     student = [exercise.replace("{}", body) for exercise, body in zip(exercises, ROUTES.values())]
     handed_in = definitions(read(notebook(*student, folder="student")))
-    found = verdicts(handed_in, sheet, PlainKey(100), isolation, Limits(wall=60))
+    found = verdicts(programs_of(handed_in, sheet, PlainKey(100)), Grader(PlainKey(100), isolation, Limits(wall=60)))
     earned = {route: verdict.earned for route, verdict in zip(ROUTES, found.values(), strict=True)}
     assert earned == dict.fromkeys(ROUTES, 0)
 
@@ -200,7 +202,7 @@ def test_honest_styles_are_right_in_a_box(notebook, isolation):
     ]
     sheet = read_sheet(notebook(*worked, folder="styles"))
     student = definitions(read(notebook(*(cell for several in cells for cell in several), folder="student")))
-    found = verdicts(student, sheet, PlainKey(), isolation, Limits(wall=60))
+    found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
     assert len(found) == len(styles)
     assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
 

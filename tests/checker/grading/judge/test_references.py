@@ -11,13 +11,16 @@ import pytest
 from checker.grading.box import modules
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT
-from checker.grading.judge.hidden_cases import sliced_functions, verdicts
+from checker.grading.judge import hidden_cases
+from checker.grading.judge.boxed_functions import Grader
+from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import ReferenceProcess
 from checker.grading.judge.sheets import read_sheet
 from checker.reading.notebook import read
 from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
+from tests.checker.grading.judge.reading import programs_of
 
 pytest.importorskip("torch")
 
@@ -118,7 +121,7 @@ def test_who_looks_for_the_reference_earns_nothing(name, cheat, isolation, tmp_p
     path = tmp_path / name
     path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
     key = ReferenceProcess(20_261_123)
-    found = verdicts(definitions(read(path)), sheet, key, isolation, Limits(wall=400))
+    found = verdicts(programs_of(definitions(read(path)), sheet, key), Grader(key, isolation, Limits(wall=400)))
     key.close()
     assert {check.name: verdict.earned for check, verdict in found.items()} == {c.name: 0.0 for c in sheet.checks}
 
@@ -154,7 +157,7 @@ def test_no_slice_of_a_worked_function_loads_or_trains_a_model(name):
     """Catches a rule for slices that drags a notebook's training into the function of an exercise."""
     sheet = read_sheet(ROOT / "notebooks" / name)
     cases = hidden_cases_without_the_cases(check.name for check in sheet.checks)
-    programs = [function.program for function in sliced_functions(sheet.definitions, sheet, cases).values()]
+    programs = [function.program for function in hidden_cases.programs(sheet.definitions, sheet, cases).values()]
     computing = [line for program in programs for line in program.statements if not _defines(line)]
     assert programs and computing == []
     assert not any(program.warnings or program.problem for program in programs)

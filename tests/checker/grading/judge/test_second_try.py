@@ -1,13 +1,18 @@
-"""The second try of functions that call wrong ones, with stand-ins for slices and boxes."""
+"""The second try of functions that call wrong ones, with stand-ins for boxes."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from checker.grading.judge import hidden_cases
-from checker.grading.judge.hidden_cases import SlicedFunction, _better_of, sliced_functions, verdicts
+from checker.grading.judge.hidden_cases import _better_of, programs, verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
 from checker.points.items import Check
+from checker.reading.notebook import read
+from checker.reading.syntax.statements import definitions
+from tests.checker.grading.judge.test_hidden_cases import CUBE, SQUARE
+from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
+from tests.checker.grading.judge.test_hidden_cases import sheet as sheet
 
 RIGHT, WRONG = HiddenVerdict(True, "right."), HiddenVerdict(False, "wrong.", share=0.25)
 
@@ -33,117 +38,59 @@ def test_the_second_try_counts_where_it_earned_more(second, found):
     assert _better_of(WRONG, second) == found
 
 
-class Function:
-    """Stands for the slices of a function. mended: what it is with right functions in the place of wrong ones."""
-
-    def __init__(self, name, mended):
-        self.program = name
-        self.mended = mended
-        self.wrong = None
-
-    def mended_program(self, wrong):
-        self.wrong = wrong
-        return self.mended
-
-    def to_run(self, program):
-        return program
-
-
 def test_wrong_functions_are_tried_again_one_by_one(monkeypatch):
     """Catches a class that stops at the first right function or the first that calls nothing, and a box for several."""
-    checks = {name: SimpleNamespace(name=name, function=name.upper()) for name in "abcd"}
-    functions = {
-        name: Function(name, mended)
-        for name, mended in (("a", None), ("b", None), ("c", "c mended"), ("d", "d mended"))
-    }
-    by_check = {Key(checks[name]): functions[name] for name in "abcd"}
-    first = dict(zip(by_check, (RIGHT, WRONG, WRONG, WRONG), strict=True))
+    checks = {name: Check(name, name.upper()) for name in "abcd"}
     tried = []
+    asked = []
 
-    def judged(programs, grader):
-        tried.append(programs)
-        return first if len(tried) == 1 else {key: RIGHT for key in by_check if programs[0].startswith(key.name)}
+    def programs_for(wrong):
+        asked.append(wrong)
+        named = {name: f"{name} mended" for name in "acd"} if wrong else {name: name for name in "abcd"}
+        return {checks[name]: SimpleNamespace(check=checks[name], program=program) for name, program in named.items()}
 
-    monkeypatch.setattr(hidden_cases, "sliced_functions", lambda *_: by_check)
+    def judged(functions, grader):
+        first = not tried
+        tried.append([function.program for function in functions])
+        return {one.check: WRONG if first and one.check.name != "a" else RIGHT for one in functions}
+
     monkeypatch.setattr(hidden_cases, "judge_in_boxes", judged)
-    references = SimpleNamespace(cases=lambda names: None)
-    found = verdicts(None, SimpleNamespace(checks=()), references, None, None)
+    found = verdicts(programs_for, None)
     assert tried == [["a", "b", "c", "d"], ["c mended"], ["d mended"]]
     assert [verdict.passed for verdict in found.values()] == [True, False, True, True]
-    assert functions["c"].wrong == frozenset("BCD") and functions["a"].wrong is None
+    assert asked == [frozenset(), frozenset("BCD")]
 
 
-class Key:
-    """Stands for a check, as a key."""
-
-    def __init__(self, check):
-        self.name, self.function = check.name, check.function
-
-
-def test_the_functions_of_a_sheet_are_those_with_hidden_cases():
-    """Catches a task of one's own that may import nothing, and names that a function of another check is given."""
-    kl, loss, own = (Check(name, name) for name in ("kl", "loss", "own"))
-    sheet = SimpleNamespace(checks=(kl, loss, own), definitions="worked")
-    cases = HiddenCases(("kl", "own"), "", (), ("own",), {"kl": ["tokenizer"]})
-    found = sliced_functions("student", sheet, cases)
-    assert found == {
-        kl: SlicedFunction(kl, "student", "worked", ("tokenizer",), False),
-        own: SlicedFunction(own, "student", "worked", (), True),
-    }
+CASES = HiddenCases(("square", "cube"), "", ())
 
 
 @pytest.fixture
-def sliced(monkeypatch):
-    """A function of a check, whose slices are written down as what they were asked with."""
-    asked = []
+def read_programs(notebook, sheet):
+    """The programs of a notebook of these cells, by the names of their functions."""
 
-    def slice_of(function, student, worked, **options):
-        asked.append((function, student, worked, options))
-        is_worked = student == "worked"
-        names = frozenset({"kl", "helper"})
-        imports = frozenset({"torch"}) if is_worked else frozenset({"torch", "os"})
-        mended = bool(options.get("with_solutions_of"))
-        return SimpleNamespace(names=names, imports=imports, problem="", statements=("mended",) if mended else ("own",))
+    def found(*cells, wrong=frozenset(), cases=CASES):
+        student = definitions(read(notebook(*cells, folder="student")))
+        return {check.function: one for check, one in programs(student, sheet, cases, wrong).items()}
 
-    monkeypatch.setattr(hidden_cases, "slice_of", slice_of)
-    check = SimpleNamespace(function="kl", beside=("beside",))
-    return lambda all_: SlicedFunction(check, "student", "worked", ("tokenizer",), all_), asked, check
+    return found
 
 
-def test_a_slice_is_asked_for_with_what_stands_beside_it(sliced):
-    """Catches a function without the names that exist whenever it is called."""
-    made, asked, _ = sliced
-    function = made(False)
-    assert function.solution and function.program
-    (name, first, worked, options), (other, student, known, handed_in) = asked
-    assert (name, first, worked) == ("kl", "worked", "worked") and (other, student, known) == (
-        "kl",
-        "student",
-        "worked",
-    )
-    assert options == {"beside": ("beside",), "supplied_names": ("tokenizer",)}
-    assert handed_in.pop("find_forbidden") == function._forbidden_imports
-    assert handed_in == {"with_solutions_of": frozenset()} | options
+def test_a_function_is_mended_where_that_makes_another_program_of_it(read_programs):
+    """Catches a second box for the same program, for a function that calls nothing wrong, and for one that is not there."""
+    cells = (SQUARE.format("return x"), CUBE.format("return x * square(x)"))
+    mended = read_programs(*cells, wrong=frozenset({"square", "cube"}))
+    assert list(mended) == ["cube"] and "return x * x" in mended["cube"].program.source
+    for by_itself in (CUBE.format("return x"), SQUARE.format("return x")):
+        assert read_programs(by_itself, wrong=frozenset({"square", "cube"})) == {}
+    assert read_programs(*cells, wrong=frozenset({"cube"})) == read_programs(*cells, wrong=frozenset({"square"})) == {}
 
 
-def test_a_task_of_ones_own_may_import_what_it_likes(sliced):
-    made, _, check = sliced
-    assert made(True).allowed_imports == {"torch", "os"} and made(False).allowed_imports == {"torch"}
-    assert made(True)._forbidden_imports(["os"]) == []
-    for own in (True, False):
-        function = made(own)
-        ready = function.to_run("program")
-        assert (ready.check, ready.program, ready.has_reference) == (check, "program", not own)
-        assert ready.allowed_imports == function.allowed_imports
-
-
-def test_a_function_is_mended_where_that_makes_another_program_of_it(sliced, monkeypatch):
-    """Catches a second box for the same program, and for one that has a fault of its own."""
-    made, _, _ = sliced
-    function = made(False)
-    assert function.mended_program(frozenset({"kl", "other"})) is None, "it calls none of them"
-    assert function.mended_program(frozenset({"helper"})).statements == ("mended",)
-    for problem, statements in (("a fault", ("mended",)), ("", ("own",))):
-        same = SimpleNamespace(problem=problem, statements=statements)
-        monkeypatch.setattr(SlicedFunction, "_student_slice", lambda self, with_solutions_of, same=same: same)
-        assert function.mended_program(frozenset({"helper"})) is None
+def test_a_task_of_ones_own_may_import_what_it_likes(read_programs):
+    """Catches an own task that may import nothing, and an exercise that may import what its solution does not."""
+    cells = (SQUARE.format("from shared.kl import k1; return k1"), CUBE.format("return x"))
+    own = HiddenCases(("square", "cube"), "", (), without_reference=("square",))
+    for cases, allowed in ((CASES, False), (own, True)):
+        square = read_programs(*cells, cases=cases)["square"]
+        assert square.has_reference is not allowed and bool(square.program.forbidden_imports) is not allowed
+        assert any(name.startswith("shared.kl") for name in square.allowed_imports) is allowed
+    assert list(read_programs(*cells, cases=HiddenCases(("cube",), "", ()))) == ["cube"]

@@ -94,7 +94,7 @@ def test_a_result_without_a_grade_has_no_number_and_says_why(job):
 def grading(job, monkeypatch):
     """Grade a notebook of these cells whose functions are all right; nothing of it runs."""
     monkeypatch.setattr(submission, "_key", lambda seed: None)
-    monkeypatch.setattr(submission, "verdicts", lambda *arguments: {SQUARED: RIGHT, CUBED: RIGHT})
+    monkeypatch.setattr(submission, "judge", lambda job, references: {SQUARED: RIGHT, CUBED: RIGHT})
     settings = replace(job.settings, whole=False)
 
     def make(*cells):
