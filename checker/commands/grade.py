@@ -234,7 +234,7 @@ def _grade(
     from checker.grading.classes import plan
     from checker.grading.results import graded, regraded
     from checker.grading.table.class_folder import RULES
-    from checker.grading.table.undo import come_to_its_end, keep_aside
+    from checker.grading.undo import come_to_its_end, keep_aside
     from checker.grading.writing import write_class, write_similar
     from checker.points.forms import read_forms
 
@@ -324,7 +324,7 @@ def undo_command(
     folder: Annotated[Path, typer.Argument(help="The folder that `checker grade` made.")] = Path("graded"),
 ) -> None:
     """Undo the last run of `checker grade`: table, pages, feedback, forms and class.yml become what they were."""
-    from checker.grading.table.undo import BEFORE, undo
+    from checker.grading.undo import BEFORE, undo
 
     try:
         undo(folder)

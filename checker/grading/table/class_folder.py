@@ -12,7 +12,7 @@ graded/
   feedback.zip          the students' pages, as the platform takes them back
   disputes/             hidden cases that a function failed, for the instructor
   grades.csv            the table
-  before/               all of this as the last run found it; see undo.py
+  before/               all of this as the last run found it; see ../undo.py
   worked.json           what worked notebooks take on this machine; see judge/limits.py
   statistics.html       the class in numbers, without names
 """

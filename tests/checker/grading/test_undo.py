@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.grading.table import undo as undoing
-from checker.grading.table.undo import STAYS, come_to_its_end, keep_aside, undo
+from checker.grading import undo as undoing
+from checker.grading.undo import STAYS, come_to_its_end, keep_aside, undo
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
