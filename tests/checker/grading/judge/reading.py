@@ -8,5 +8,5 @@ from checker.reading.syntax.statements import Definitions
 
 
 def programs_of(student: Definitions, sheet: Sheet, references) -> Programs:
-    """What `verdicts` reads a notebook by."""
+    """The reading of a notebook that `verdicts` asks for."""
     return partial(programs, student, sheet, references.cases(check.name for check in sheet.checks))
