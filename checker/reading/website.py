@@ -1,7 +1,7 @@
 """The site as `_quarto.yml` has it: its pages in reading order, and its public address.
 
 The public address and the repository's are set there and nowhere else: `site-url` and `repo-url`. Without them the site
-names none, has no link to Colab, to the source of a page or to a place where it could be edited, and no map of itself.
+names none, has no link to Colab, Kaggle or Codespaces, to the source of a page or to a place where it could be edited, and no map of itself.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from checker.reading.notebook import Unreadable
 
 SETTINGS = "_quarto.yml"
 NOTEBOOK = ".ipynb"
-PUBLISHED = "gh-pages"  # the branch into which `quarto publish` puts the finished site
+PUBLISHED = "gh-pages"  # the branch of the finished site: .github/workflows/pages.yml
 QUESTIONS = "questions"  # the folder of them beside the notebooks, and their place on a notebook's page
 
 
@@ -46,12 +46,20 @@ class Website:
         """The address of the questions on a notebook, at the end of its page; "" without a public one."""
         return f"{self.address}/{notebook.with_suffix('.html').as_posix()}#{QUESTIONS}" if self.address else ""
 
-    def colab(self, published: Path) -> str:
-        """The address at which Colab opens a notebook of the published site; "" without a repository on GitHub."""
+    def elsewhere(self, published: Path) -> dict[str, str]:
+        """The addresses at which others open a notebook of the published site, by their names; {} without GitHub.
+
+        Codespaces opens the whole repository.
+        """
         _, on_github, name = self.repository.partition("https://github.com/")
         if not on_github:
-            return ""
-        return f"https://colab.research.google.com/github/{name}/blob/{PUBLISHED}/{published.as_posix()}"
+            return {}
+        place = f"{name}/blob/{PUBLISHED}/{published.as_posix()}"
+        return {
+            "Colab": f"https://colab.research.google.com/github/{place}",
+            "Kaggle": f"https://www.kaggle.com/kernels/welcome?src=https://github.com/{place}",
+            "Codespaces": f"https://codespaces.new/{name}",
+        }
 
 
 def website(project: Path) -> Website:

@@ -99,7 +99,7 @@ def opening(project: Path, source: Path, site: Website) -> str:
         css=style("open.css"),
         source=site.source(source),
         edit=site.source(source, "edit"),
-        colab=site.colab(FILES / _for_colab(source)) if _blank(project, source).is_file() else "",
+        elsewhere=site.elsewhere(FILES / _for_colab(source)) if _blank(project, source).is_file() else {},
     )
 
 
@@ -136,7 +136,7 @@ def _write_files(project: Path, source: Path, folder: Path, site: Website) -> No
     for name, _, made_from in editions(project, source):
         write_beside(folder / FILES / name, made_from.read_text(encoding="utf-8"))
     blank = _blank(project, source)
-    if blank.is_file() and site.colab(FILES / _for_colab(source)):
+    if blank.is_file() and site.elsewhere(FILES / _for_colab(source)):
         made = for_colab(json.loads(blank.read_text(encoding="utf-8")), site.repository)
         write_beside(folder / FILES / _for_colab(source), json.dumps(made, ensure_ascii=False, indent=1) + "\n")
 

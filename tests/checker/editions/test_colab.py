@@ -97,4 +97,4 @@ def test_links_to_colab_and_to_the_source_wait_for_a_public_home():
     for action in ("blob", "edit"):
         assert f'{PUBLIC}/{action}/main/notebooks/dots.ipynb"' in shown
     elsewhere = Website(site.title, site.description, site.pages, repository="https://example.org/course")
-    assert elsewhere.colab(Path("files/x.ipynb")) == ""
+    assert elsewhere.elsewhere(Path("files/x.ipynb")) == {}

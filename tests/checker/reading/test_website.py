@@ -70,7 +70,12 @@ def test_a_public_site_has_addresses(site):
     assert found.source(page) == "https://github.com/name/tiny/blob/course/notebooks/dots.ipynb"
     assert found.source(page, "edit") == "https://github.com/name/tiny/edit/course/notebooks/dots.ipynb"
     assert found.questions(page) == "https://name.github.io/tiny/notebooks/dots.html#questions"
-    assert found.colab(page) == "https://colab.research.google.com/github/name/tiny/blob/gh-pages/notebooks/dots.ipynb"
+    place = "name/tiny/blob/gh-pages/notebooks/dots.ipynb"
+    assert found.elsewhere(page) == {
+        "Colab": f"https://colab.research.google.com/github/{place}",
+        "Kaggle": f"https://www.kaggle.com/kernels/welcome?src=https://github.com/{place}",
+        "Codespaces": "https://codespaces.new/name/tiny",
+    }
 
 
 @pytest.mark.parametrize("text", ["website:\n  title: Tiny\n", "website:\n  title: Tiny\n  site-url:\n  repo-url:\n"])
@@ -79,12 +84,12 @@ def test_a_site_that_is_not_public_links_to_nothing(site, text):
     found = site(text + SIDEBAR)
     assert (found.address, found.repository, found.description, found.picture) == ("", "", "", "")
     page = found.notebooks[0]
-    assert [found.source(page), found.questions(page), found.colab(page)] == ["", "", ""]
+    assert [found.source(page), found.questions(page), found.elsewhere(page)] == ["", "", {}]
 
 
 def test_a_source_elsewhere_than_on_github_has_no_link_to_colab(site):
     found = site("website:\n  title: Tiny\n  repo-url: https://gitlab.com/name/tiny\n" + SIDEBAR)
-    assert found.colab(Path("a.ipynb")) == ""
+    assert found.elsewhere(Path("a.ipynb")) == {}
     assert found.source(Path("a.ipynb")) == "https://gitlab.com/name/tiny/blob/main/a.ipynb"
 
 
@@ -92,7 +97,7 @@ def test_a_site_can_be_made_of_its_pages_alone():
     """Catches settings of one site that another one gets."""
     one, other = Website("Tiny", "", [Path("a.ipynb")]), Website("Other", "", [])
     one.sections[Path("a.ipynb")] = one.short[Path("a.ipynb")] = "A"
-    assert (other.sections, other.short, one.colab(Path("a.ipynb"))) == ({}, {}, "")
+    assert (other.sections, other.short, one.elsewhere(Path("a.ipynb"))) == ({}, {}, {})
     assert (one.address, one.repository, one.picture) == ("", "", "")
 
 

@@ -88,7 +88,7 @@ def test_the_opening_says_what_comes_before_and_how_to_open_it(project):
     shown = finish.opening(project, SECOND, site)
     links = dict(re.findall(r'<a href="([^"]+)"[^>]*>(.*?)</a>', shown))
     source = f"{REPOSITORY}/{{}}/main/notebooks/second.ipynb"
-    colab = "https://colab.research.google.com/github/owner/course/blob/gh-pages/files/second-colab.ipynb"
+    place = "owner/course/blob/gh-pages/files/second-colab.ipynb"
     formulas = {
         f"../docs/formulas.html#eq-{name}": f"Equation {n}" for n, name in enumerate(("loss", "mean", "rate"), 1)
     }
@@ -101,7 +101,9 @@ def test_the_opening_says_what_comes_before_and_how_to_open_it(project):
             "#questions": "1 questions",
             source.format("blob"): "its source",
             source.format("edit"): "edit it",
-            colab: "to fill in, in Colab",
+            f"https://colab.research.google.com/github/{place}": "Colab",
+            f"https://www.kaggle.com/kernels/welcome?src=https://github.com/{place}": "Kaggle",
+            "https://codespaces.new/owner/course": "Codespaces",
         }
         | formulas
     )
