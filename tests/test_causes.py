@@ -59,13 +59,6 @@ def test_what_is_no_cause_has_a_reason(path):
         assert len(entry.because.split()) >= 4, entry
 
 
-def test_a_file_of_causes_belongs_to_a_notebook():
-    described, names = ({path.stem for path in paths} for paths in (at.FOLDER.glob("*.yml"), NOTEBOOKS))
-    missing = [f"tests/claims/causes/{name}.yml" for name in sorted(names - described)]
-    assert not missing, f"make {', '.join(missing)}, the causes that Cell 8 names, as in tests/claims/causes/dots.yml"
-    assert described == names
-
-
 CAUSE = at.Cause(says="", run="", control="", threshold=0.5, higher="run")
 
 

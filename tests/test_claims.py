@@ -26,15 +26,6 @@ def held_against_outputs(analysis: str, origins: list[at.Origin]) -> list[Claim]
     return [claim for claim in claims(analysis) if claim.starts not in exempt]
 
 
-def test_every_notebook_is_held_against_its_outputs():
-    """A notebook whose numbers nobody looked up, and origins of a notebook that is gone."""
-    described = {path.stem for path in at.FOLDER.glob("*.yml")}
-    names = {path.stem for path in NOTEBOOKS}
-    missing = [f"tests/claims/{name}.yml" for name in sorted(names - described)]
-    assert not missing, f"make {', '.join(missing)}: where the numbers of Cell 8 come from, as in tests/claims/dots.yml"
-    assert not described - names, f"no notebook has the name of these files of tests/claims/: {described - names}"
-
-
 @names
 def test_the_outputs_bear_out_every_number(path):
     """A number that was typed from memory, or kept from a run before the last one."""

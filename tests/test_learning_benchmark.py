@@ -1,4 +1,4 @@
-"""The tables of what the tasks and chapters reach: today's recorded figures, and the README's."""
+"""The tables of what the tasks and chapters reach: today's recorded figures, and those of the chapters' records."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,13 @@ import pytest
 
 from benchmarks.learning import PAGE, REMARKS
 from benchmarks.learning_recorded import HEADING, ROWS, section
+from checker.outputs.chapters import chapters
+from checker.reading.notebook import read
 from shared.recorded import recorded
 
-README = Path(__file__).parents[1] / "README.md"
-# Of the README's notebooks those that the first table has, under the table's name for each.
+ROOT = Path(__file__).parents[1]
+COURSE = {chapter.name: chapter for chapter in chapters(ROOT)}
+# The chapters that the first table has, under the table's name for each.
 TRAINED = {"dots": "dots", "reasoning_format": "format (LoRA)", "countdown": "countdown (sampled)"}
 NUMBER = r"-?\d+\.\d+"
 ROUNDED = 0.0005  # a figure of the page has three decimals
@@ -30,12 +33,9 @@ def page() -> tuple[str, str]:
     return trained, heading + quoted
 
 
-@pytest.fixture(scope="module")
-def readme() -> dict[str, list[float]]:
-    """Before, after, lowest and highest of each notebook, as the README's table has them: numbers as they are written."""
-    text = README.read_text(encoding="utf-8")
-    table = "\n".join(re.sub(r"^\| \d+ ", "", line) for line in text.splitlines() if re.match(r"\| \d+ \|", line))
-    return {name: re.findall(NUMBER, " ".join(cells[-2:])) for name, cells in rows_of(table).items()}
+def told(name: str) -> list[str]:
+    """Before, after, lowest and highest, as the record of a chapter has them."""
+    return re.findall(NUMBER, f"{COURSE[name].before} {COURSE[name].after}")
 
 
 def agrees(written: str, value: float, slack: float = 0.0) -> bool:
@@ -55,21 +55,30 @@ def test_the_table_of_recorded_sweeps_is_made_from_those_that_are_there(page):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.chapter)
-def test_the_readme_says_of_a_chapter_what_its_sweep_recorded(row, readme, page):
-    """Catches a README that still has the figures of an older sweep, or those of another decoding before than after."""
-    before, *after = readme[row.chapter]
+def test_a_record_says_of_a_chapter_what_its_sweep_recorded(row, page):
+    """Catches a record that still has the figures of an older sweep, or those of another decoding before than after."""
+    before, *after = told(row.chapter)
     assert agrees(before, float(rows_of(page[1])[row.chapter][3]), ROUNDED)
     for written, value in zip(after, recorded(row.chapter).spread(row.condition, row.after), strict=True):
         assert agrees(written, value), (written, value)
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_the_readme_says_of_a_task_what_the_benchmark_wrote(name, readme, page):
+def test_a_record_says_of_a_task_what_the_benchmark_wrote(name, page):
     """As above, for what `python -m benchmarks.learning` trains itself."""
     _, before, mean, spread, *_ = rows_of(page[0])[TRAINED[name]]
     measured = [before, mean, *re.findall(NUMBER, spread)]
-    for written, value in zip(readme[name], measured, strict=True):
+    for written, value in zip(told(name), measured, strict=True):
         assert agrees(written, float(value), ROUNDED), (written, value)
+
+
+@pytest.mark.parametrize("name", sorted(set(COURSE) - set(TRAINED) - {row.chapter for row in ROWS}))
+def test_a_record_says_of_any_other_chapter_what_its_notebook_prints(name):
+    """Catches a chapter whose figures were never put in, and figures of a run before the last one."""
+    printed = "\n".join(cell.text_output for cell in read(ROOT / COURSE[name].notebook).code_cells)
+    found = [float(number) for number in re.findall(NUMBER, printed)]
+    assert told(name), "put in the figures that the notebook prints"
+    assert [written for written in told(name) if not any(agrees(written, number) for number in found)] == []
 
 
 @pytest.mark.slow

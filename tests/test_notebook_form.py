@@ -13,6 +13,7 @@ import matplotlib
 import pytest
 
 from checker.editions.chapter import TEMPLATE
+from checker.outputs.chapters import chapters
 from checker.outputs.claims import header_of
 from checker.reading import exercises as points
 from checker.reading.layout import sections
@@ -29,14 +30,12 @@ matplotlib.use("agg")
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-NO_COMPLETIONS = {"maxent_irl"}  # its rewards are of states
-# The chapters that measure a baseline or teach a format before Cell 5, which takes seconds.
-LONG = {"analogies", "distillation", "reasoning_format", "reward_model", "transfer", "what_rl_adds"}
+CHAPTERS = {chapter.name: chapter for chapter in chapters(FOLDER.parent)}
 
 
 def running(paths: list[Path]) -> pytest.MarkDecorator:
     """A test of each of these notebooks that runs it in part."""
-    few = [path for path in paths if path.stem not in LONG]
+    few = [path for path in paths if CHAPTERS[path.stem].begins != "slowly"]
     return pytest.mark.parametrize("path", few_of(paths, few), ids=lambda path: path.stem)
 
 
@@ -51,15 +50,6 @@ CORE_ANSWERS = 3
 # Exercises without a check below them: what is run there has no right answer, or it is checked in a later cell.
 WITHOUT_CHECK = {"experiment"}
 HINT = re.compile(r"<details><summary>Hint</summary>\n\n.+\n\n</details>$")
-# Chapters in which not every exercise has a hint yet; to be emptied.
-NOT_YET_HINTED = {
-    "distillation",
-    "game",
-    "more_samples",
-    "ratio_weights",
-}
-# Chapters in which no reward is written: theirs is that of an earlier one.
-WITHOUT_REWARD = {"off_policy", "distillation", "more_samples"}
 
 
 def faults_of_form(path: Path) -> list[str]:
@@ -95,9 +85,7 @@ def test_code_is_in_form(path):
     assert faults_of_form(path) == []
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem not in NOT_YET_HINTED], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if CHAPTERS[path.stem].hinted], ids=lambda path: path.stem)
 def test_each_exercise_has_a_folded_hint(path):
     """Catches an exercise at which who is stuck has nothing to turn to but the solution."""
     for above, cell in pairwise(read(path).cells):
@@ -161,7 +149,7 @@ def test_a_blank_edition_runs_to_the_end_of_cell_5_and_says_what_is_open(path, m
 
 
 @pytest.mark.usefixtures("shapes_unchecked", "one_case")
-@running([path for path in NOTEBOOKS if path.stem not in NO_COMPLETIONS])
+@running([path for path in NOTEBOOKS if CHAPTERS[path.stem].model != "none"])
 def test_a_reward_that_a_student_writes_runs_in_score(path, monkeypatch):
     """Catches a reward that `shared.rewards.score` and TRL cannot call with the notebook's rows."""
     monkeypatch.chdir(FOLDER)
@@ -174,7 +162,7 @@ def test_a_reward_that_a_student_writes_runs_in_score(path, monkeypatch):
                     exec(compile(cell.source, "<cell>", "exec"), variables)
     rows = variables["train_rows"][:3]
     rewards = [value for value in variables.values() if takes_completions(value)]
-    assert bool(rewards) != (path.stem in WITHOUT_REWARD)
+    assert bool(rewards) != (CHAPTERS[path.stem].reward == "earlier")
     for reward in rewards:
         columns = columns_of(rows) | games_of(reward, variables, rows)
         scores = score(reward, [row["prompt"] for row in rows], ["", " 3", "\n"], columns)

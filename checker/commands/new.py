@@ -14,7 +14,9 @@ Next:
        python -m checker report --in-place {notebook}
   2. make its blank edition
        python -m checker assign {notebook}
-  3. run the tests, which ask for the form of a chapter
+  3. complete its entry in notebooks/chapters.yml, and make the lists of chapters again
+       python -m checker.editions.lists
+  4. run the tests, which ask for the form of a chapter
        make test
 "How to add a notebook" in CONTRIBUTING.md has the marks of exercises, answers and points."""
 

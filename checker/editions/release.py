@@ -16,11 +16,20 @@ from pathlib import Path
 from checker.editions.assign import edition
 from checker.editions.chapter import TEMPLATE
 from checker.editions.course import NEEDED, worked_notebooks
+from checker.outputs.chapters import CHAPTERS, chapters
 from checker.reading.files import write_beside
-from checker.reading.website import SETTINGS, website
 
 EXAMPLES = "notebooks/examples"  # of a task of one's own, of which the blank edition of own_task tells
-TAKEN = (*NEEDED, EXAMPLES, "pyproject.toml", "requirements.txt", "constraints.txt", "Makefile", ".gitignore")
+TAKEN = (
+    *NEEDED,
+    EXAMPLES,
+    CHAPTERS.as_posix(),
+    "pyproject.toml",
+    "requirements.txt",
+    "constraints.txt",
+    "Makefile",
+    ".gitignore",
+)
 ALSO = ("LICENSE", "LICENSE-prose", "NOTICE", "CITATION.cff")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", ".DS_Store", TEMPLATE.name)
 README = Path(__file__).with_name("release.md")
@@ -77,13 +86,13 @@ def release(root: Path, folder: Path) -> Released:
 
 
 def _in_reading_order(root: Path) -> list[Path]:
-    """The worked notebooks, as the site lists them; those that it does not list come last.
+    """The worked notebooks, as the course lists them; those that it does not list come last.
 
     Raises:
         Unreadable: there are none.
     """
     worked = worked_notebooks(root)
-    listed = [root / page for page in website(root).notebooks] if (root / SETTINGS).is_file() else []
+    listed = [root / chapter.notebook for chapter in chapters(root)]
     return [notebook for notebook in listed if notebook in worked] + [one for one in worked if one not in listed]
 
 

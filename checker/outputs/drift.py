@@ -1,13 +1,13 @@
 """A comparison of a notebook's saved outputs with those of a fresh run.
 
 The numbers that a notebook's text quotes are those of its saved run. Of a fresh one the key numbers should lie near
-them, or the outputs are of yesterday's code. Which numbers these are, and how near, says `key_numbers.yml` (see
-CONTRIBUTING: house words).
+them, or the outputs are of yesterday's code. Which numbers these are, and how near, says the record of a chapter
+(`chapters.py`; see CONTRIBUTING: house words).
 
 The same code on the same machine gives the same numbers. Another machine rounds otherwise, and then training is another
 draw of the same experiment. So the printed 95 % interval is taken twice as wide, to both sides of the saved number: once
 for the saved draw, once for the fresh one. Where runs of one setting differ by more than that, or no interval is
-printed, the file has a distance.
+printed, the record has a distance.
 """
 
 import re
@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from checker.outputs.chapters import INTERVAL, REWARDS, chapters
 from checker.reading.convert import plain
 from checker.reading.layout import sections
 from checker.reading.notebook import Notebook
 
-KEY_NUMBERS = Path(__file__).with_name("key_numbers.yml")
-INTERVAL = "interval"
-ANY_NOTEBOOK = {"baseline reward": INTERVAL, "fine-tuned reward": INTERVAL}
+PROJECT = Path(__file__).parents[2]
 SLACK = 2.0  # of the saved interval; see above
 NUMBER = r"([-+]?\d+\.\d+)"
 
@@ -45,8 +44,8 @@ class KeyNumber:
 
 
 def wanted(notebook: Notebook) -> dict[str, float | str]:
-    """The names of a notebook's key numbers, each with its distance or "interval"."""
-    return _file().get(notebook.path.stem, ANY_NOTEBOOK)
+    """The names of a notebook's key numbers, each with its distance or "interval"; of one that is no chapter its rewards."""
+    return _of_chapters().get(notebook.path.stem, REWARDS)
 
 
 def key_numbers(notebook: Notebook, names: Iterable[str]) -> dict[str, KeyNumber]:
@@ -84,7 +83,5 @@ def drifted(saved: Notebook, fresh: Notebook) -> list[str]:
 
 
 @cache
-def _file() -> dict[str, dict[str, float | str]]:
-    import yaml
-
-    return yaml.safe_load(KEY_NUMBERS.read_text(encoding="utf-8"))
+def _of_chapters() -> dict[str, dict[str, float | str]]:
+    return {chapter.name: chapter.key_numbers for chapter in chapters(PROJECT)}

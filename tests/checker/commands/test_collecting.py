@@ -81,7 +81,7 @@ def test_the_files_of_a_new_chapter_are_listed_and_what_comes_next(in_course):
     lines = done.stdout.splitlines()
     assert lines[:4] == ["notebooks/word_order.ipynb", "_quarto.yml", "", "Next:"]
     commands = [line.strip() for line in lines if line.startswith("       ")]
-    assert [command.split()[0] for command in commands] == ["python", "python", "make"]
+    assert [command.split()[0] for command in commands] == ["python", "python", "python", "make"]
     assert all(command.endswith(" notebooks/word_order.ipynb") for command in commands[:2])
 
 

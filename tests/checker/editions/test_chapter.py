@@ -9,29 +9,28 @@ import yaml
 
 from checker.checking.check import check
 from checker.editions.assign import edition
-from checker.editions.chapter import TEMPLATE, ChapterError, new_chapter, with_page
+from checker.editions.chapter import TEMPLATE, ChapterError, new_chapter
+from checker.outputs.chapters import chapters
 from checker.reading.layout import title_of
-from checker.reading.notebook import read
+from checker.reading.notebook import Unreadable, read
 from checker.reading.website import website
 from tests.checker.command_line import PROJECT, checker
 from tests.claims import origins
 from tests.test_notebook_form import faults_of_form, opens_on_its_title
 
-SETTINGS = "render:\n  - a.qmd\n  - notebooks/a.ipynb\n  - b.qmd\ncontents:\n      - notebooks/a.ipynb\nend:"
-
 
 @pytest.fixture
 def course(tmp_path) -> Path:
-    """A course with one worked notebook and the site's settings."""
+    """A course with one worked notebook, the record of its chapters and what lists them."""
     (tmp_path / "notebooks").mkdir()
-    shutil.copy(PROJECT / "notebooks" / "dots.ipynb", tmp_path / "notebooks")
-    shutil.copy(PROJECT / "_quarto.yml", tmp_path)
+    for name in ("notebooks/dots.ipynb", "notebooks/chapters.yml", "_quarto.yml", "README.md"):
+        shutil.copy(PROJECT / name, tmp_path / name)
     return tmp_path
 
 
 def test_a_chapter_is_nine_cells_in_form_with_its_places_in_the_course(course):
     """Catches a chapter that the site does not show, and one whose form the tests of chapters would refuse."""
-    notebook, claims, causes, settings = new_chapter(course, "word_order")
+    notebook, claims, causes, *listed = new_chapter(course, "word_order")
     assert len(read(notebook).cells) == 9 and faults_of_form(notebook) == []
     errors = [finding.code for finding in check(notebook).findings if finding.level == "error"]
     assert set(errors) <= {"X001"}  # it was not run
@@ -41,52 +40,30 @@ def test_a_chapter_is_nine_cells_in_form_with_its_places_in_the_course(course):
     assert title_of(read(notebook)) == "Word order" and "TITLE" not in notebook.read_text(encoding="utf-8")
     page = Path("notebooks/word_order.ipynb")
     beside = [course / "tests/claims/word_order.yml", course / "tests/claims/causes/word_order.yml"]
-    assert [notebook, claims, causes, settings] == [course / page, *beside, course / "_quarto.yml"]
+    assert [notebook, claims, causes] == [course / page, *beside]
+    assert listed == [course / name for name in ("notebooks/chapters.yml", "_quarto.yml", "README.md")]
     assert all(
         isinstance(yaml.safe_load(file.read_text(encoding="utf-8")), kind)
         for file, kind in zip(beside, (list, dict), strict=True)
     )
-    assert page in website(course).pages
-    assert settings.read_text(encoding="utf-8").count(page.as_posix()) == 2
+    assert [made.notebook for made in chapters(course)][-1] == page in website(course).pages
+    assert [file.read_text(encoding="utf-8").count(f"{page.as_posix()}") for file in listed] == [0, 2, 1]
+    code = "".join(cell.source for cell in read(notebook).code_cells)
+    assert all(code.count(found) == times for found, _, times in chapters(course)[-1].cuts)
 
 
-def test_only_two_lines_of_the_settings_are_new(course):
-    """Catches settings that were read and written again, without their comments."""
-    before = (course / "_quarto.yml").read_text(encoding="utf-8")
-    new_chapter(course, "word_order")
-    after = (course / "_quarto.yml").read_text(encoding="utf-8")
-    assert "\n".join(line for line in after.split("\n") if "word_order" not in line) == before
-    assert len(after.split("\n")) == len(before.split("\n")) + 2
-
-
-@pytest.mark.parametrize("listed", ["notebooks/a.ipynb", '{text: "A, briefly", href: notebooks/a.ipynb}'])
-def test_a_page_comes_last_in_both_lists(listed):
-    found = with_page(SETTINGS.replace("      - notebooks/a.ipynb", f"      - {listed}"), "notebooks/b.ipynb")
-    assert "  - notebooks/a.ipynb\n  - notebooks/b.ipynb\n  - b.qmd" in found
-    assert found.endswith(f"\n      - {listed}\n      - notebooks/b.ipynb\nend:")
-
-
-@pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "class", "dots"])
+@pytest.mark.parametrize("name", ["Word", "a b", "../x", "a-b", "1st", "", "class", "dots", "poker"])
 def test_a_name_that_is_none_or_taken_changes_nothing(course, name):
     """Catches a chapter that replaces another, and a path for a name."""
     before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
-    with pytest.raises(ChapterError, match="cannot name a chapter|is there already"):
+    with pytest.raises(ChapterError, match="cannot name a chapter|is there already|has an entry"):
         new_chapter(course, name)
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize(
-    "listed", [SETTINGS.replace("contents:\n      - notebooks/a.ipynb\n", ""), f"{SETTINGS}\n{SETTINGS}"]
-)
-def test_settings_with_another_number_of_lists_are_not_guessed_at(listed):
-    """Catches a chapter that is rendered and in no sidebar."""
-    with pytest.raises(ChapterError, match="in [14] places"):
-        with_page(listed, "notebooks/b.ipynb")
-
-
 def test_settings_without_the_lists_are_told_and_nothing_is_written(course):
     (course / "_quarto.yml").write_text("website: {}\n", encoding="utf-8")
-    with pytest.raises(ChapterError, match="in 0 places"):
+    with pytest.raises(Unreadable, match="one place for each list"):
         new_chapter(course, "word_order")
     assert not (course / "notebooks" / "word_order.ipynb").exists()
 

@@ -151,10 +151,10 @@ def test_a_course_that_lacks_a_file_is_released_without_it(small, tmp_path):
     assert not (released.folder / "Makefile").exists() and (released.folder / "shared" / "b" / "c.py").exists()
 
 
-def test_notebooks_are_in_the_order_of_the_site_and_those_that_it_does_not_list_come_last(small, tmp_path):
-    """Catches a notebook that is not released because it is in no sidebar."""
-    settings = "website:\n  title: Course\n  sidebar: {contents: [notebooks/b.ipynb]}\n"
-    (small / "_quarto.yml").write_text(settings, encoding="utf-8")
+def test_notebooks_are_in_the_order_of_the_course_and_those_that_it_does_not_list_come_last(small, tmp_path):
+    """Catches a notebook that is not released because it is in no list."""
+    record = "b: {teaches: t, measured: m, before: '1', after: '2'}\n"
+    (small / "notebooks" / "chapters.yml").write_text(record, encoding="utf-8")
     assert release(small, tmp_path / "course").notebooks == ("b.ipynb", "a.ipynb")
 
 

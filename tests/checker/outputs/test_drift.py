@@ -4,10 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 from rich.console import Console
 
-from checker.outputs.drift import KEY_NUMBERS, drifted, key_numbers, wanted
+from checker.outputs.drift import drifted, key_numbers, wanted
 from checker.reading.inventory import Entry
 from checker.reading.notebook import Cell, Notebook, Output, read
 from checker.running import report
@@ -114,11 +113,6 @@ def test_every_notebook_has_key_numbers_that_can_be_missed(path):
     found = key_numbers(notebook, names)
     assert [name for name in names if name not in found or found[name].allows(names[name]) is None] == []
     assert drifted(notebook, notebook) == []
-
-
-def test_no_notebook_is_named_that_is_gone():
-    """Distances of a notebook that was renamed: it would fall back on rewards that it may not print."""
-    assert set(yaml.safe_load(KEY_NUMBERS.read_text(encoding="utf-8"))) <= {path.stem for path in NOTEBOOKS}
 
 
 def done(**changes) -> report.Run:

@@ -27,7 +27,7 @@ TEXTS = {
     "Used in [second](../notebooks/second.ipynb).\n",
     "docs/references.qmd": "---\ntitle: References\n---\n\n::: {#references}\n:::\n",
     "404.qmd": "---\ntitle: Nothing here\n---\n\nBack to [the first page](index.qmd).\n",
-    "README.md": "| 1 | [first](notebooks/first.ipynb) | counting | dots counted right | 0.25 | 0.97 |\n",
+    "notebooks/chapters.yml": "first: {teaches: t, measured: dots counted right, before: '0.25', after: '0.97'}\n",
     "references.yaml": "references:\n  - id: shao2024\n    author:\n      - {family: Shao, given: Zhihong}\n"
     "      - {family: Wang, given: Peiyi}\n      - {family: Zhu, given: Qihao}\n    issued: {year: 2024}\n"
     "    title: A title\n    container-title: Journal\n    URL: https://example.org/shao\n",

@@ -17,12 +17,6 @@ CODE = re.compile("`[^`]*`")
 EMPHASISED = re.compile(r"(?<![*\w])\*(?!\*)([^*\n]+)\*(?!\*)")
 
 
-def test_every_notebook_has_questions_and_every_file_of_them_a_notebook():
-    """Catches a chapter that was added without questions, and a file whose notebook was renamed."""
-    files = {path.stem for path in (PROJECT / "notebooks" / QUESTIONS).glob("*.yml")}
-    assert files == {page.stem for page in ASKED}
-
-
 @pytest.mark.parametrize("page", ASKED, ids=lambda page: page.stem)
 def test_a_question_has_one_right_answer_and_explains_each(page):
     """Catches two right answers or none, an answer without a reason, and a right one that its place or length gives away."""

@@ -14,13 +14,14 @@ import pytest
 import yaml
 from PIL import Image, ImageColor
 
+from checker.outputs.chapters import chapters
 from checker.pages import templates
 from checker.pages.card import card
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import Website, website
 from checker.site import builtin, finish, linking, pieces, searching, terms
-from checker.site.pieces import cards, cloning, recorded, thumbnails
+from checker.site.pieces import cloning, recorded, thumbnails
 from shared import plots
 from tests.checker.conftest import markdown
 
@@ -86,10 +87,9 @@ def test_the_course_site_needs_no_quarto(course_pages):
 
 
 def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
-    """Catches a notebook that nobody put into the sidebar, and a gallery in the alphabet's order."""
+    """Catches a gallery in the alphabet's order."""
     sources = website(PROJECT).pages
     notebooks = [source for source in sources if source.suffix == ".ipynb"]
-    assert sorted(notebooks) == sorted(path.relative_to(PROJECT) for path in PROJECT.glob("notebooks/*.ipynb"))
     landing = next(iter(pages)).read_text(encoding="utf-8")
     listed = re.findall(r'<h3><a href="([^"]+)">\d+\. (.*?)</a>', landing)
     listed = [(link, html.unescape(title)) for link, title in listed]
@@ -214,19 +214,12 @@ def test_a_card_says_what_the_header_says(good, save):
     assert (made.needs, made.goals) == (["An earlier one"], ["to count"])
 
 
-def test_every_card_says_what_the_readme_says_that_is_reached(pages):
-    """Catches numbers without what they measure, and a notebook that the README's table has under another name."""
-    told = cards.measured(PROJECT)
-    assert set(told) == {source.with_suffix(".html").as_posix() for source in website(PROJECT).notebooks}
-    assert told["notebooks/dots.html"][0] == "dots counted right, greedy"
+def test_every_card_says_what_its_record_says_that_is_reached(pages):
+    """Catches numbers without what they measure, and cards that have those of their neighbours."""
     landing = next(iter(pages)).read_text(encoding="utf-8")
     shown = r'<p class="measured">(.*?), on held-out data: <b>(.*?)</b> before, <b>(.*?)</b> after</p>'
     said = [tuple(map(html.unescape, one)) for one in re.findall(shown, landing)]
-    assert said == [(what[0].upper() + what[1:], before, after) for what, before, after in told.values()]
-
-
-def test_a_project_whose_readme_has_no_table_has_a_gallery(tmp_path):
-    assert cards.measured(tmp_path) == {}
+    assert said == [(one.measured[0].upper() + one.measured[1:], one.before, one.after) for one in chapters(PROJECT)]
 
 
 def test_colab_is_offered_where_it_can_open(tmp_path):
@@ -429,13 +422,6 @@ def test_the_api_reference_holds_what_notebooks_import(pages):
         assert f'id="{name}"' in text, name
     assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
     assert not re.search(r'id="shared[\w.]*\._', text)
-
-
-def test_quarto_renders_what_the_site_lists_and_nothing_else():
-    """Catches a notebook that was left in the folder: Quarto would render it, whatever it asks for."""
-    settings = yaml.safe_load((PROJECT / "_quarto.yml").read_text(encoding="utf-8"))
-    rendered = [name for name in settings["project"]["render"] if "notebooks" in name]
-    assert rendered == [page.as_posix() for page in website(PROJECT).notebooks]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

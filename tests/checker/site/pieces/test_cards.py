@@ -1,4 +1,4 @@
-"""The gallery: the cards of a course's notebooks, with what its README says that they reach."""
+"""The gallery: the cards of a course's notebooks, with what its records say that they reach."""
 
 import re
 
@@ -24,17 +24,3 @@ def test_what_a_card_says_in_small_letters_is_parted(tmp_path):
     """Catches "to runfirst steps": so a search finds it, and so it is read aloud, where the style shows a gap."""
     text = re.sub("<[^>]*>", "", cards.gallery(small_course(tmp_path / "project"), PAGES))
     assert re.search(r"3 minutes to run\s+first steps\s+after The first", text)
-
-
-def test_the_readmes_table_is_read_by_its_columns(tmp_path):
-    """Catches a column that is taken for another, lines of the text around, and names that are not those of the cards."""
-    text = (
-        "Each notebook:\n\n| # | notebook | what | measured | before | after |\n|--:|---|---|---|--:|--:|\n"
-        "| 1 | [a](notebooks/a.ipynb) | dots, größer | right, in all |  0.1 | 0.9 ± 0.1 |\n"
-        "| 12 | [b c](notebooks/b.ipynb) | x | größer | 1 | 2 |\n| x | [d](d.ipynb) | a | b | c | d |\n| 3 | e | a | b | c | d |\n"
-    )
-    (tmp_path / "README.md").write_text(text, encoding="utf-8")
-    assert cards.measured(tmp_path) == {
-        "notebooks/a.html": ("right, in all", "0.1", "0.9 ± 0.1"),
-        "notebooks/b.html": ("größer", "1", "2"),
-    }
