@@ -73,7 +73,7 @@ def grade_command(
     tls_cert: Annotated[Path | None, typer.Option(help="This machine's certificate.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
 ) -> None:
-    from checker.grading.box.limits import MEGABYTE, Limits
+    from checker.grading.box.limits import Limits
     from checker.grading.box.packages import unseen
     from checker.grading.box.selection import NoIsolation, choose
     from checker.grading.box.walls import Isolation
@@ -118,8 +118,7 @@ def grade_command(
         require_assigned(rules, sheets)
         if exercise:
             require(sheets, exercise)
-        limits = Limits(wall=rules.seconds, memory=rules.megabytes * MEGABYTE)
-        settings = Settings(rules.seed, chosen, limits, rules.whole)
+        settings = Settings(rules.seed, chosen, Limits(), rules.whole)
         gradebooks = read_gradebooks(gradebook, column)
         this_class = Class(
             sheets,
@@ -132,6 +131,8 @@ def grade_command(
             rules.late,
             rules.notebooks,
             str(rules),
+            rules.seconds,
+            rules.megabytes,
         )
         print(f"{folder.path / RULES}: {rules}")
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
@@ -172,10 +173,8 @@ def _grader(jobs, workers: int, scheduler: str, tls: dict):
 
 def _foretell(submissions, this_class, folder, again, workers) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
-    from checker.grading.classes import plan
-
     with tempfile.TemporaryDirectory() as scratch:
-        work = plan(submissions, Path(scratch), this_class)
+        work = _work(submissions, scratch, this_class, folder)
     for handed, job in work.jobs.values():
         print(f"{handed.student}  {job.sheet.name}  {handed.place}")
     for aside in work.aside:
@@ -184,6 +183,25 @@ def _foretell(submissions, this_class, folder, again, workers) -> None:
         print(f"{student}: {work.absence}")
     print(_outlook(work, folder, again, workers))
     print(f"Nothing was graded or written but {folder.path / 'class.yml'}, whose rules you can change now.")
+
+
+def _work(submissions, scratch, this_class, folder, threads=None):
+    """The work of a class within its limits. threads: how many worked notebooks to run at once for these; None for none."""
+    from checker.grading.classes import plan, within
+    from checker.grading.judge.worked_run import kept, taken_by
+    from checker.grading.table.class_folder import WORKED
+
+    work = plan(submissions, Path(scratch), this_class)
+    sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
+    place = folder.path / WORKED
+    settings = this_class.settings
+    if None not in (this_class.seconds, this_class.megabytes) or not settings.whole:
+        taken = {}
+    elif threads is None:
+        taken = kept(sheets, settings, place)
+    else:
+        taken = taken_by(sheets, settings, place, threads, tell=print)
+    return within(work, this_class, taken)
 
 
 def _outlook(work, folder, again, workers) -> str:
@@ -200,12 +218,11 @@ def _outlook(work, folder, again, workers) -> str:
 def _show_disputed(submissions, this_class, folder, students, exercise) -> None:
     """Write down, and show the beginning of, the hidden cases that students failed in an exercise."""
     from checker.grading.box.isolation import BoxFailed
-    from checker.grading.classes import plan
     from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
     with tempfile.TemporaryDirectory() as scratch:
-        work = plan(submissions, Path(scratch), this_class)
+        work = _work(submissions, scratch, this_class, folder)
         _require_students(students, work)
         for handed, job in of_students(work.jobs.values(), students, exercise):
             try:
@@ -231,7 +248,6 @@ def _grade(
     submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks, workers
 ) -> tuple[list[dict], list]:
     """Grade, write down and tell; the results, and what was set aside."""
-    from checker.grading.classes import plan
     from checker.grading.results import graded, regraded
     from checker.grading.table.class_folder import RULES
     from checker.grading.undo import come_to_its_end, keep_aside
@@ -244,7 +260,7 @@ def _grade(
     if unmarked:
         chosen.append(f"An earlier version graded this class. Are the rules in {folder.path / RULES} those of then?")
     with tempfile.TemporaryDirectory() as scratch:
-        work = plan(submissions, Path(scratch), this_class)
+        work = _work(submissions, scratch, this_class, folder, workers)
         _require_students(again, work)
         keep_aside(folder.path)
         # Forms that an earlier run was given count as well, so they are kept before all are read.

@@ -1,6 +1,7 @@
 """A class and what it handed in: the first of the steps collect, run, judge, table.
 
     plan            what was handed in              -> the notebooks to be graded, and what was set aside   (classes.py)
+    within          those notebooks                 -> the same, within their limits                        (classes.py)
     graded          those notebooks                 -> their results, kept ones among them                  (results.py)
     lines_of        the results                     -> a line for each student                              (writing.py)
     write_class     the lines and forms             -> table, pages, feedback, gradebooks                   (writing.py)
@@ -10,10 +11,11 @@ A notebook is run and judged in `judge/submission.py`.
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from checker.grading.box.limits import MEGABYTE
 from checker.grading.collect.apart import apart
 from checker.grading.collect.roster import Roster
 from checker.grading.collect.uploads import (
@@ -29,6 +31,7 @@ from checker.grading.collect.uploads import (
 )
 from checker.grading.judge.sheets import Sheet, sheet_for
 from checker.grading.judge.submission import Job, Settings
+from checker.grading.judge.worked_run import Taken
 from checker.grading.table.lateness import Lateness, LateRule
 from checker.reading.notebook import Unreadable, parse
 from checker.reading.syntax.statements import Modules
@@ -45,6 +48,7 @@ class Class:
 
     only_student: the one who handed in everything; "" for a class.    late_rule: None where late days take nothing off.
     assigned: the notebooks that count; none for all.                  rules: a line on these, for the index.
+    seconds, megabytes: limits of a whole notebook; None for those of the worked one, times a factor.
     """
 
     sheets: list[Sheet]
@@ -57,6 +61,8 @@ class Class:
     late_rule: LateRule | None = None
     assigned: tuple[str, ...] = ()
     rules: str = ""
+    seconds: float | None = None
+    megabytes: float | None = None
 
     def lateness(self, student: str, days: int | None, late: bool) -> Lateness | None:
         """The late days of a student, and the rule. days: by the platform, None where it says none; late: by its mark."""
@@ -130,6 +136,20 @@ def plan(paths: list[Path], scratch: Path, this_class: Class) -> Work:
     return Work(jobs, aside, late, missing)
 
 
+def within(work: Work, this_class: Class, taken: dict[str, Taken]) -> Work:
+    """The same work within the limits of this class. taken: by worked notebooks, by the digests of their sheets."""
+    jobs = {}
+    for handed, job in work.jobs.values():
+        limits = taken[job.sheet.digest].limits if job.sheet.digest in taken else job.settings.limits
+        if this_class.seconds is not None:
+            limits = replace(limits, wall=this_class.seconds, cpu=max(limits.cpu, 2 * this_class.seconds))
+        if this_class.megabytes is not None:
+            limits = replace(limits, memory=int(this_class.megabytes * MEGABYTE))
+        job = replace(job, settings=replace(job.settings, limits=limits))
+        jobs[job.digest] = (handed, job)
+    return replace(work, jobs=jobs)
+
+
 @dataclass(frozen=True)
 class Upload:
     """One notebook that was handed in, with its key, its JSON, and the student's own modules beside it."""
@@ -146,7 +166,7 @@ def _read(several: list[Handed], sheets: list[Sheet]) -> tuple[list[Upload], lis
     unread = []
     for handed in several:
         try:
-            metadata, text = apart(_opened, handed.file)
+            metadata, text = apart(_opened, handed.file.absolute())  # the process stands in another folder
             modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
             read.append(Upload(handed, sheet_for({"metadata": metadata}, handed.name, sheets), text, modules))
         except Unreadable as error:

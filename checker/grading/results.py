@@ -12,16 +12,18 @@ from checker.grading.judge.submission import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
 from checker.points.totals import shown
 
-USUAL = 60.0  # seconds that a notebook takes, where none was graded yet
+USUAL = 60.0  # seconds in which a notebook runs, where none was graded yet
+JUDGED = 10.0  # seconds in which its functions are judged
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
 def waiting(work: Work, folder: Folder, again: Iterable[str] = ()) -> tuple[list[Job], float]:
-    """The notebooks that have no result yet, and how many seconds one of those that have one took to run."""
+    """The notebooks that have no result yet, and about how many seconds one of them takes."""
     known = {digest: folder.result(digest) for digest in work.jobs}
     new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
     took = [result["seconds"] for result in known.values() if result is not None]
-    return new, sum(took) / len(took) if took else USUAL
+    seconds = sum(took) / len(took) if took else USUAL
+    return new, JUDGED + seconds if any(job.settings.whole for job in new) else JUDGED
 
 
 def graded(

@@ -189,7 +189,7 @@ def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Ha
 def edition(handed: Handed) -> dict:
     """The exercises that a notebook's metadata names; none where it is no notebook."""
     try:
-        return apart(_recorded, handed.file)
+        return apart(_recorded, handed.file.absolute())
     except Unreadable:
         return {}
 

@@ -13,7 +13,7 @@ graded/
   disputes/             hidden cases that a function failed, for the instructor
   grades.csv            the table
   before/               all of this as the last run found it; see ../undo.py
-  worked.json           what worked notebooks take on this machine; see judge/limits.py
+  worked.json           what worked notebooks take on this machine; see ../judge/worked_run.py
   statistics.html       the class in numbers, without names
 """
 

@@ -43,7 +43,7 @@ RUN = """#!/bin/bash
 # why. With --isolation none a submission can read this machine, the worked notebooks and the references among it.
 cd /autograder/source/course
 mkdir -p /autograder/graded
-echo "seed: SEED" > /autograder/graded/class.yml
+printf "seed: SEED\\nseconds: 240\\nmegabytes: 3000\\n" > /autograder/graded/class.yml
 .venv/bin/python -m checker grade /autograder/submission --student submission --workers 1 \\
   -o /autograder/graded --gradescope /autograder/results/results.json
 """

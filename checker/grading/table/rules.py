@@ -13,6 +13,7 @@ import yaml
 
 from checker.grading.collect.attribution import BadPattern, compiled
 from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_run import TIMES_THE_MEMORY, TIMES_THE_SECONDS
 from checker.grading.table.class_folder import RULES, Folder
 from checker.grading.table.lateness import LateRule, late_rule
 from checker.reading.notebook import Unreadable
@@ -30,14 +31,17 @@ free days: 0             # late days that cost nothing; a roster's column `free 
 seed: {seed}          # of the hidden cases: keep it to yourself while the assignment runs
 whole notebooks: true    # false: give the points and do not run whole notebooks
 anonymous: false         # true: pages without names; names.csv tells who is who
-seconds: 240             # for a whole notebook, at most
-megabytes: 3000          # of memory for a notebook's processes together
+seconds:                 # for a whole notebook, at most; empty: {times} times what the worked one takes on this machine
+megabytes:               # of memory for its processes together; empty: {memory} times what those of the worked one take
 """
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules as the file has them. notebooks: () for all of the course.    late: None where late days cost nothing."""
+    """The rules as the file has them. notebooks: () for all of the course.    late: None where late days cost nothing.
+
+    seconds, megabytes: None for those of the worked notebook, times a factor.
+    """
 
     notebooks: tuple[str, ...]
     worked: tuple[Path, ...]
@@ -48,8 +52,8 @@ class Rules:
     seed: int
     whole: bool
     anonymous: bool
-    seconds: float
-    megabytes: int
+    seconds: float | None
+    megabytes: float | None
 
     def __str__(self) -> str:
         """The rules in a line, as they stand above the table."""
@@ -66,13 +70,17 @@ def rules_of(folder: Folder) -> Rules:
     """
     place = folder.path / RULES
     if not place.is_file():
-        folder.write(RULES, TEMPLATE.format(seed=folder.seed()))
+        folder.write(RULES, _template(folder.seed()))
         if _had_rules(folder.path / "grades.csv"):
             raise Unreadable(
                 f"{place} is new: an earlier version graded this class, and did not keep its rules. Write roster, due date"
                 " and late days into it, and call this again. Nothing was changed."
             )
     return read_rules(place)
+
+
+def _template(seed: int) -> str:
+    return TEMPLATE.format(seed=seed, times=TIMES_THE_SECONDS, memory=TIMES_THE_MEMORY)
 
 
 def _had_rules(table: Path) -> bool:
@@ -95,7 +103,7 @@ def read_rules(place: Path) -> Rules:
     """The rules in a file; what it leaves out is as in the template. Raises Unreadable for what is no such file."""
     try:
         said = yaml.safe_load(place.read_text(encoding="utf-8")) or {}
-        usual = yaml.safe_load(TEMPLATE.format(seed=0))
+        usual = yaml.safe_load(_template(0))
         if not isinstance(said, dict):
             raise Unreadable("it holds no rules, such as `free days: 2`, one a line.")
         if strange := [str(name) for name in said if name not in usual]:
@@ -128,6 +136,15 @@ def _rules(said: dict) -> Rules:
         seed=int(said["seed"]),
         whole=said["whole notebooks"],
         anonymous=said["anonymous"],
-        seconds=float(said["seconds"]),
-        megabytes=int(said["megabytes"]),
+        seconds=_positive(said, "seconds"),
+        megabytes=_positive(said, "megabytes"),
     )
+
+
+def _positive(said: dict, name: str) -> float | None:
+    """A limit; None where the rules leave it to what the worked notebook takes."""
+    if said[name] is None:
+        return None
+    if not float(said[name]) > 0:
+        raise Unreadable(f"{name} is {said[name]}. Give a number above 0, or nothing.")
+    return float(said[name])

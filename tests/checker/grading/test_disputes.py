@@ -26,7 +26,6 @@ from checker.grading.judge.submission import Job, Settings
 from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
-from tests.checker.command_line import checker
 from tests.checker.grading.table.forty import class_of, worked
 
 HALF = """# Cell 5: One GRPO step
@@ -355,14 +354,6 @@ def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, tmp_path, monk
     assert one.folder.earlier() and all(result["earned"] == 1.0 for result in one.folder.earlier().values())
 
 
-def test_the_command_refuses_an_exercise_that_is_not_there(tmp_path):
-    """Catches an option of the command line that nobody reads."""
-    done = checker(
-        "grade", str(tmp_path), "--exercise", "nonsense", "-o", str(tmp_path / "graded"), "--isolation", "none"
-    )
-    assert done.returncode and "no notebook has a checked exercise" in done.stderr.replace("\n", " ")
-
-
 def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_path, monkeypatch):
     """Catches one exercise of today in a result that an earlier checker wrote, whose other parts nobody can read now."""
     run(one, Anew(1.0), tmp_path)
@@ -393,14 +384,3 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
         folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0
-
-
-def test_a_dispute_lies_in_the_folder_for_it(one, tmp_path, monkeypatch, capsys):
-    """Catches hidden cases written where an instructor does not look for them, or those of another student."""
-    from checker.commands.grade import _show_disputed
-
-    monkeypatch.setattr(disputes, "dispute", lambda job, name: f"{job.student}, {name}\n\nwrong\n")
-    _show_disputed([one.submissions], one.this_class, one.folder, ["student02"], "kl")
-    (place,) = (one.folder.path / "disputes").iterdir()
-    assert place.read_text() == "student02, kl\n\nwrong\n" and "student02" in place.name
-    assert str(place) in capsys.readouterr().out

@@ -86,7 +86,11 @@ def test_the_zip_has_its_programs_where_they_are_looked_for_and_executable(tmp_p
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o755
         assert archive.getinfo("course/checker/x.py").external_attr >> 16 == 0o644, "for the user of a box"
         program = archive.read("run_autograder").decode()
-    assert 'echo "seed: 41" > /autograder/graded/class.yml' in program and "\\\n" in program and "\\\\" not in program
+    assert (
+        'printf "seed: 41\\nseconds: 240\\nmegabytes: 3000\\n" > /autograder/graded/class.yml' in program
+        and "\\\n" in program
+        and "\\\\" not in program
+    )
 
 
 def test_the_zip_has_what_its_setup_installs_by(tmp_path):

@@ -23,7 +23,7 @@ def test_rules_that_were_written_before_the_first_run_are_its_rules(tmp_path):
     found = rules_of(folder)
     assert found == Rules(
         ("dots.ipynb",), (Path("notebooks"),), Path("class.csv"), "", datetime(2026, 11, 20, 23, 59, 59),
-        LateRule(2, 10.0, True), 7, True, False, 240.0, 3000,
+        LateRule(2, 10.0, True), 7, True, False, None, None,
     )  # fmt: skip
     assert (folder.path / "class.yml").read_text() == text
     assert str(found) == "Assigned: dots.ipynb. Due 2026-11-20 23:59; each late day takes 10%, 2 are free."
@@ -64,6 +64,7 @@ def test_a_class_of_an_earlier_version_is_asked_for_its_rules_where_it_had_some(
         ("free days: 2", "there is no seed"),
         ("seed: 1\nfree days: 2", "needs `late off`"),
         ("seed: 1\ndue: tomorrow", "Give day and time"),
+        ("seed: 1\nseconds: 0", "seconds is 0. Give a number above 0"),
         ("seed: 1\nanonymous: maybe", "Give true or false"),
         ("seed: 1\nnotebooks: dots.ipynb", "Give a list"),
         ("seed: 1\npattern: '('", "is not a regular expression"),

@@ -1,0 +1,88 @@
+"""The limits of whole notebooks, by what the worked one takes."""
+
+import json
+
+import pytest
+
+from checker.grading.box.limits import Limits
+from checker.grading.box.walls import Isolation
+from checker.grading.classes import Class, Work, within
+from checker.grading.judge import worked_run
+from checker.grading.judge.submission import Job, Settings
+from checker.grading.judge.whole_notebook import Executed
+from checker.grading.judge.worked_run import Taken, kept, taken_by
+from tests.checker.grading.table.forty import worked
+
+SETTINGS = Settings(7, Isolation("none"), Limits(), whole=False)
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    return worked(tmp_path / "notebooks")
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "worked.json"
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The worked notebooks that ran, each of which takes 50 s and 2.6 GB, unless it stops."""
+    found = []
+
+    def run(job):
+        found.append(job)
+        return Executed(json.loads(job.text), "Cell 5 stopped." if len(found) > 1 else "", 50.0, 2_600_000_000)
+
+    monkeypatch.setattr(worked_run, "run", run)
+    return found
+
+
+def test_a_class_has_the_limits_of_its_worked_notebooks_run_once(sheet, place, ran):
+    """Catches a limit that a busy machine is close to, other limits in the second run, and a sentence without the factor."""
+    told = []
+    for _ in range(2):
+        taken = taken_by([sheet], SETTINGS, place, 2, told.append)
+    assert taken == kept([sheet], SETTINGS, place) == {sheet.digest: Taken(50.0, 2_600_000_000)}
+    (job,) = ran
+    assert json.loads(job.text) == sheet.worked and job.settings.whole and job.settings.limits == worked_run.ROOM
+    assert told == [
+        "dots.ipynb: the worked notebook takes 50 s and 2,600 MB here; a student's may take 200 s and 5,200 MB (4 and 2"
+        " times as much)."
+    ]
+    assert taken[sheet.digest].limits == Limits(wall=200, cpu=400, memory=5_200_000_000)
+    quick = Taken(1.0, 1).limits
+    assert (quick.wall, quick.memory) == (60, 1_000_000_000), "a moment's noise would stop everybody"
+
+
+def test_a_worked_notebook_that_stops_says_so_and_sets_no_limit(sheet, place, ran):
+    """Catches a class that gets a second each, since an older edition does not run on today's course."""
+    told = []
+    ran.append("an earlier one")
+    taken = taken_by([sheet], SETTINGS, place, 1, told.append)
+    assert taken[sheet.digest].limits == Limits() and "does not come to its end on this machine" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "megabytes", "limits"),
+    [
+        (None, None, Limits(wall=200, cpu=400, memory=5_200_000_000)),
+        (300, None, Limits(wall=300, cpu=600, memory=5_200_000_000)),
+        (10, 7, Limits(wall=10, cpu=400, memory=7_000_000)),
+    ],
+)
+def test_what_the_rules_say_goes_before(seconds, megabytes, limits, sheet):
+    """Catches a rule of the class that nobody reads, and a notebook under the name that its result had without limits."""
+    job = Job("ann", "dots.ipynb", "{}", sheet, SETTINGS)
+    this_class = Class([sheet], SETTINGS, seconds=seconds, megabytes=megabytes)
+    work = within(
+        Work({job.digest: (None, job)}, [], set(), []), this_class, {sheet.digest: Taken(50.0, 2_600_000_000)}
+    )
+    ((digest, (_, bounded)),) = work.jobs.items()
+    assert bounded.settings.limits == limits and digest == bounded.digest != job.digest
+
+
+def test_a_damaged_file_is_none(sheet, place, ran):
+    place.write_text('{"a":')
+    assert kept([sheet], SETTINGS, place) == {} and taken_by([sheet], SETTINGS, place, 1, print)
