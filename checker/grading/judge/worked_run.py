@@ -25,7 +25,7 @@ ROOM = Limits(wall=1_800, cpu=3_600, memory=12_000 * MEGABYTE)  # of the worked 
 
 @dataclass(frozen=True)
 class Taken:
-    """What a worked notebook took: seconds, and bytes of memory. None where it did not come to its end."""
+    """The seconds and the bytes of memory that a worked notebook took. None where it did not come to its end."""
 
     seconds: float | None
     memory: int | None
@@ -52,7 +52,7 @@ class Taken:
 def taken_by(
     sheets: Collection[Sheet], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
 ) -> dict[str, Taken]:
-    """What worked notebooks take on this machine, by the digests of their sheets.
+    """Return what worked notebooks take on this machine, by the digests of their sheets.
 
     Args:
         place: the file in which it is kept, so that no later run of a class has other limits.
@@ -70,13 +70,13 @@ def taken_by(
 
 
 def kept(sheets: Iterable[Sheet], settings: Settings, place: Path) -> dict[str, Taken]:
-    """What those of the worked notebooks took that were run before, by the digests of their sheets."""
+    """Return what the worked notebooks took that were run before, by the digests of their sheets."""
     known = _read(place)
     return {sheet.digest: known[key] for sheet in sheets if (key := _key(sheet, settings)) in known}
 
 
 def _read(place: Path) -> dict[str, Taken]:
-    """What is kept in a file; {} where there is none, or a damaged one."""
+    """The content of a file; {} where there is none, or a damaged one."""
     try:
         return {key: Taken(*both) for key, both in json.loads(place.read_text(encoding="utf-8")).items()}
     except (OSError, ValueError, TypeError, AttributeError):
