@@ -2,19 +2,16 @@
 
 A vote needs no judge. Best of n takes the sample with the highest score: that of a rule, or of a reward model. What n
 samples are worth is estimated from more than n by `best_of_n`, and how far the choice moves a policy is `best_of_n_kl`.
-`notebooks/more_samples.ipynb` writes all but `best_of` as exercises.
+`notebooks/more_samples.ipynb` writes them as exercises.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
-
-Item = TypeVar("Item")
 
 
 def vote(answers: Sequence[str]) -> str:
@@ -26,18 +23,6 @@ def vote(answers: Sequence[str]) -> str:
     """
     counts = Counter(answer for answer in answers if answer)
     return max(counts, key=counts.get, default="")
-
-
-def best_of(samples: Sequence[Item], scores: Sequence[float]) -> Item:
-    """The sample with the highest score; of several as high, the one that came first.
-
-    Raises ValueError when there are no samples, or not one score for each.
-    """
-    if not samples or len(samples) != len(scores):
-        raise ValueError(
-            f"There are {len(samples)} samples and {len(scores)} scores; give at least one, and one for each."
-        )
-    return samples[max(range(len(samples)), key=scores.__getitem__)]
 
 
 def best_of_n(scores: Sequence[float], rewards: Sequence[float], n: int) -> float:

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
-from shared.selection import best_of, best_of_n, best_of_n_kl, vote
+from shared.selection import best_of_n, best_of_n_kl, vote
 from shared.statistics import pass_at_k
 
 
@@ -29,14 +29,6 @@ def test_the_first_of_a_tie_is_a_fair_draw_among_the_tied():
     """Over all orders of the same ballots each of the tied wins as often."""
     wins = Counter(vote(order) for order in itertools.permutations(["a", "a", "b", "b", "c", ""]))
     assert set(wins) == {"a", "b"} and wins["a"] == wins["b"]
-
-
-def test_the_best_is_the_first_with_the_highest_score():
-    assert best_of(["x", "y", "z"], [0.5, 2.0, 2.0]) == "y"
-    assert best_of([""], [-1.0]) == ""
-    for samples, scores in (([], []), (["x"], [1.0, 2.0])):
-        with pytest.raises(ValueError, match="one for each"):
-            best_of(samples, scores)
 
 
 def by_going_through_all_choices(scores, rewards, n):
