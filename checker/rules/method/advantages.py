@@ -25,6 +25,7 @@ REWARDS = r"reward|return|score|discounted|(^|_)(r|rs|rew|rews|q|qs|rtgs?)(_|$)|
 # What is normalised and no reward: what a network is given, and what it gives.
 OTHER = r"obs|state|feature|image|img|pixel|input|data|frame|(^|_)(x|xs|train|test|df)(_|$)|logit|weight|hidden|token"
 PROMPTS = r"^(prompts|questions|batch|rows|problems|texts)$"
+PROMPT = r"prompt|batch|row|question|example|problem"
 RESHAPES = ("unsqueeze", "view", "reshape", "expand", "repeat_interleave", "expand_as", "item", "float", "to")
 
 
@@ -249,10 +250,10 @@ def _is_said(code: Code, node: ast.AST) -> bool:
 )
 def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    of_several = Flow(code, _repeats_prompts, _takes_a_part)
+    of_several = Flow(code, lambda node: _repeats_prompts(code, node), _takes_a_part)
     for cell, node in code.walk(ast.BinOp):
         pair = difference(node)
-        if not pair or not mentions(pair[0], r"reward|score|return"):
+        if not pair or not mentions(pair[0], r"reward|score|return|^(R|rs)$"):
             continue
         mean = code.resolve(pair[1])
         if called(mean) != "mean" or _has_dimension(mean) or not same(subject(mean) or mean, pair[0]):
@@ -265,16 +266,24 @@ def normalised_over_the_batch(submission: Submission) -> Iterator[Remark]:
             )
 
 
-def _repeats_prompts(node: ast.AST) -> bool:
-    """`prompts * G`, `[p for p in prompts for _ in range(G)]`, `np.repeat(prompts, G)`: several groups in one list."""
+def _repeats_prompts(code: Code, node: ast.AST) -> bool:
+    """`prompts * G`, `[p for p in prompts for _ in range(G)]`, `np.repeat(prompts, G)`: several groups in one list.
+
+    So is what `xs += [p] * G` makes in a loop over prompts.
+    """
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        if any(isinstance(one, ast.List) and mentions(other, GROUP_SIZE) for one, other in _both(node)):
+            loop = code.within(node, ast.For)
+            grows = isinstance(code.within(node, ast.stmt), ast.AugAssign) or called(code.parent(node)) == "extend"
+            return grows and loop is not None and mentions(loop.iter, PROMPTS) and names(loop.target) <= names(node)
         return any(mentions(one, PROMPTS) and mentions(other, GROUP_SIZE) for one, other in _both(node))
     if isinstance(node, ast.ListComp) and len(node.generators) == 2:
         over = [generator.iter for generator in node.generators]
         counts = any(called(one) == "range" and mentions(one, GROUP_SIZE) for one in over)
         return counts and any(mentions(one, PROMPTS) for one in over)
     repeats = called(node) in ("repeat", "repeat_interleave", "tile")
-    return repeats and any(mentions(a, PROMPTS) for a in [node.func, *node.args]) and mentions(node, GROUP_SIZE)
+    of_prompts = repeats and any(mentions(a, PROMPTS) for a in [node.func, *node.args])
+    return of_prompts and (called(node) == "repeat_interleave" or mentions(node, GROUP_SIZE))
 
 
 def _both(node: ast.BinOp) -> tuple[tuple[ast.expr, ast.expr], tuple[ast.expr, ast.expr]]:
@@ -307,7 +316,7 @@ def _is_grouped(code: Code, node: ast.expr) -> bool:
 
 
 def _holds_several_groups(code: Code, node: ast.expr) -> bool:
-    """True if two loops fill a flat list of rewards: one over prompts and, inside, one over the group."""
+    """True if two loops fill a flat list of rewards: one over prompts and one over the group, whichever is inside."""
     if not isinstance(node, ast.Name):
         return False
     made = code.resolve(node)
@@ -315,20 +324,17 @@ def _holds_several_groups(code: Code, node: ast.expr) -> bool:
     if not isinstance(listed, ast.Name):
         return False
     if isinstance(code.resolve(listed), ast.ListComp):
-        generators = code.resolve(listed).generators
-        return (
-            len(generators) == 2 and called(generators[1].iter) == "range" and mentions(generators[1].iter, GROUP_SIZE)
-        )
+        over = [generator.iter for generator in code.resolve(listed).generators]
+        return len(over) == 2 and any(called(one) == "range" and mentions(one, GROUP_SIZE) for one in over)
     bindings = code.visible(listed)
     fills = [b.statement for b in bindings if isinstance(b.statement, ast.Call)]
     starts = [b.statement for b in bindings if isinstance(b.statement, ast.Assign)]
     for fill in fills:
-        loops = [parent for parent in code.parents(fill) if isinstance(parent, ast.For)]
-        if len(loops) < 2 or not (called(loops[0].iter) == "range" and mentions(loops[0].iter, GROUP_SIZE)):
-            continue
-        over_prompts = loops[1]
-        outside = [not any(parent is over_prompts for parent in code.parents(start)) for start in [*starts, node]]
-        if mentions(over_prompts.iter, r"prompt|batch|row|question|example|problem") and all(outside):
+        loops = [parent for parent in code.parents(fill) if isinstance(parent, ast.For)][:2]
+        over_prompts = [loop for loop in loops if mentions(loop.iter, PROMPT)]
+        over_group = [loop for loop in loops if called(loop.iter) == "range" and mentions(loop.iter, GROUP_SIZE)]
+        outside = [loops[-1] not in code.parents(start) for start in [*starts, node]] if loops else []
+        if len(over_prompts) == len(over_group) == 1 and over_prompts != over_group and all(outside):
             return True
     return False
 

@@ -11,6 +11,7 @@ from checker.reading.syntax.expressions import (
     difference,
     mentions,
     names,
+    number,
     operands,
     plain_name,
     product,
@@ -18,8 +19,10 @@ from checker.reading.syntax.expressions import (
 )
 from checker.rules.base import Remark, Submission, rule
 from checker.rules.method.formulas import AVERAGES, averaged, k3
+from checker.rules.method.losses import has_minus, is_gain
 from checker.rules.method.vocabulary import MODEL, POLICY, REFERENCE, is_reference
 
+KL = r"(^|_)kls?(_|$)|^approx_kl|^k[123]$"
 COEFFICIENT = r"beta|kl_?(coef|weight|lambda|penalty_coe)|lambda_?kl|kl_?c"
 
 
@@ -64,7 +67,7 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
                 )
 
     for cell, node in code.walk(ast.BinOp, ast.AugAssign):
-        if isinstance(node.op, ast.Sub) and _takes_a_penalty_from_a_loss(code, node):
+        if isinstance(node.op, ast.Sub) and _takes_a_penalty_from_a_loss(code, node) or _adds_it_to_a_gain(code, node):
             yield (
                 cell,
                 f"line {node.lineno}: is the KL to be taken from the loss?",
@@ -73,22 +76,42 @@ def kl_reversed(submission: Submission) -> Iterator[Remark]:
             )
 
 
+def _is_penalty(node: ast.expr) -> bool:
+    """`beta * kl`, and `0.04 * kl`."""
+    factors = product(node)
+    weighted = any(mentions(factor, COEFFICIENT) or (number(factor) or 0) > 0 for factor in factors)
+    return weighted and any(mentions(averaged(factor), KL) for factor in factors)
+
+
 def _takes_a_penalty_from_a_loss(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
     """`loss = policy_loss - beta * kl` and `loss -= beta * kl`, where no minus stands before all of it."""
     left, right = operands(node)
-    factors = product(right)
-    if not any(mentions(factor, COEFFICIENT) for factor in factors):
-        return False
-    if not any(mentions(averaged(factor), r"(^|_)kls?(_|$)|^approx_kl") for factor in factors):
+    if not _is_penalty(right) or _is_behind_a_minus(code, node):
         return False
     statement = node if isinstance(node, ast.AugAssign) else code.within(node, ast.Assign)
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
     if not any(target is not None and mentions(target, r"(^|_)loss(_|$)") for target in targets):
         return False
-    if any(isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub) for parent in code.parents(node)):
+    made = code.resolve(left)
+    return any(isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) for part in (left, made)) or mentions(
+        left, r"(^|_)loss(_|$)"
+    )
+
+
+def _adds_it_to_a_gain(code: Code, node: ast.BinOp | ast.AugAssign) -> bool:
+    """`-(ratio * advantages + beta * kl)`, and the same with a name in between: `loss = -objective.mean()`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or not _is_penalty(node.right):
         return False
-    is_minus = isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub)
-    return is_minus or mentions(left, r"(^|_)loss(_|$)")
+    if not is_gain(code, node.left) or has_minus(code, node.left):
+        return False
+    statement = code.within(node, ast.Assign)
+    name = plain_name(statement.targets[0]) if statement else ""
+    turned = {name for _, n in code.walk(ast.UnaryOp) if isinstance(n.op, ast.USub) for name in names(n.operand)}
+    return _is_behind_a_minus(code, node) or bool(name) and name in turned
+
+
+def _is_behind_a_minus(code: Code, node: ast.AST) -> bool:
+    return any(isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub) for parent in code.parents(node))
 
 
 def _weighs_by_the_reference(code: Code, node: ast.BinOp) -> bool:

@@ -15,6 +15,7 @@ GAIN = r"ratio|surr|log_?p(rob)?s?(_|$)"  # what a policy's advantage is multipl
 PER_TOKEN = r"loss|log_?p|kl|surr|ratio|adv|per_token"
 MASK = r"(^|_)mask(s|ed)?(_|$)"
 WITH_GRADIENT = r"(^|_)kl(s|_\w+)?$|^(per_token_|token_|new_|policy_)?log_?p(rob)?s?$|(^|_)loss(es)?$"
+LOG_PROBABILITY = r"log_?p(rob)?s?(_|$)"
 CONSTANT = r"(^|_)(old|ref|reference|sampler|behaviou?r)(_|$)"
 DEEP = 4  # names that stand for names
 
@@ -34,27 +35,40 @@ def surrogate_without_its_minus(submission: Submission) -> Iterator[Remark]:
     if any(k.arg == "maximize" for _, k in code.walk(ast.keyword)):
         return
     turned = _turned(code)
-    for cell, node in code.walk(ast.Assign):
-        target = node.targets[0]
-        if mentions(target, LOSS) and not names(target) & turned and any(_is_gain(code, t) for t in _added(node.value)):
-            if not any(_has_minus(code, term, DEEP) for term in _added(node.value) if _is_gain(code, term)):
-                yield (
-                    cell,
-                    f"line {node.lineno}: does this loss want a minus before the advantages?",
-                    "It is made small: `-(ratio * advantages).mean()` makes what was better more likely.",
-                )
+    for cell, node in code.walk(ast.Assign, ast.Return):
+        if node.value is None or not _gives_a_loss(code, node) or _called_as(code, node) & turned:
+            continue
+        gains = [term for term in _added(node.value) if is_gain(code, term)]
+        if gains and not any(has_minus(code, term) for term in gains):
+            yield (
+                cell,
+                f"line {node.lineno}: does this loss want a minus before the advantages?",
+                "It is made small: `-(ratio * advantages).mean()` makes what was better more likely.",
+            )
+
+
+def _gives_a_loss(code: Code, node: ast.Assign | ast.Return) -> bool:
+    """True for a statement that binds a loss, by its name, or returns one, by the name of the function."""
+    if isinstance(node, ast.Assign):
+        return mentions(node.targets[0], LOSS)
+    return re.search(LOSS, getattr(code.scope(node), "name", "")) is not None
+
+
+def _called_as(code: Code, node: ast.Assign | ast.Return) -> set[str]:
+    """The names of what a statement binds, or of the function that it ends."""
+    return names(node.targets[0]) if isinstance(node, ast.Assign) else {code.scope(node).name}
 
 
 def _turned(code: Code) -> set[str]:
     """The names that stand behind a minus somewhere, `(-loss).backward()` and `total = kl - loss` for instance."""
     after = [node.operand for _, node in code.walk(ast.UnaryOp) if isinstance(node.op, ast.USub)]
     after += [node.right for _, node in code.walk(ast.BinOp) if isinstance(node.op, ast.Sub)]
-    after += [node for _, node in code.walk(ast.BinOp) if isinstance(node.op, ast.Mult) and _is_minus_one(node)]
+    after += [node for _, node in code.walk(ast.BinOp) if isinstance(node.op, ast.Mult) and _is_negative(node)]
     return {name for node in after for name in names(node)}
 
 
-def _is_minus_one(node: ast.BinOp) -> bool:
-    return -1 in (number(node.left), number(node.right))
+def _is_negative(node: ast.BinOp) -> bool:
+    return any((number(factor) or 0) < 0 for factor in (node.left, node.right))
 
 
 def _added(node: ast.expr) -> list[ast.expr]:
@@ -67,27 +81,29 @@ def _added(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _is_gain(code: Code, term: ast.expr) -> bool:
+def is_gain(code: Code, term: ast.expr) -> bool:
     """True for advantages times a ratio or log-probabilities, and for the smaller one of two such."""
     term = averaged(code.resolve(averaged(term)))
+    term = code.resolve(term)
     if called(term) in ("min", "minimum"):
-        return any(_is_gain(code, part) for part in term.args)
+        return any(is_gain(code, part) for part in term.args)
     factors = product(term)
     is_weighted = any(mentions(factor, ADVANTAGE) for factor in factors)
-    return is_weighted and any(mentions(part, GAIN) for part in factors if not mentions(part, ADVANTAGE))
+    others = [part for part in factors if not mentions(part, ADVANTAGE)]
+    return is_weighted and any(mentions(part, GAIN) or called(code.resolve(part)) == "exp" for part in others)
 
 
-def _has_minus(code: Code, node: ast.expr, deep: int) -> bool:
+def has_minus(code: Code, node: ast.expr, deep: int = DEEP) -> bool:
     """True if a minus stands in an expression, in what its names are bound to, or may stand where that is not seen."""
     for part in ast.walk(node):
         if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) and number(part) is None:
             return True
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult) and _is_minus_one(part):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Mult, ast.Div)) and _is_negative(part):
             return True
         if isinstance(part, ast.Call) and re.search("loss|nll|cross_entropy", called(part)):
             return True
         if isinstance(part, ast.Name) and deep and not mentions(part, ADVANTAGE):
-            if any(_has_minus(code, binding.value, deep - 1) for binding in code.visible(part)):
+            if any(has_minus(code, binding.value, deep - 1) for binding in code.visible(part)):
                 return True
     return False
 
@@ -118,7 +134,7 @@ def mean_over_all_places(submission: Submission) -> Iterator[Remark]:
                 "`labels=input_ids` counts every token; -100 in the prompt's places leaves it out.",
             )
     for cell, node in code.walk(ast.BinOp):
-        if isinstance(node.op, ast.Div) and called(node.right) == "numel" and called(node.left) == "sum":
+        if isinstance(node.op, ast.Div) and _counts_all_places(node.right) and called(node.left) == "sum":
             masked = subject(node.left)
             if masked is not None and _is_masked(code, masked):
                 yield (
@@ -128,13 +144,19 @@ def mean_over_all_places(submission: Submission) -> Iterator[Remark]:
                 )
 
 
+def _counts_all_places(node: ast.expr) -> bool:
+    """`x.numel()`, and `x.shape[0] * x.shape[1]`."""
+    sizes = product(node)
+    return called(node) == "numel" or len(sizes) == 2 and all(mentions(size, r"^(shape|size)$") for size in sizes)
+
+
 def _is_masked(code: Code, node: ast.expr) -> bool:
     """True for a product of a mask with something that each token has."""
     factors = product(code.resolve(node))
-    is_one = [mentions(factor, MASK) and isinstance(factor, (ast.Name, ast.Attribute, ast.Call)) for factor in factors]
-    return (
-        len(factors) > 1 and any(is_one) and any(mentions(f, PER_TOKEN) for f, mask in zip(factors, is_one) if not mask)
-    )
+    kinds = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+    is_one = [mentions(factor, MASK) and isinstance(factor, kinds) for factor in factors]
+    others = [part for f, mask in zip(factors, is_one) if not mask for part in (f, code.resolve(f))]
+    return len(factors) > 1 and any(is_one) and any(mentions(part, f"{PER_TOKEN}|{ADVANTAGE}") for part in others)
 
 
 def _is_mean_of_masked(code: Code, call: ast.Call) -> bool:
@@ -155,9 +177,8 @@ def _scores_the_prompt(code: Code, call: ast.Call) -> bool:
     ids = keyword(call, "input_ids") or (call.args[0] if call.args else None)
     if labels is None or ids is None or not plain_name(ids):
         return False
-    made = subject(labels) if called(labels) in ("clone", "copy") else code.resolve(labels)
-    made = subject(made) if called(made) in ("clone", "copy") else made
-    if plain_name(made) != plain_name(ids):
+    made = [subject(one) if called(one) in ("clone", "copy") else one for one in (labels, code.resolve(labels))]
+    if plain_name(ids) not in map(plain_name, made):
         return False
     marked = {plain_name(t.value) for _, n in code.walk(ast.Assign) for t in n.targets if isinstance(t, ast.Subscript)}
     if plain_name(labels) in marked - {plain_name(ids)}:
@@ -174,14 +195,24 @@ def _scores_the_prompt(code: Code, call: ast.Call) -> bool:
 def _is_weighed(code: Code, loss: ast.Attribute) -> bool:
     """True if a loss becomes a log-probability by its name, or stands in a product with an advantage or a reward."""
     for parent in code.parents(loss):
-        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult):
-            if any(mentions(factor, rf"{ADVANTAGE}|reward") for factor in product(parent)):
-                return True
+        if called(parent) == "item":
+            return False
+        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult) and _has_weight(parent):
+            return True
+        if isinstance(parent, ast.Return):
+            return mentions(ast.Name(getattr(code.scope(parent), "name", "")), LOG_PROBABILITY)
         if isinstance(parent, ast.Assign):
-            return any(mentions(target, r"log_?p(rob)?s?(_|$)") for target in parent.targets)
+            held = {plain_name(target) for target in parent.targets} - {""} if parent.value is loss else set()
+            weighed = (n for _, n in code.walk(ast.BinOp) if isinstance(n.op, ast.Mult) and _has_weight(n))
+            is_named = any(mentions(target, LOG_PROBABILITY) for target in parent.targets)
+            return is_named or any(held & names(node) and code.scope(node) is code.scope(loss) for node in weighed)
         if isinstance(parent, ast.stmt):
             return False
     return False
+
+
+def _has_weight(node: ast.BinOp) -> bool:
+    return any(mentions(factor, rf"{ADVANTAGE}|reward") for factor in product(node))
 
 
 @rule(
@@ -193,15 +224,30 @@ def _is_weighed(code: Code, loss: ast.Attribute) -> bool:
 )
 def part_without_a_gradient(submission: Submission) -> Iterator[Remark]:
     code = submission.code
-    for cell, call in code.calls("tensor", "as_tensor", "FloatTensor"):
-        made_of = call.args[0] if call.args else None
-        if made_of is None or not _needs_a_gradient(code, made_of) or not _is_in_a_loss(code, call, DEEP):
+    for cell, call in code.calls("tensor", "as_tensor", "FloatTensor", "item"):
+        if called(call) == "item":
+            is_cut_off = _is_number_in_a_loss(code, call)
+        else:
+            made_of = call.args[0] if call.args else None
+            is_cut_off = made_of is not None and _needs_a_gradient(code, made_of) and _is_in_a_loss(code, call, DEEP)
+        if not is_cut_off:
             continue
         yield (
             cell,
             f"line {call.lineno}: is a gradient to flow through `{called(call)}(...)`?",
-            "It copies numbers, and none does: `torch.stack` keeps the graph.",
+            "It copies numbers, and none does: `torch.stack` keeps the graph of a list, the tensor itself its own.",
         )
+
+
+def _is_number_in_a_loss(code: Code, call: ast.Call) -> bool:
+    """True for `kl.item()` as a term of what `backward` is called on."""
+    statement = code.within(call, ast.stmt)
+    if not isinstance(statement, ast.Assign) or not mentions(subject(call), r"(^|_)kls?(_|$)"):
+        return False
+    if code.within(call, ast.Compare) is not None or not isinstance(code.parent(call), ast.BinOp):
+        return False
+    name = plain_name(statement.targets[0])
+    return any(plain_name(subject(step)) == name for _, step in code.calls("backward"))
 
 
 def _needs_a_gradient(code: Code, node: ast.expr) -> bool:

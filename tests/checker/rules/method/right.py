@@ -147,4 +147,13 @@ RIGHT = [
     'tok = AutoTokenizer.from_pretrained("gpt2")\nout = model.generate(**tok(p, return_tensors="pt"))',
     'tok = AutoTokenizer.from_pretrained("Qwen/Qwen2.5-0.5B")\nout = model.generate(**tok(p, padding=True))',
     'tok = AutoTokenizer.from_pretrained("gpt2")\nbatch = tok(p, padding=True)\nlp = model(**batch)\nout = model.generate(ids)',
+    "loss = (-advantages * ratio + 0.04 * kl).mean()\nloss.backward()",
+    "objective = advantages * ratio - 0.04 * kl_penalty\nloss = -objective.mean()",
+    "kl = torch.stack(kls).mean()\nweight = beta if kl.item() < target else 2 * beta\nloss = pg + weight * kl\nloss.backward()",
+    "total_loss += loss.item()\nepoch_kl = kl.item()\nloss.backward()",
+    "def log_prob_of_text(model, ids):\n    return -model(ids, labels=ids).loss.item()",
+    (
+        "def logps_of(model, text):\n    ids = tokenizer(text).input_ids\n    return model(ids).logits.log_softmax(-1)\n"
+        "reply = tokenizer.decode(policy.generate(**x)[0, n:])\nreward = logps_of(judge, reply)"
+    ),
 ]

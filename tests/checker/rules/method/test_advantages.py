@@ -225,6 +225,11 @@ OVER_ALL = [
     "rewards = [score(p) for p in prompts for _ in range(G)]\n"
     "rewards_t = torch.tensor(rewards)\nadv = rewards_t - rewards_t.mean()",
     TWO_LOOPS + "adv = rewards - mean(rewards)",
+    TWO_LOOPS.replace("range(G)", "prompts").replace("in prompts", "in range(G)", 1) + "adv = rewards - mean(rewards)",
+    "rewards = [score(p) for _ in range(G) for p in prompts]\nadv = rewards - mean(rewards)",
+    "asked = []\nfor q in questions:\n    asked += [q] * num_samples\n"
+    "rewards = torch.tensor(score(generate(asked)))\nadv = rewards - rewards.mean()",
+    "R = torch.tensor(score(generate(encode(prompts).repeat_interleave(k, dim=0))))\nadv = R - R.mean()",
 ]
 
 
@@ -267,8 +272,6 @@ def test_a_mean_over_the_batch_is_asked_about(lines):
         TWO_LOOPS.replace("range(G)", "range(9)") + "adv = rewards - mean(rewards)",
         TWO_LOOPS.replace("range(G)", "numbers(G)") + "adv = rewards - mean(rewards)",
         TWO_LOOPS.replace("prompts", "letters") + "adv = rewards - mean(rewards)",
-        TWO_LOOPS.replace("range(G)", "prompts").replace("in prompts", "in range(G)", 1)
-        + "adv = rewards - mean(rewards)",
         LOOP + "adv = rewards - mean(rewards)",
         "for prompt in prompts:\n    rewards = []\n    for i in range(G):\n"
         "        rewards.append(i)\nadv = rewards - mean(rewards)",
@@ -277,6 +280,8 @@ def test_a_mean_over_the_batch_is_asked_about(lines):
         "rewards = []\nfor prompt in prompts:\n    for i in range(G):\n"
         "        rewards.append(i)\n    adv = rewards - mean(rewards)",
         "adv = rewards[0] - mean(rewards[0])",
+        "for q in questions:\n    asked = [q] * num_samples\n"
+        "    rewards = torch.tensor(score(generate(asked)))\n    adv = rewards - rewards.mean()",
     ],
 )
 def test_the_mean_of_each_group_is_right(lines):

@@ -257,4 +257,39 @@ WRONG = [
         'tokenizer = AutoTokenizer.from_pretrained("openai-community/gpt2-medium")\n'
         "enc = tokenizer.batch_encode_plus(p, padding=True)\nout = model.generate(**enc)",
     ),
+    ("M007", "pg = -torch.min(a, b)\ntotal_loss = (pg - kl_coef * kl).mean()"),
+    (
+        "M007",
+        (
+            "def step_loss(lp, old, A, k3):\n    r = torch.exp(lp - old)\n    obj = torch.minimum(r * A, r.clamp(0.8, 1.2) * A)\n"
+            "    return -(obj + BETA * k3).mean()"
+        ),
+    ),
+    ("M007", "objective = advantages * ratio + 0.04 * kl_penalty\nloss = -objective.mean()"),
+    (
+        "M024",
+        (
+            "def grpo_loss(logps, old, A, mask):\n    rho = (logps - old).exp()\n    gain = torch.minimum(rho * A, rho.clamp(0.8, 1.2) * A)\n"
+            "    return (gain * mask).sum() / mask.sum()"
+        ),
+    ),
+    ("M025", "pt = torch.max(-A * r, -A * r.clamp(0.8, 1.2))\nloss = (pt * mask).sum() / pt.numel()"),
+    ("M025", "masked = per_token_loss * mask[:, 1:]\nloss = masked.sum() / (masked.shape[0] * masked.shape[1])"),
+    ("M025", "ids = torch.cat([p, c])\nnll = model(ids, labels=ids).loss\nloss = reward * nll"),
+    ("M025", "def log_prob(model, ids):\n    return -model(ids, labels=ids).loss * ids.shape[1]"),
+    (
+        "M026",
+        (
+            "out = model.generate(ids)\ntext = tokenizer.decode(out[0, n:])\nreward = score(text)\n"
+            "drawn = tokenizer(text).input_ids\nlogp = get_logps(model, torch.cat([ids, drawn], 1))"
+        ),
+    ),
+    ("M027", "kl = k3(logps, ref_logps)\nloss = policy_loss + beta * kl.item()\nloss.backward()"),
+    (
+        "M028",
+        (
+            'tokenizer.padding_side = "right"\ndef collate(rows):\n    return tokenizer(rows, padding=True)\n'
+            "for batch in DataLoader(rows, collate_fn=collate):\n    out = model.generate(**batch)"
+        ),
+    ),
 ]
