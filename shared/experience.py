@@ -284,7 +284,7 @@ class RolloutAlgorithm(Algorithm):
                 if isinstance(self.reference, nn.Module):
                     take_general_path(self.reference)
                 experience = self.collect(rows, step, share)
-        if step == 0 and self.starts_at_reference and experience.ref_logps is not None:
+        if step == 0 and self.starts_at_reference:
             verify_start(self.policy, self.reference, experience.rollout)
         return experience
 

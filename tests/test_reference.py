@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from shared import dpo, grpo, ppo, rloo, training
+from shared import distill, dpo, grpo, ppo, rloo, training
+from shared.distill import DistillConfig
 from shared.dpo import DPOConfig
 from shared.engine import checkpoint
 from shared.grpo import GRPO, GRPOConfig
@@ -70,6 +71,12 @@ def run_dpo(model, tokenizer, **options):
     return dpo.train(model, tokenizer, CHOICES, DPOConfig(**SIZE), progress=False, **options)
 
 
+def run_distill(model, tokenizer, **options):
+    rows = [row | {"teacher_prompt": row["prompt"]} for row in TEXTS]
+    config = DistillConfig(**SAMPLED | {"beta": 0.0})
+    return distill.train(model, tokenizer, rows, longer_is_better, config, progress=False, **options)
+
+
 ALGORITHMS = {"GRPO": run_grpo, "RLOO": run_rloo, "PPO": run_ppo, "DPO": run_dpo}
 
 
@@ -86,10 +93,17 @@ def test_a_run_begins_at_its_reference_and_leaves_it(name, began):
 
 
 @pytest.mark.parametrize("name", few_of(RIGHT, ["GPT-2", "Qwen2", "Mixtral", "Falcon-H1"]))
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_in_every_family_the_reference_is_the_policy_before_its_first_update(name, dtype):
-    """Catches adapters that a family keeps elsewhere than in its parameters, and weights that do not come back."""
+@pytest.mark.parametrize(
+    ("dtype", "began"), [(torch.float32, 0.0), (torch.float32, 0.1), (torch.bfloat16, 0.1)], ids=str
+)
+def test_in_every_family_the_reference_is_the_policy_before_its_first_update(name, dtype, began):
+    """Catches adapters that a family keeps elsewhere than in its parameters, and weights that do not come back.
+
+    began: how far the adapters are from 0 when the run begins.
+    """
     model = build(RIGHT[name], lora=True).to(dtype)
+    if began:
+        move(model, began)
     start = starting_policy(model)
     ids = torch.tensor([[2, 3, 4, 5], [6, 7, 8, 9]])
     before = model(ids).logits.log_softmax(-1)
@@ -217,13 +231,13 @@ def test_a_policy_that_was_saved_goes_on_from_what_it_was(tmp_path):
     assert run_grpo(again, letter_tokenizer())[0]["kl"] == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", [*ALGORITHMS, "distillation"])
 def test_a_reference_that_is_not_the_policy_is_refused_before_the_first_update(name, monkeypatch):
-    """Catches adapters that are taken for 0 and are not."""
+    """Catches adapters that are taken for 0 and are not, those of a teacher that nobody gave among them."""
     model = with_adapters("trained before")
     monkeypatch.setattr("shared.algorithm.starting_policy", lambda model: StartingPolicy())
     with pytest.raises(UntrustedModel, match="policy and its reference differ"):
-        ALGORITHMS[name](model, letter_tokenizer())
+        (ALGORITHMS | {"distillation": run_distill})[name](model, letter_tokenizer())
 
 
 def test_nothing_but_the_reference_switches_adapters():

@@ -120,9 +120,9 @@ def compare(kind, config, count, dtype, **build):
         assert len(grads) == len(gradients)
         assert sum(gradient.norm() > 0 for gradient in gradients) > len(gradients) / 2  # a minibatch may be all flat
         for update, (ours, one) in enumerate(zip(grads, gradients)):
-            # Weights that differ by rounding give gradients that differ by more: the first three updates agree this
-            # closely, each one after them a little less.
-            assert (ours - one).norm() <= TOLERANCE[dtype] * max(1, update / 3) * one.norm()
+            # Adam moves a weight by the learning rate, whichever way its gradient points. Where that is 0 rounding alone
+            # points, so that from the first update on the gradients are those of weights that differ.
+            assert (ours - one).norm() <= TOLERANCE[dtype] * (100 if update else 1) * one.norm()
         assert (params - parameters).norm() <= 10 * TOLERANCE[dtype] * parameters.norm()
         for record, expected in zip(there, history):
             assert record.keys() == expected.keys()
