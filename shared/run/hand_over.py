@@ -17,7 +17,7 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
-from shared.engine.hub import find
+from shared.engine.hub import Source, find
 from shared.engine.named import location_of
 from shared.engine.positions import positions_in
 from shared.evaluate import Evaluation
@@ -82,6 +82,15 @@ def refuse_other_tokens(tokenizer: PreTrainedTokenizerBase, prompt: str) -> None
         )
 
 
+def refuse_adapters(source: Source) -> None:
+    """ValueError for a model that holds adapters: TRL would put its own on the model below them, and measure the KL from there."""
+    if source.adapters:
+        raise ValueError(
+            f"{source.name} holds adapters, and TRL begins with a model alone: write the two as one, `python -m "
+            f"shared.run.convert {source.name} FOLDER`, and give --model FOLDER. Or leave --engine trl out."
+        )
+
+
 def refuse(plan: Plan) -> None:
     """ValueError for a plan that TRL has no counterpart for, with what to add to the command."""
     if plan.algorithm != "grpo":
@@ -116,8 +125,10 @@ def run(plan: Plan) -> dict:
     """
     check(plan)
     refuse(plan)
+    source = find(*name_and_revision(plan.model))
+    refuse_adapters(source)
     tokenizer = load_tokenizer(plan.model)
-    model_config = load(AutoConfig, find(*name_and_revision(plan.model)))
+    model_config = load(AutoConfig, source)
     materials = prepare(plan.recipe, tokenizer, positions=positions_in(model_config))
     refuse_other_tokens(tokenizer, materials.train_rows[0]["prompt"])
     config = plan.config(materials.max_new_tokens, tokenizer)

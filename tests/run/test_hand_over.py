@@ -17,8 +17,10 @@ from shared.models import frozen_copy, load_policy, load_tokenizer
 from shared.recipes import RECIPES, prepare
 from shared.run import hand_over
 from shared.run.command import app
+from shared.run.convert import convert
 from shared.run.plan import Plan
 from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
+from shared.saving import save_policy
 from tests.conftest import few_of
 from tests.fakes import byte_tokenizer
 
@@ -295,6 +297,19 @@ def test_lengths_and_tokens_are_counted_as_trl_counts(tiny, tmp_path, monkeypatc
 def test_a_refusal_is_a_sentence(arguments, sentence):
     ran = call("--engine", "trl", *arguments)
     assert ran.exit_code == 2 and sentence in ran.output
+
+
+def test_adapters_are_refused_until_they_are_one_with_their_model(tiny, tmp_path):
+    """Catches a KL that TRL measures from the model below adapters that were trained before, and a merge that loses them."""
+    model, tokenizer = load_policy(tiny, device="cpu", lora={"r": 2, "init_lora_weights": False})
+    tuned = save_policy(model, tokenizer, tmp_path / "tuned", task="x")
+    ran = call("dots", "--engine", "trl", "--model", str(tuned))
+    assert ran.exit_code == 2 and "shared.run.convert" in ran.output
+    convert(tuned, tmp_path / "whole")
+    whole, _ = load_policy(tmp_path / "whole", device="cpu")
+    ids = torch.tensor([[2, 3, 4]])
+    with torch.no_grad():
+        torch.testing.assert_close(whole(ids).logits, model(ids).logits)
 
 
 @pytest.mark.parametrize("arguments", [["--", "--use_cpu", "true"], ["--use-vllm"], ["--vllm-server", "http://x"]])
