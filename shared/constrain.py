@@ -9,7 +9,7 @@ what belongs into the loss, because they are what was sampled. `notebooks/poker.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -35,6 +35,18 @@ class AnswerTrie:
 
     def to(self, device) -> "AnswerTrie":
         return AnswerTrie(self.token_ids.to(device), self.allowed.to(device), self.next_state.to(device))
+
+    def ended_by(self, eos: int) -> "AnswerTrie":
+        """The same answers, each of which this token ends: of several that end a completion, the model's own.
+
+        Raises ValueError where it stands inside an answer.
+        """
+        ends = self.allowed & (self.next_state == ROOT)
+        if (self.allowed & ~ends & (self.token_ids == eos)).any():
+            raise ValueError(
+                f"An answer of the constraint holds the token {eos}, which ends a completion of this model."
+            )
+        return replace(self, token_ids=self.token_ids.masked_fill(ends, eos))
 
     def branches(self) -> list[dict[int, int]]:
         """For each state, on the host, the allowed tokens and where they lead."""
@@ -117,16 +129,18 @@ def only_ends(branches: Sequence[dict[int, int]], eos: Collection[int]) -> list[
     return ends
 
 
-def answer_trie(tokenizer, answers: Sequence[str], eos_token_id: int | None = None) -> AnswerTrie:
+def answer_trie(tokenizer, answers: Sequence[str]) -> AnswerTrie:
     """Build the trie of `answers`, each exactly as it follows the prompt (usually with a leading space).
+
+    The tokenizer's EOS ends each of them; `shared.rollout.sample` puts the one that the model ends with into its place.
 
     Raises:
         ValueError: no answers or one text in their place, an empty answer, two answers with the same tokens, an answer that contains the
             EOS token or that no tokens say, or a tokenizer without EOS.
     """
-    eos = tokenizer.eos_token_id if eos_token_id is None else eos_token_id
+    eos = tokenizer.eos_token_id
     if eos is None:
-        raise ValueError("The tokenizer has no EOS token, so an answer could never end. Give eos_token_id.")
+        raise ValueError("The tokenizer has no EOS token, so an answer could never end: set tokenizer.eos_token.")
     if isinstance(answers, str):
         raise ValueError(f"The answers are one text, {answers!r}, whose letters are not meant: give a list.")
     if not answers:

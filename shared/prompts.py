@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from shared.rows import is_conversation
-from shared.tokens import Turn, keep_in_texts, piece_ids, rendered, turn_of, without_beginning
+from shared.tokens import Turn, keep_in_texts, markers_of, piece_ids, rendered, turn_of, without_beginning
 
 # A right completion may be worded a little longer than ours: a fifth more tokens than the longest.
 SLACK = 1.2
@@ -50,8 +50,9 @@ def rows_for(
     message is the assistant's, the model goes on with it. `completion`, `chosen`, `rejected` and `teacher_prompt`
     become texts likewise, and a preference that has no prompt gets the beginning that both answers share.
 
-    Special tokens of the tokenizer that the task's answers are written with, such as `<think>`, are ordinary ones from
-    here on, or they would be taken out of a completion before its reward sees it (`shared.tokens.keep_in_texts`).
+    Special tokens that the task's answers are written with, or by which the template encloses a part of an answer, such as
+    `<think>`, are ordinary ones from here on, or they would be taken out of a completion before its reward sees it
+    (`shared.tokens.keep_in_texts`).
 
     A row's `chat_template_kwargs` are options of the template. A prompt that is in the template already stays: these
     rows, given again, come back the same.
@@ -64,9 +65,9 @@ def rows_for(
     Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
     system_prompt = "" if task is None else task.CHAT_SYSTEM_PROMPT
-    if task is not None:
-        written = " ".join([system_prompt, *task.LONGEST_ANSWERS])
-        keep_in_texts(tokenizer, [str(t) for t in tokenizer.added_tokens_decoder.values() if str(t) in written])
+    written = "" if task is None else " ".join([system_prompt, *task.LONGEST_ANSWERS])
+    of_task = [str(token) for token in tokenizer.added_tokens_decoder.values() if str(token) in written]
+    keep_in_texts(tokenizer, [*of_task, *markers_of(tokenizer)])
     turn = turn_of(tokenizer)
     shown = getattr(task, "CHAT_EXAMPLES", ()) if examples else ()
     rows = [_with_examples(tokenizer, with_prompt(row), shown, examples) for row in rows]

@@ -5,8 +5,9 @@ runs in `trl.GRPOTrainer` unchanged; None is for a completion that another funct
 A completion that all leave to another is *unrated*: nothing is learned from it. A reward reads only the completion, and the completion's environment where it has one: a reward that reads the prompt as well pays for what the
 user wrote. Special tokens, such as the EOS, are no part of a completion's text. Where a format is written with some, and
 `<think>` is one in many tokenizers, its reward would be 0 for ever: `rows_for` keeps those that the task's answers are
-written with, `shared.tokens.keep_in_texts(tokenizer, ["<think>", "</think>"])` any others. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`;
-that model is frozen, or the policy would learn to move its own judge.
+written with and those by which the template encloses thoughts, `shared.tokens.keep_in_texts(tokenizer, ["<think>"])` any
+others. Two rewards here come from a model instead of a rule, `semantic_similarity` and `model_as_judge`; that model is
+frozen, or the policy would learn to move its own judge.
 """
 
 import inspect

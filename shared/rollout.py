@@ -56,12 +56,12 @@ from shared.engine.llama import PackedPrompts, llama_in
 from shared.engine.lockstep import LockstepDecoder, draw_in_lockstep
 from shared.engine.merged import merged_adapters
 from shared.engine.modes import eval_mode
-from shared.engine.positions import check_room
+from shared.engine.positions import check_fit
 from shared.engine.sampling import Sampling, draw, next_token, refuse_nan, sampling_logits
 from shared.environment import Environment, EnvironmentFactory, Game, answer_tokens, game_tokens, make_games
 from shared.models import eos_token_ids, require_model
 from shared.rollout_record import Rollout, length_mask, padded
-from shared.tokens import prompt_ids, text_of
+from shared.tokens import ends_of, prompt_ids, text_of
 
 
 @torch.no_grad()
@@ -106,6 +106,11 @@ class EncodedPrompts:
     mask: Int[Tensor, "N P"]
     lengths: Int[Tensor, "N"]
     beginnings: Int[Tensor, "N P"]
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The ids of each prompt, without padding."""
+        return [ids[-length:] for ids, length in zip(self.ids.tolist(), self.lengths.tolist())]
 
 
 @dataclass(slots=True)
@@ -196,9 +201,9 @@ def sample(
             `places` are the prompts' places among the step's rows, 0 to N - 1 unless given.
 
     Raises:
-        ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens`, `num_generations` < 1,
-            a model whose logits are not finite, an environment beside a constraint or beside a factory, or a game that
-            breaks its contract (`shared.environment`).
+        ValueError: no prompts, an empty prompt, one that leaves no room for `max_new_tokens` or holds tokens that the model
+            does not know, `num_generations` < 1, a model whose logits are not finite, an environment beside a
+            constraint or beside a factory, or a game that breaks its contract (`shared.environment`).
     """
     require_one_voice(constraint, environment, environment_factory)
     if num_generations < 1:
@@ -207,7 +212,7 @@ def sample(
     C = sampling.max_new_tokens
     eos = set(eos_token_ids(model, tokenizer))
     encoded = read_prompts(tokenizer, prompts)
-    check_room(model, encoded.lengths.tolist(), C)
+    check_fit(model, tokenizer, encoded.rows, C)
     if seed is None and (environment_factory is not None or not sampling.greedy):
         seed = fresh_seed()
     places = range(len(prompts)) if places is None else places
@@ -223,7 +228,8 @@ def sample(
 
     device = next(model.parameters()).device
     u = None if sampling.greedy else uniforms(seed, step, places, num_generations, C).to(device)  # (B, C)
-    constraint = None if constraint is None else constraint.to(device)
+    if constraint is not None:
+        constraint = constraint.ended_by(ends_of(tokenizer, sorted(eos))[0]).to(device)
     with eval_mode(model), merged_adapters(model):
         if answer is None and takes_lockstep(model):
             completions, draws = complete_in_lockstep(model, encoded, num_generations, sampling, eos, constraint, u)

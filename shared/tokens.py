@@ -230,6 +230,22 @@ def keep_in_texts(tokenizer, markers: Sequence[str]) -> None:
         tokenizer._tokenizer = type(tokenizer.backend_tokenizer).from_str(json.dumps(state))
 
 
+def markers_of(tokenizer) -> list[str]:
+    """The special tokens by which a chat template encloses a part of an answer, such as [THINK] and [/THINK].
+
+    Those that open and close turns are none, and neither are a BOS and an EOS.
+    """
+    if not tokenizer.chat_template:
+        return []
+    question = tokenizer.apply_chat_template([{"role": "user", "content": "Question"}], tokenize=False)
+    named = [
+        str(token) for token in tokenizer.added_tokens_decoder.values() if str(token) in str(tokenizer.chat_template)
+    ]
+    inside = [token for token in named if token not in question and token not in tokenizer.special_tokens_map.values()]
+    pairs = [(token, f"{token[0]}/{token[1:]}") for token in inside]
+    return [token for pair in pairs if set(pair) <= set(inside) for token in pair]
+
+
 def check_template(tokenizer) -> None:
     """ValueError where a conversation has other ids than its text, so that the model would read what it never has."""
     if not tokenizer.chat_template:

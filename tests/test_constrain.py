@@ -73,16 +73,19 @@ def test_a_trie_moves_as_a_whole(tokenizer):
     assert {trie.token_ids.device.type, trie.allowed.device.type, trie.next_state.device.type} == {"meta"}
 
 
-def test_eos_is_the_one_that_is_given():
-    """Catches an EOS that is asked of the tokenizer although one was given, and a missing one found out in sampling."""
+def test_a_tokenizer_without_an_end_is_refused():
+    """Catches a missing EOS that is found out in sampling."""
     tokenizer = letter_tokenizer()
-    assert answer_trie(tokenizer, ["a"], eos_token_id=9).token_ids.tolist() == [[2], [9]]
-    assert answer_trie(tokenizer, ["a"], eos_token_id=0).token_ids.tolist() == [[2], [0]]
-    with pytest.raises(ValueError, match="'ab' contains the EOS"):
-        answer_trie(tokenizer, ["ab"], eos_token_id=3)
     tokenizer.eos_token = None
     with pytest.raises(ValueError, match="no EOS token"):
         answer_trie(tokenizer, ["a"])
+
+
+def test_answers_end_as_the_model_ends(tokenizer):
+    """Catches the tokenizer's EOS behind a label where the model's turn ends in another token, and one within a label."""
+    assert answer_trie(tokenizer, ["ab"]).ended_by(9).token_ids.tolist() == [[2], [3], [9]]
+    with pytest.raises(ValueError, match="holds the token 3"):
+        answer_trie(tokenizer, ["ab", "a"]).ended_by(3)
 
 
 def test_answers_are_read_without_the_tokenizers_own_tokens():

@@ -4,6 +4,7 @@ Oracles: `decode` of all ids at once, which is what a reader would see, and `app
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,26 @@ def test_whatever_writes_into_a_completion_writes_what_it_said(kind):
     assert set(drawn.completions) == {"7", " 77"}
 
 
+TURNS = """{% for message in messages %}<sop>{{ message.role }}
+{{ message.content }}<end_of_turn>
+{% endfor %}{% if thoughts %}<think>{{ thoughts }}</think>{% endif %}{% if add_generation_prompt %}<sop>assistant
+{% endif %}"""
+
+
+def test_what_a_template_names_ends_a_label_and_stays_in_a_text():
+    """Catches the tokenizer's EOS behind a label, where the model's turn ends in another token, and `[THINK]` of a template
+    alone that no reward sees; `<sop>` opens a turn and is no part of what is said."""
+    tokenizer = byte_tokenizer()
+    tokenizer.chat_template = TURNS
+    model = tiny_model(tokenizer)
+    end = tokenizer.convert_tokens_to_ids("<end_of_turn>")
+    model.generation_config.eos_token_id = [tokenizer.eos_token_id, end]
+    prompts = [row["prompt"] for row in rows_for(tokenizer, [{"prompt": "3 + 4 ="}])]
+    drawn = sample(model, tokenizer, prompts, 4, Sampling(6), constraint=answer_trie(tokenizer, ["7", "77"]), seed=0)
+    assert {ids[-1] for ids in drawn.ids_of_completions} == {end} and set(drawn.completions) <= {"7", "77"}
+    assert text_of(tokenizer, tokenizer("<think>7</think><sop>")["input_ids"]) == "<think>7</think>"
+
+
 def test_the_embedded_model_reads_as_ever():
     """Catches another id of the course's own tokenizer, with which every saved figure was made."""
     tokenizer = load_tokenizer(COURSE_MODEL)
@@ -145,21 +166,52 @@ def test_the_embedded_model_reads_as_ever():
         assert piece_ids(tokenizer, text) == tokenizer(text)["input_ids"] == prompt_ids(tokenizer, [text])[0]
 
 
+SURROUNDING = re.compile(r"\b(eos|bos)(_token|_token_id)?\b")
+WRITES = {"append", "extend", "insert", "join", "format", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip"}
+
+
+def writes_an_end(node: ast.AST) -> bool:
+    """True for an expression that puts an EOS or BOS beside something else, or takes it off."""
+    if not SURROUNDING.search(ast.unparse(node)):
+        return False
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr in WRITES and len(node.args) == 1
+    joins = isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Add)
+    return joins or isinstance(node, ast.List) and any(isinstance(part, ast.Starred) for part in node.elts)
+
+
+def places_that_surround(source: str) -> set[str]:
+    """The calls of a tokenizer in a file, and the expressions that put an EOS or BOS around something."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            function = ast.unparse(node.func)
+            calls = function.rpartition(".")[2] in ("tokenizer", "encode_plus") or function == "tokenizer.encode"
+            if calls or any(keyword.arg == "add_special_tokens" for keyword in node.keywords):
+                found.add(function)
+        if isinstance(node, ast.expr | ast.AugAssign) and writes_an_end(node):
+            found.add(ast.unparse(node))
+    return found
+
+
 def test_no_other_place_surrounds_a_text():
     """Catches a second opinion on what stands around a text: an EOS that is appended elsewhere, a BOS taken off."""
-    found = set()
-    for file in sorted(SHARED.rglob("*.py")):
-        name = file.relative_to(SHARED).as_posix()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                function = ast.unparse(node.func)
-                calls = function.rpartition(".")[2] in ("tokenizer", "encode_plus") or function == "tokenizer.encode"
-                strips = "removeprefix" in function and "token" in ast.unparse(node)
-                if calls or strips or any(keyword.arg == "add_special_tokens" for keyword in node.keywords):
-                    found.add((name, function))
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "eos_token" in ast.unparse(node):
-                found.add((name, ast.unparse(node)))
-    others = {place for place in found if place[0] != "tokens.py"}
-    # An embedding model reads whole texts, with all that its tokenizer puts around them; `plain.py` is one file; and
-    # what TRL would make of a prompt is compared with what is made of it here.
-    assert others == {("rewards.py", "tokenizer"), ("plain.py", "tokenizer"), ("run/hand_over.py", "tokenizer")}
+    others = {
+        (file.relative_to(SHARED).as_posix(), place)
+        for file in SHARED.rglob("*.py")
+        if file.name != "tokens.py"
+        for place in places_that_surround(file.read_text(encoding="utf-8"))
+    }
+    # An embedding model reads whole texts, with all that its tokenizer puts around them, or behind an EOS, which is no
+    # end; `models.py` lists all ends; `plain.py` is one file; and what TRL would make of a prompt is compared with what is
+    # made of it here.
+    assert others == {
+        ("rewards.py", "tokenizer"),
+        ("rewards.py", "[tokenizer.eos_token_id, *row]"),
+        ("models.py", "[*several, tokenizer.eos_token_id]"),
+        ("plain.py", "tokenizer"),
+        ("run/hand_over.py", "tokenizer"),
+    }
+    for broken in ("ids + [eos]", "[*ids, tokenizer.eos_token_id]", "ids.append(eos)", "text += tokenizer.eos_token"):
+        assert places_that_surround(broken)
+    assert places_that_surround("prompt.removeprefix(tokenizer.bos_token)")

@@ -8,6 +8,7 @@ from shared.algorithm import TrainingConfig
 from shared.critic import ActorCritic
 from shared.engine.positions import check_room, positions_of
 from shared.models import add_lora, frozen_copy
+from shared.rollout import sample
 from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
 from tests.families import RIGHT, USUAL, Family, build, rope
 
@@ -126,6 +127,8 @@ def test_a_token_that_the_model_does_not_know_is_refused(algorithm):
     rows = [ROWS[0] | {column: "anew"}]
     with pytest.raises(ValueError, match="'new' as the token 12, and LlamaForCausalLM knows 12 tokens"):
         trains(algorithm, tiny_llama().eval(), rows, tokenizer=tokenizer)
+    with pytest.raises(ValueError, match="'new' as the token 12"):
+        sample(tiny_llama().eval(), tokenizer, ["anew"], 1)
     padded = letter_tokenizer()
     padded.add_special_tokens({"pad_token": "[PAD]"})
     with pytest.raises(ValueError, match="tokenizer.pad_token = tokenizer.eos_token will do"):
