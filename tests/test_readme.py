@@ -30,9 +30,11 @@ def test_the_first_screen_has_one_command_behind_the_clone():
     assert command.startswith("make report ")
 
 
-def test_who_wants_to_read_is_sent_to_the_one_file_first():
+def test_who_wants_to_learn_is_not_sent_to_the_answers_first():
+    """Catches the one file with the answers of dots named before the course, or without a word of them."""
     links = re.findall(r"(?<!!)\[[^]]*\]\(([^)]+)\)", README)
-    assert links[0] == "shared/plain.py"
+    assert links.index("#for-students") < links.index("shared/plain.py")
+    assert re.search(r"shared/plain\.py\).*\banswers to\s+dots", README)
     assert {"docs/start.qmd", "docs/troubleshooting.qmd"} <= set(links)
 
 

@@ -1,0 +1,193 @@
+"""The sweep of `benchmarks/real_model.md`: SmolLM2 learns to think, then answer, and what that costs it.
+
+GRPO gets one worked turn in the prompt and two rewards that look at completions alone. Beside it stand two controls:
+the same with rewards drawn by lot, and supervised training on right answers, which GRPO never sees, for as many
+processor seconds as GRPO with the same seed took. What a run does to what the model knew is measured as well: the
+answers to plain questions that it answers rightly before, and the surprise at a plain text.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+
+from benchmarks.sweeps.measuring import Clock, rounded
+from shared import grpo, supervised
+from shared.algorithm import TrainingConfig
+from shared.engine.sampling import Sampling
+from shared.evaluate import evaluate
+from shared.interrupt import put_back, trained_weights
+from shared.model_classes import REAL, REAL_LORA, examples_for, settings_for
+from shared.models import add_lora, load_policy
+from shared.prompts import max_new_tokens_for, rows_for
+from shared.rewards import RewardFunction
+from shared.rollout import sample
+from shared.tasks import addition
+from shared.tasks.tags import tagged
+
+MODEL = "smollm2"
+TRAIN_ROWS, HELD_OUT = 256, 48
+SUPERVISED_ROWS, SUPERVISED_RATE = 8, 1e-5
+REWARDS = (addition.format_reward, addition.correctness_reward)
+# Each with the word of a right answer; the untrained model says it in each (twenty questions were tried).
+KNOWN = {
+    "What is the capital of France?": "Paris",
+    "What is the capital of Japan?": "Tokyo",
+    "What is the capital of Germany?": "Berlin",
+    "How many days are in a week?": "7",
+    "What color is the sky on a clear day?": "blue",
+    "What is the opposite of hot?": "cold",
+    "What is 2 + 2?": "4",
+    "What language is spoken in Spain?": "Spanish",
+    "What is the first month of the year?": "January",
+    "What is the chemical symbol of gold?": "Au",
+}
+PLAIN_TEXT = (
+    "The ferry left the island early in the morning, before the fog had gone. Most of the passengers were fishermen who "
+    "sold their catch on the mainland, and a few were children on their way to school. They sat on wooden benches, drank "
+    "tea out of paper cups and talked about the weather, which had been too warm for the season. When the sun came "
+    "through at last, somebody opened a window, and the smell of salt and engine oil filled the cabin. Nobody was in a "
+    "hurry. The crossing takes about forty minutes, and it has taken forty minutes for as long as anyone can remember."
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A way to train.
+
+    lora: adapters alone, else all weights.
+    learned_from: "nothing", "rewards" of the task, "lots" in their place, or "answers", for as long as "rewards" takes.
+    """
+
+    lora: bool
+    learned_from: str
+
+
+CONDITIONS = {
+    "untrained": Condition(False, "nothing"),
+    "GRPO, all weights": Condition(False, "rewards"),
+    "rewards by lot, all weights": Condition(False, "lots"),
+    "right answers, all weights": Condition(False, "answers"),
+    "GRPO, LoRA": Condition(True, "rewards"),
+}
+
+
+def by_lot(seed: int) -> RewardFunction:
+    """A reward of 0 or 1 that depends on nothing."""
+    drawn = random.Random(f"lots {seed}")
+    return lambda prompts, completions, **columns: [float(drawn.random() < 0.5) for _ in completions]
+
+
+@cache
+def setting(lora: bool) -> dict:
+    """The common start of all runs of one kind: the policy, its weights as they were, and the rows."""
+    torch.manual_seed(0)
+    policy, tokenizer = load_policy(MODEL)
+    if lora:
+        policy = add_lora(policy)
+    examples = examples_for("addition", REAL)
+    return {
+        "policy": policy,
+        "tokenizer": tokenizer,
+        "untrained": trained_weights(policy),
+        "train": rows_for(tokenizer, addition.dataset("train", TRAIN_ROWS), addition, examples=examples),
+        "held out": rows_for(tokenizer, addition.dataset("eval", HELD_OUT), addition, examples=examples),
+        "known": [row["prompt"] for row in rows_for(tokenizer, [{"prompt": question} for question in KNOWN])],
+    }
+
+
+def run(name: str, seed: int, steps: int | None = None) -> dict:
+    """Train one condition with one seed, and measure the policy on held-out sums and on what it knew."""
+    condition = CONDITIONS[name]
+    if condition.learned_from == "nothing":
+        return measure(condition.lora)
+    made = setting(condition.lora)
+    policy, tokenizer = made["policy"], made["tokenizer"]
+    put_back(policy, made["untrained"])
+    clock = Clock()
+    if condition.learned_from == "answers":
+        updates = learn_from_answers(seed, seconds_of_grpo(seed) if steps is None else 1.0)
+        return {"training seconds": rounded(clock.seconds, 3), "updates": updates} | measure(condition.lora)
+    paid = REWARDS if condition.learned_from == "rewards" else (by_lot(seed),)
+    kind = REAL_LORA if condition.lora else REAL
+    settings = settings_for("addition", kind) | ({"steps": steps} if steps else {})
+    config = grpo.GRPOConfig(
+        num_generations=8,
+        max_new_tokens=max_new_tokens_for(tokenizer, addition),
+        seed=seed,
+        log_every=0,
+        **settings,
+    )
+    history = grpo.train(policy, tokenizer, made["train"], paid, config, progress=False)
+    seconds = clock.seconds
+    SECONDS[name, seed] = seconds
+    curve = [rounded(record["reward"], 3) for record in history]
+    return {"training seconds": rounded(seconds, 3), "reward by step": curve} | measure(condition.lora)
+
+
+# Of each run by condition and seed, for the control that trains for as long.
+SECONDS: dict[tuple[str, int], float] = {}
+
+
+def seconds_of_grpo(seed: int) -> float:
+    """The processor seconds of GRPO's run with this seed, which comes before."""
+    return SECONDS["GRPO, all weights", seed]
+
+
+def learn_from_answers(seed: int, seconds: float) -> int:
+    """Supervised updates on right answers to the training questions until the seconds are over; their number."""
+    made = setting(False)
+    rows = [row | {"completion": right_answer(row)} for row in made["train"]]
+    clock = Clock()
+    config = TrainingConfig(
+        steps=len(rows),
+        prompts_per_step=SUPERVISED_ROWS,
+        learning_rate=SUPERVISED_RATE,
+        seed=seed,
+        log_every=0,
+    )
+    return len(
+        supervised.train(
+            made["policy"], made["tokenizer"], rows, config, progress=False, stop=lambda: clock.seconds > seconds
+        )
+    )
+
+
+def right_answer(row: dict) -> str:
+    """The answer that the worked turn of the prompt would give: the units, the sum, and the sum again."""
+    a, b = (int(word.strip(",")) for word in row["question"].split() if word.strip(",").isdigit())
+    return tagged(addition.working(a, b, a + b), row["answer"])
+
+
+def measure(lora: bool) -> dict[str, float]:
+    """Shares of held-out sums in the format and right, greedy and sampled, and what is left of what the model knew."""
+    made = setting(lora)
+    policy, tokenizer = made["policy"], made["tokenizer"]
+    found = {}
+    for name, temperature in (("greedy", 0.0), ("sampled", 1.0)):
+        told = evaluate(
+            policy,
+            tokenizer,
+            made["held out"],
+            REWARDS,
+            temperature=temperature,
+            max_new_tokens=max_new_tokens_for(tokenizer, addition),
+        )
+        formatted, correct = told.rewards_per_func.mean(dim=0).tolist()
+        found |= {f"format, {name}": rounded(formatted, 3), f"correct, {name}": rounded(correct, 3)}
+    return found | {"known": known(policy, tokenizer, made["known"]), "nats a token": surprise(policy, tokenizer)}
+
+
+def known(policy, tokenizer, prompts: Sequence[str]) -> int:
+    """The number of plain questions whose greedy answer has the right word."""
+    answers = sample(policy, tokenizer, prompts, 1, Sampling(40, temperature=0.0)).completions
+    return sum(word.lower() in answer.lower() for word, answer in zip(KNOWN.values(), answers, strict=True))
+
+
+@torch.no_grad()
+def surprise(policy, tokenizer) -> float:
+    """The mean of -log pi over the tokens of the plain text, in nats; the exponential of it is the perplexity."""
+    ids = torch.tensor([tokenizer(PLAIN_TEXT)["input_ids"]], device=policy.device)
+    return rounded(policy(ids, labels=ids).loss, 4)
