@@ -1,0 +1,73 @@
+"""A real model on a task of the course: `benchmarks/real_model.md`, its table and picture, from the recorded sweep.
+
+    python -m benchmarks.real_model
+
+Nothing is trained here; `python -m benchmarks.sweeps real_model` does that, in half an hour on one thread.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+from shared.recorded import Recorded, recorded
+
+PAGE = Path(__file__).with_suffix(".md")
+PICTURE = PAGE.with_suffix(".png")
+BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->\n"
+# Columns of the table: head, field of the records, decimals.
+COLUMNS = (
+    ("format, greedy", "format, greedy", 2),
+    ("format, sampled", "format, sampled", 2),
+    ("right, greedy", "correct, greedy", 2),
+    ("plain questions of 10", "known", 0),
+    ("surprise, nats a token", "nats a token", 3),
+    ("CPU s", "training seconds", 0),
+)
+
+
+def table(sweep: Recorded) -> str:
+    """The conditions as a Markdown table: the mean of the seeds, and lowest and highest where they differ."""
+    heads = ["", *(head for head, _, _ in COLUMNS)]
+    lines = [heads, ["---"] * len(heads)]
+    lines += [[name, *(_cell(sweep, name, *column[1:]) for column in COLUMNS)] for name in sweep.conditions]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(sweep: Recorded, condition: str, measure: str, decimals: int) -> str:
+    if measure not in sweep.of(condition)[0]:
+        return "none"
+    mean, low, high = (f"{value:.{decimals}f}" for value in sweep.spread(condition, measure))
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def with_table(page: str, made: str) -> str:
+    """The page with this table between its two marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + made + END + after
+
+
+def draw(sweep: Recorded, path: Path) -> None:
+    """Held-out sums in the format, greedy and sampled, a dot for each seed."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
+    for axis, way in zip(axes, ("greedy", "sampled"), strict=True):
+        for place, name in enumerate(reversed(sweep.conditions)):
+            shares = [run[f"format, {way}"] for run in sweep.of(name)]
+            axis.plot(shares, [place] * len(shares), "o", alpha=0.7)
+        axis.set(title=f"in the format, {way}", xlim=(-0.05, 1.05), xlabel="share of 48 held-out sums")
+    axes[0].set_yticks(range(len(sweep.conditions)), list(reversed(sweep.conditions)))
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    sweep = recorded("real_model")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), table(sweep)), encoding="utf-8")
+    draw(sweep, PICTURE)
+    print(f"{sweep.origin}\nwritten to {PAGE} and {PICTURE}")
+
+
+if __name__ == "__main__":
+    main()
