@@ -4,12 +4,14 @@ import re
 
 import pytest
 
+from benchmarks.sweeps import real_model
 from shared.engine.llama import llama_in
 from shared.engine.named import NAMED, fetched_models
 from shared.evaluate import evaluate
 from shared.guard import verify
 from shared.models import load_policy
 from shared.prompts import in_chat_template
+from shared.recorded import recorded
 from shared.rewards import semantic_similarity, text_embedder
 from shared.rollout import sample
 from shared.tasks import analogies
@@ -61,3 +63,15 @@ def test_nonsense_earns_little_beside_a_word(loaded):
     said = ["kitten", "dog", "wall", "well, let me think.", "the the the", "?"]
     kitten, dog, *nonsense = similarity([""] * len(said), said, answers=[["puppy"]] * len(said))
     assert kitten > 0.8 and dog > 0.7 and max(nonsense) < 0.65
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_it_learns_a_format_from_rewards():
+    """Catches a real model that loads and learns nothing. One seed of the recorded sweep, two minutes."""
+    made = real_model.run("GRPO, all weights", seed=0)
+    (then, *_), (untrained, *_) = (recorded("real_model").of(name) for name in ("GRPO, all weights", "untrained"))
+    for way in ("greedy", "sampled"):
+        assert made[f"format, {way}"] == pytest.approx(then[f"format, {way}"], abs=0.25)
+        assert made[f"format, {way}"] > untrained[f"format, {way}"] + 0.3
+    assert made["known"] >= then["known"] - 1
