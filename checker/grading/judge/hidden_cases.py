@@ -7,8 +7,9 @@ Four things take part:
     box          a group of processes without network and with limits, in which slices run (`boxed_functions.py`)
     answer key   the process that draws the cases and knows what is right (`reference_process.py`)
 
-A function may fail only because it calls a wrong one. So it gets a second chance: the same slice with the worked
-solutions of the wrong functions. An example, where `cube` is to call `square`:
+A function may fail only because it calls a wrong one, or because its slice lacks a statement that changes what it reads,
+as `heappush(heap, 2)` changes `heap`. So it gets a second chance: a generous slice, with all statements that name what it
+reads, and with the worked solutions of the wrong functions. An example, where `cube` is to call `square`:
 
     handed in                             first try   slice of the second try         verdict
     def square(x): return x + x           wrong       calls nothing: none             wrong
@@ -27,6 +28,7 @@ from checker.points.items import Check
 from checker.reading.slicing.slices import Slice, nothing_forbidden, slice_of
 from checker.reading.syntax.statements import Definitions
 
+AT_SECOND_TRY = "once the functions that it calls are right and all has run that it may need"
 NOTHING_WRONG: frozenset[str] = frozenset()
 Programs = Callable[
     [frozenset[str]], dict[Check, BoxedFunction]
@@ -60,9 +62,9 @@ def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
     Worked solutions lie in the box of the second try. So of all that came out of it only its points are told.
     """
     if second.passed:
-        return HiddenVerdict(True, "right, once the functions that it calls are right.")
+        return HiddenVerdict(True, f"right, {AT_SECOND_TRY}.")
     if second.earned > first.earned:
-        told = f"Once the functions that it calls are right, it earns {100 * second.earned:.0f} % of its points."
+        told = f"{AT_SECOND_TRY.capitalize()}, it earns {100 * second.earned:.0f} % of its points."
         return replace(first, text=f"{first.text}\n{told}", share=second.share)
     return first
 
@@ -77,7 +79,8 @@ def programs(
         sheet: the worked notebook.
         cases: what there is to be known of the checks' cases.
         wrong: functions that are wrong. With these, only those of them are returned that are another program once worked
-            solutions stand in the place of the wrong functions that the solution calls.
+            solutions stand in the place of the wrong functions that the solution calls, and once all is taken along that
+            may change what they read.
     """
     checks = [check for check in sheet.checks if check.name in cases.checks]
     if not wrong:
@@ -88,8 +91,6 @@ def programs(
             continue
         handed_in, solution = _program(check, student, sheet, cases)
         called_and_wrong = wrong & (solution.names - {check.function})
-        if not called_and_wrong:
-            continue
         mended, _ = _program(check, student, sheet, cases, called_and_wrong)
         if not mended.program.problem and mended.program.statements != handed_in.program.statements:
             found[check] = mended
@@ -101,11 +102,13 @@ def _program(
     student: Definitions,
     sheet: Sheet,
     cases: HiddenCases,
-    with_solutions_of: frozenset[str] = NOTHING_WRONG,
+    with_solutions_of: frozenset[str] | None = None,
 ) -> tuple[BoxedFunction, Slice]:
     """The student's function of a check, ready for a box, and the slice of the worked solution.
 
     It may import of the project what the worked solution imports. A task of the student's own may import anything.
+
+    with_solutions_of: for a second try, the functions that are taken from the worked notebook; None for the first.
     """
     of_both = {"beside": check.beside, "supplied_names": tuple(cases.supplied_names.get(check.name, ()))}
     solution = slice_of(check.function, sheet.definitions, sheet.definitions, **of_both)
@@ -115,7 +118,8 @@ def _program(
         check.function,
         student,
         sheet.definitions,
-        with_solutions_of=with_solutions_of,
+        with_solutions_of=with_solutions_of or NOTHING_WRONG,
+        generous=with_solutions_of is not None,
         find_forbidden=find_forbidden,
         **of_both,
     )

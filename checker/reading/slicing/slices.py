@@ -20,8 +20,9 @@ show something with it. An example:
     check.cube(cube)                 left out: a check
 """
 
+import ast
 import builtins
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -84,6 +85,7 @@ def slice_of(
     beside: tuple[str, ...] = (),
     supplied_names: Collection[str] = (),
     find_forbidden: FindForbidden = nothing_forbidden,
+    generous: bool = False,
 ) -> Slice:
     """Return the program that defines one of the student's functions.
 
@@ -95,6 +97,7 @@ def slice_of(
         beside: further functions that the program is to define.
         supplied_names: names that exist when the function is called. Nothing that makes them is taken.
         find_forbidden: returns those of some imported names that are not allowed.
+        generous: take along all that may change what the function reads, as `heappush(heap, 2)` changes `heap`.
     """
     notebooks = _Notebooks(
         name=name,
@@ -103,6 +106,7 @@ def slice_of(
         with_solutions_of=with_solutions_of,
         beside=beside,
         supplied_names=frozenset(supplied_names) - {name, *beside},
+        generous=generous,
     )
     if not notebooks.makers(name, notebooks.of_edition(name)):
         return Slice(problem=f"There is no function `{name}` in the notebook.")
@@ -111,7 +115,7 @@ def slice_of(
     shortened = _shortened(reached, left_out, find_forbidden)
     notebooks = replace(notebooks, shortened={statement: short for statement, (short, _) in shortened.items()})
     kept = notebooks.reached(left_out.keys())
-    functions = notebooks.reached(through_functions=True)
+    functions = replace(notebooks, generous=False).reached(through_functions=True)
     imported_by_functions = frozenset(imported for statement in functions.statements for imported in statement.imports)
     ordered = sorted(kept.statements, key=lambda statement: (kept.statements[statement], statement.place))
     allowed = [statement for statement in ordered if not find_forbidden(statement.imports)]
@@ -145,6 +149,7 @@ class _Notebooks:
     """The two notebooks of which a slice is made; the first fields are the arguments of `slice_of`.
 
     shortened: functions that are taken without some of their lines, as they are then.
+    generous: whether what only may change a name is taken as well.
     """
 
     name: str
@@ -153,6 +158,7 @@ class _Notebooks:
     with_solutions_of: frozenset[str]
     beside: tuple[str, ...]
     supplied_names: frozenset[str]
+    generous: bool = False
     shortened: dict[Statement, Statement] = field(default_factory=dict)
 
     @cached_property
@@ -175,12 +181,16 @@ class _Notebooks:
         made_by = {}
         statements = {}
         waiting = [(first, self.of_edition(first)) for first in (self.name, *self.beside)]
+        carriers: set[str] = set()
         while waiting:
             wanted, from_edition = waiting.pop()
             if wanted in made_by or wanted in self.supplied_names:
                 continue
             is_edition, makers = self._chosen(wanted, from_edition)
             made_by[wanted] = makers
+            # What an import or a function makes is not changed by what reads it.
+            if self.generous and not is_edition and not all(one.is_import or _is_function(one) for one in makers):
+                makers = (*makers, *self._may_change(wanted, carriers))
             for maker in _lasting(wanted, makers) if through_functions else makers:
                 maker = self.shortened.get(maker, maker)
                 if maker in statements or maker in without:
@@ -190,6 +200,24 @@ class _Notebooks:
                 statements[maker] = is_edition
                 waiting.extend((used, is_edition) for used in sorted(maker.reads))
         return _Reached(made_by, statements)
+
+    def _may_change(self, wanted: str, carriers: set[str]) -> Iterator[Statement]:
+        """The student's statements that may change what a name holds: they read it, or a function that reads it.
+
+        carriers: the names whose readers are known already; takes further ones.
+        """
+        waiting = [wanted]
+        while waiting:
+            name = waiting.pop()
+            if name in carriers:
+                continue
+            carriers.add(name)
+            for reader in self.student.readers.get(name, ()):
+                if self.end is not None and reader.place > self.end:
+                    continue
+                if _is_function(reader):
+                    waiting += reader.binds
+                yield reader
 
     def makers(self, wanted: str, from_edition: bool) -> tuple[Statement, ...]:
         """Return the statements that make or change a name; () where none makes it."""
@@ -233,6 +261,10 @@ def _above(wanted: str, source: Definitions, end: Place | None) -> tuple[Stateme
         if end is None or maker.place < end or (maker.is_function and maker.place[0] == end[0])
     )
     return above if any(wanted in maker.binds for maker in above) else makers
+
+
+def _is_function(statement: Statement) -> bool:
+    return statement.is_function and not isinstance(statement.node, ast.ClassDef)
 
 
 def _lasting(wanted: str, makers: tuple[Statement, ...]) -> tuple[Statement, ...]:

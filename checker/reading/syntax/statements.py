@@ -83,12 +83,23 @@ class Definitions:
     filled: names of functions that hold an exercise.
     last_checks: by function, the place of the last check of it.
     modules: the student's own beside the notebook.
+    statements: all of them, those that make and change nothing too.
     """
 
     makers: dict[str, tuple[Statement, ...]]
     filled: frozenset[str]
     last_checks: dict[str, Place]
     modules: Modules = ()
+    statements: tuple[Statement, ...] = ()
+
+    @cached_property
+    def readers(self) -> dict[str, list[Statement]]:
+        """By name the statements that read it, imports apart."""
+        found: dict[str, list[Statement]] = {}
+        for statement in self.statements:
+            for name in () if statement.is_import else statement.reads:
+                found.setdefault(name, []).append(statement)
+        return found
 
     def bound(self, name: str) -> tuple[Statement, ...]:
         """The statements that bind a name."""
@@ -105,6 +116,7 @@ def definitions(notebook: Notebook, modules: Modules = ()) -> Definitions:
     makers: dict[str, list[Statement]] = {}
     filled = set()
     last_checks = {}
+    all_statements = []
     for tree in trees:
         for node in tree.module.body:
             if _holds_exercise(node, tree):
@@ -113,6 +125,7 @@ def definitions(notebook: Notebook, modules: Modules = ()) -> Definitions:
             for statement in _statements(node, tree, where, brought, left_alone):
                 change = brought.update if statement.is_import else brought.difference_update
                 change(statement.replaces)
+                all_statements.append(statement)
                 for name in statement.binds | statement.changes:
                     makers.setdefault(name, []).append(statement)
         for call, _ in checks.calls(tree):
@@ -121,7 +134,8 @@ def definitions(notebook: Notebook, modules: Modules = ()) -> Definitions:
                 last_checks[function] = max(
                     last_checks.get(function, (0, 0, 0)), (tree.cell, call.lineno, call.col_offset)
                 )
-    return Definitions({name: tuple(found) for name, found in makers.items()}, frozenset(filled), last_checks, modules)
+    by_name = {name: tuple(found) for name, found in makers.items()}
+    return Definitions(by_name, frozenset(filled), last_checks, modules, tuple(all_statements))
 
 
 def _statements(
@@ -149,12 +163,16 @@ def one_by_one(node: ast.Import | ast.ImportFrom) -> Iterator[ast.Import | ast.I
 
 
 def _changed(part: ast.AST) -> Iterator[str]:
-    """The names whose value one part of a statement changes: by `x[...] =`, `x.a =`, `del x[...]`, `x.method()`."""
+    """The names whose value one part of a statement changes: by `x[...] =`, `x.a =`, `del x[...]`, `x.method()`, `@x.method`."""
     if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
         yield from root(part)
     elif isinstance(part, ASSIGNMENTS) and isinstance(part.value, ast.Call):
         if isinstance(part.value.func, ast.Attribute):
             yield from root(part.value.func)
+    elif isinstance(part, DEFINITIONS):
+        for decorator in part.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            yield from root(called) if isinstance(called, ast.Attribute) else ()
 
 
 def root(node: ast.expr) -> Iterator[str]:

@@ -17,6 +17,7 @@ from checker.reading.syntax.expressions import direct_parts
 
 # Lines that continue a formula, `% n)` and `!= n)`, are none.
 MAGIC = re.compile(r"^\s*+(?:%{1,2}\w|!(?!=)|\?|[\w.\[\]]++\?{1,2}\s*$|[\w, ]++=\s*[%!])")
+TIMED_LINE = re.compile(r"^(\s*+)%time\s++(?=[^-\s])")  # what stands behind it is run
 TIMED = re.compile(r"\A\s*%%(?:time|timeit|capture)\b")  # cell magics under which there is Python
 MAX_CODE = 200_000  # characters of one cell; what is longer is data, not code
 MAX_ALL_CODE = 2_000_000  # characters of all cells that are read
@@ -92,6 +93,7 @@ def _without_magic(source: str) -> str:
     lines = []
     continued = False
     for line in source.split("\n"):
+        line = line if continued else TIMED_LINE.sub(r"\1", line)
         magic = continued or MAGIC.match(line) is not None
         indent = line[: len(line) - len(line.lstrip())]
         lines.append("" if continued else f"{indent}pass" if magic else line)

@@ -380,3 +380,19 @@ def test_what_an_exercise_allows_comes_with_what_it_imports_and_no_more():
     shown = modules.files(["shared.engine.sampling"])
     assert {"shared/__init__.py", "shared/engine/sampling.py"} <= set(shown)
     assert not {"shared/advantages.py", "shared/losses.py", "shared/kl.py", "shared/check.py"} & set(shown)
+
+
+def test_a_generous_slice_takes_along_what_may_change_a_name_and_accuses_nobody(defined, edition):
+    """Catches a training loop or a table that is shown as a part of every function, and one that costs its points."""
+    cells = (
+        "import heapq\nfrom shared.tables import show\nHEAP = []",
+        "def add(n):\n    heapq.heappush(HEAP, n)",
+        "def report():\n    show(HEAP)",
+        "add(2)\nreport()\nother = 3",
+        EXERCISE.format("return x ** HEAP[0]"),
+    )
+    forbidden = {"generous": True, "find_forbidden": lambda names: sorted(name for name in names if "tables" in name)}
+    plain, generous = (slice_of("square", defined(*cells), edition, **how) for how in ({}, forbidden))
+    assert "add(2)" not in plain.source and "add(2)" in generous.source and "other" not in generous.source
+    assert generous.forbidden_imports == () and not generous.problem
+    assert run(generous, "square", 3) == 9

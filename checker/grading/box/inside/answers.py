@@ -8,8 +8,10 @@ values are compared outside.
 import __future__
 
 import ast
+import asyncio
 import base64
 import importlib
+import inspect
 import os
 import pickle
 import signal
@@ -29,6 +31,7 @@ ITSELF = "__main__"  # the name of a notebook's module to itself
 TOP_LEVEL = 5.0  # seconds of computing for all statements at top level: on a busy machine an import takes longer
 LONGEST_PROBLEM = 400  # characters
 MOST_REMARKS = 5  # on statements that failed
+AS_IN_A_NOTEBOOK = __future__.annotations.compiler_flag | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -154,12 +157,14 @@ def defined(statements: list[str], supplied: dict, modules: Iterable = ()) -> tu
 def _runs(statement: str, variables: dict, clock: Clock) -> str | None:
     """Run a statement at top level; a sentence on why it failed, None where it did not."""
     try:
-        code = compile(statement, STUDENT, "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+        code = compile(statement, STUDENT, "exec", flags=AS_IN_A_NOTEBOOK, dont_inherit=True)
         if not clock.left and not isinstance(ast.parse(statement).body[0], DEFINITIONS):
             raise TooLong
         signal.setitimer(signal.ITIMER_PROF, clock.left)
         try:
-            exec(code, variables)
+            waited_for = eval(code, variables)
+            if code.co_flags & inspect.CO_COROUTINE:
+                asyncio.run(waited_for)
         finally:
             clock.left, _ = signal.setitimer(signal.ITIMER_PROF, 0)
     except TooLong:

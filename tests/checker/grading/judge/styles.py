@@ -150,6 +150,99 @@ STYLES = {
     "a cell that shows its last line": ["SHOWN = [1, 2]\nSHOWN", "return x ** SHOWN[1]"],
     "a dict of pairs": ["PAIRS = dict(zip('ab', (1, 2), strict=True))", "return x ** PAIRS['b']"],
 }
+# Kinds that the styles above do not have. Those of the first half are right in their second try alone: only there is taken
+# along what may change a name.
+FURTHER = {
+    "a list that a helper fills": [
+        "ROWS = []\ndef add(row):\n    ROWS.append(row)",
+        "for n in range(200):\n    add(n * n)",
+        "return ROWS[x]",
+    ],
+    "a register that a decorator fills": [
+        "KNOWN = {}\ndef known(function):\n    KNOWN[function.__name__] = function\n    return function",
+        "@known\ndef squared(n):\n    return n * n",
+        'return KNOWN["squared"](x)',
+    ],
+    "a register of subclasses": [
+        "class Power:\n    known = {}\n    def __init_subclass__(cls):\n        Power.known[cls.__name__] = cls",
+        "class Two(Power):\n    value = 2",
+        'return x ** Power.known["Two"].value',
+    ],
+    "a function with an implementation for each type": [
+        "from functools import singledispatch\n@singledispatch\ndef squared(n):\n    return None",
+        "@squared.register\ndef _(n: int):\n    return n * n",
+        "return squared(x)",
+    ],
+    "a heap": ["import heapq\nHEAP = []", "heapq.heappush(HEAP, 2)", "return x ** HEAP[0]"],
+    "a list that chance shuffles": ["import random\nORDER = [2, 2]", "random.shuffle(ORDER)", "return x ** ORDER[0]"],
+    "an attribute that setattr makes": [
+        "class Config:\n    pass",
+        "setattr(Config, 'power', 2)",
+        "return x**Config.power",
+    ],
+    "an array that is an output": [
+        "import numpy as np\nTABLE = np.arange(200)",
+        "np.multiply(TABLE, TABLE, out=TABLE)",
+        "return int(TABLE[x])",
+    ],
+    "a dict with defaults that are set": [
+        "TABLE = {}\nfor n in range(200):\n    TABLE.setdefault(n, []).append(n * n)",
+        "return TABLE[x][0]",
+    ],
+    "a dict that is joined to another": [
+        "OPTIONS = {'power': 1}",
+        "OPTIONS |= {'power': 2}",
+        "return x ** OPTIONS['power']",
+    ],
+    "a counter that is asked for a number": [
+        "import itertools\nNUMBERS = itertools.count(1)",
+        "next(NUMBERS)",
+        "POWER = next(NUMBERS)",
+        "return x**POWER",
+    ],
+    "a closure": [
+        "def to_the(n):\n    def inner(base):\n        return base**n\n    return inner",
+        "squared = to_the(2)",
+        "return squared(x)",
+    ],
+    "a value that is waited for": ["async def two():\n    return 2", "POWER = await two()", "return x**POWER"],
+    "a loop of waiting": [
+        "import asyncio\nasync def squared(n):\n    await asyncio.sleep(0)\n    return n * n",
+        "return asyncio.run(squared(x))",
+    ],
+    "a cell that is timed": ["%%time\nPOWER = 2", "return x**POWER"],
+    "a line that is timed": ["%time POWER = 2", "return x**POWER"],
+    "a question to the notebook": ["POWER = 2\nPOWER?", "return x**POWER"],
+    "a line of the system's": ["FILES = !ls\nPOWER = 2", "return x**POWER"],
+    "lines that end as on Windows": ["def helper(n):\r\n    return n * n\r\n", "return helper(x)"],
+    "statements in one line": ["A = 1; B = A + 1; C = B", "return x**C"],
+    "Greek names": ["σ = 2", "return x**σ"],
+    "a name in other letters": ["ﬁrst = 2", "return x**first"],
+    "an import for hints alone": [
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from nowhere import Number",
+        "def hinted(n: 'Number') -> 'Number':\n    return n * n",
+        "return hinted(x)",
+    ],
+    "a property and a class method": [
+        "class Power:\n    def __init__(self, n):\n        self.n = n\n    @classmethod\n    def two(cls):\n        return cls(2)\n    @property\n    def value(self):\n        return self.n",
+        "return x ** Power.two().value",
+    ],
+    "a name that is deleted and made again": ["POWER = 1\ndel POWER", "POWER = 2", "return x**POWER"],
+    "a block of one's own": [
+        "import contextlib\n@contextlib.contextmanager\ndef two():\n    yield 2",
+        "with two() as POWER:\n    pass",
+        "return x**POWER",
+    ],
+    "a loop with an end": [
+        "for POWER in range(9):\n    if POWER == 2:\n        break\nelse:\n    POWER = 0",
+        "return x**POWER",
+    ],
+    "a future": [
+        "from __future__ import annotations\ndef later(n: Unknown) -> Unknown:\n    return n * n",
+        "return later(x)",
+    ],
+    "a list sorted by its type": ["ORDERED = [2, 1]", "list.sort(ORDERED)", "return x ** ORDERED[-1]"],
+}
 # What an honest function does not need of the course: a name that its notebook replaced, a line that only shows something.
 LEFTOVERS = {
     "an import that a function replaces": [

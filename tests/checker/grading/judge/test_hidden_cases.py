@@ -31,7 +31,7 @@ from checker.reading.slicing.slices import Slice
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
 from tests.checker.grading.judge.reading import programs_of
-from tests.checker.grading.judge.styles import LEFTOVERS, STYLES, cells_of
+from tests.checker.grading.judge.styles import FURTHER, LEFTOVERS, STYLES, cells_of
 
 SQUARE = "def square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code"
 CUBE = "def cube(x):\n    # student code here\n    # TODO: with square (3 points, 5 minutes)\n    {}\n    # end student code"
@@ -166,20 +166,46 @@ ROUTES = {
     "further answers": "import sys; sys._getframe(2).f_locals['send']({'outcome': {'value': 0}}); return 0",
     "the other cases are taken away": "import sys; sys._getframe(2).f_locals['asked']['cases'].clear(); return x * x",
     "the grader's own input": "return open('/proc/1/fd/0').read()",
+    "the cases are made easy": "import sys; cases = sys._getframe(2).f_locals['asked']['cases']; cases[:] = [0] * len(cases); return 0",
+    "an answer of a later case first": "import sys; cases = sys._getframe(2).f_locals['asked']['cases']; cases.reverse(); return 0",
+    "outcomes written beside the sender": "import os; [os.write(n, b'{\"outcome\": {\"value\": 12345}}\\n') for n in range(3, 9) if os.path.exists(f'/proc/self/fd/{n}')]; return 0",
+    "said to be done": "import sys; sys._getframe(2).f_locals['send']({'done': True}); return x * x",
+    "a problem of one's own": "import sys; sys._getframe(2).f_locals['send']({'problem': 'right in all cases'}); return 0",
+    "two processes that answer": "import os; os.fork(); return 0",
+    "a child that answers": "import os; child = os.fork(); return 0 if child else 1",
+    "a thread that answers": "import sys, threading; send = sys._getframe(2).f_locals['send']; t = threading.Thread(target=lambda: send({'outcome': {'value': 12345}})); t.start(); t.join(); return 0",
+    "built-in functions replaced": "import builtins; builtins.len = builtins.range = builtins.isinstance = lambda *a: True; return 0",
+    "a number with other words": "return type('N', (int,), {'__repr__': lambda n: '10000', '__str__': lambda n: '10000'})(0)",
+    "a float with other words": "return type('N', (float,), {'__repr__': lambda n: '10000'})(0)",
+    "a number of too many digits": "return 10 ** 5000",
+    "lists in lists": "y = []\n    for _ in range(10**5): y = [y]\n    return y",
+    "an answer of five megabytes": "return 'x' * 5_000_000",
+    "no end of answers": "import sys\n    while True: sys._getframe(2).f_locals['send']({'outcome': {'value': 0}})",
+    "a dict with a key of every kind": "return {None: x * x, 1.5: x}",
+    "a value that unpickles": "return type('P', (), {'__reduce__': lambda p: (print, ('right',))})()",
+    "what is imported is replaced": "import sys; sys.modules['json'] = sys.modules['checker.grading.box.inside.exchange'] = sys; return 0",
+    "a trace over what comes after": "import sys; sys.settrace(lambda *a: None); sys.setprofile(lambda *a: None); return 0",
+    "limits lifted": "import resource; resource.setrlimit(resource.RLIMIT_CPU, (10**6, 10**6)); return 0",
+    "an alarm": "import signal; signal.signal(signal.SIGALRM, lambda *a: 1 / 0); signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001); return 0",
+    "the key's program": "return open('/course/checker/grading/judge/oracle/key.py').read()",
+    "memory of its own, searched": "import re; found = re.findall(rb'reference', open('/proc/self/mem', 'rb').read(1)); return len(found)",
+    "the course, from its folder": "import sys; sys.path.insert(0, '/course'); return __import__('shared.advantages')",
+    "the other functions' frames": "import sys; frame = sys._getframe(4); return frame.f_locals['answers'].problem or 0",
 }
 
 
 def test_routes_to_unearned_points_earn_none(notebook, isolation):
-    """Catches a record of one's own, or a changed program of the box, that is believed."""
-    names = [f"route_{number}" for number in range(len(ROUTES))]
+    """Catches a record of one's own, or a changed program of the box, that is believed; and one that costs another's."""
+    bodies = ROUTES | {"honest, after all of them": "return x * x"}
+    names = [f"route_{number}" for number in range(len(bodies))]
     exercises = [SQUARE.replace("square", name) for name in names]
     worked = [cell for name, e in zip(names, exercises) for cell in (e.format("return x * x"), f"check.square({name})")]
     sheet = read_sheet(notebook(*worked, folder="routes"))
-    student = [exercise.replace("{}", body) for exercise, body in zip(exercises, ROUTES.values())]
+    student = [exercise.replace("{}", body) for exercise, body in zip(exercises, bodies.values())]
     handed_in = definitions(read(notebook(*student, folder="student")))
-    found = verdicts(programs_of(handed_in, sheet, PlainKey(100)), Grader(PlainKey(100), isolation, Limits(wall=60)))
-    earned = {route: verdict.earned for route, verdict in zip(ROUTES, found.values(), strict=True)}
-    assert earned == dict.fromkeys(ROUTES, 0)
+    found = verdicts(programs_of(handed_in, sheet, PlainKey(100)), Grader(PlainKey(100), isolation, Limits(wall=120)))
+    earned = {route: verdict.earned for route, verdict in zip(bodies, found.values(), strict=True)}
+    assert earned == dict.fromkeys(ROUTES, 0) | {"honest, after all of them": 1}
 
 
 def test_an_endless_loop_costs_one_question(judged, monkeypatch):
@@ -192,7 +218,7 @@ def test_an_endless_loop_costs_one_question(judged, monkeypatch):
 
 def test_honest_styles_are_right_in_a_box(notebook, isolation):
     """Catches a right function that earns nothing for the way in which its notebook defines what it uses."""
-    styles = [*STYLES.values(), *LEFTOVERS.values()]
+    styles = [*STYLES.values(), *LEFTOVERS.values(), *FURTHER.values()]
     names = [f"style_{number}" for number in range(len(styles))]
     cells = [cells_of(style, name, SQUARE) for style, name in zip(styles, names, strict=True)]
     worked = [
@@ -285,7 +311,7 @@ def test_a_part_counts_as_it_is_once_what_it_calls_is_right(judged):
     """Catches a function that is right in three cases of five and pays for another one's slip in all of them."""
     found = judged(SQUARE.format("return -1"), CUBE.format("return x * square(x) if x < 4 else 0"))
     assert (found["square"].earned, found["cube"].earned) == (0.0, 0.6)
-    assert "Once the functions that it calls are right, it earns 60 % of its points." in found["cube"].text
+    assert "and all has run that it may need, it earns 60 % of its points." in found["cube"].text
 
 
 class TellingKey(PlainKey):

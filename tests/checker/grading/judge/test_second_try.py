@@ -20,11 +20,17 @@ RIGHT, WRONG = HiddenVerdict(True, "right."), HiddenVerdict(False, "wrong.", sha
 @pytest.mark.parametrize(
     ("second", "found"),
     [
-        (RIGHT, HiddenVerdict(True, "right, once the functions that it calls are right.")),
+        (
+            RIGHT,
+            HiddenVerdict(True, "right, once the functions that it calls are right and all has run that it may need."),
+        ),
         (
             HiddenVerdict(False, "a solution, word for word", share=0.5),
             HiddenVerdict(
-                False, "wrong.\nOnce the functions that it calls are right, it earns 50 % of its points.", share=0.5
+                False,
+                "wrong.\nOnce the functions that it calls are right and all has run that it may need, it earns 50 % of its"
+                " points.",
+                share=0.5,
             ),
         ),
         (HiddenVerdict(False, "the same.", share=0.25), WRONG),
