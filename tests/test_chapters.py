@@ -31,7 +31,7 @@ def test_every_chapter_has_its_file_and_every_file_its_chapter(pattern):
 def test_what_belongs_to_some_chapters_has_the_name_of_one():
     """Catches exercises and readers' functions of a chapter that was renamed: nothing would ask for them."""
     exercises = {path.parent.name for path in ROOT.glob("shared/exercises/catalogue/*/*.py")} - {"common"}
-    assert exercises == {chapter.name for chapter in COURSE} - {"own_task"}  # its checks hold for any task
+    assert exercises <= {chapter.name for chapter in COURSE}
 
 
 def test_the_lists_are_those_of_today():
