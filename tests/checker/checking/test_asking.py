@@ -76,7 +76,7 @@ def test_a_folders_summary_tells_questions_last(good, save, tmp_path):
 
 def test_what_is_asked_is_a_question_and_what_is_asserted_is_none():
     """Catches a sentence that claims under a mark that asks, and the other way round."""
-    for _, source in WRONG:
+    for source in [*(rule.wrong for rule in method.RULES), *(source for _, source in WRONG)]:
         submission = Submission(Notebook(Path("x.ipynb"), (Cell(0, "code", source, 1),)))
         for finding in (found for rule in method.RULES for found in rule.findings(submission)):
             assert (finding.level == "question") == finding.found.endswith("?"), finding
