@@ -201,7 +201,9 @@ def _hide_pipes(state: StateBlock, start_line: int, stop: int) -> None:
 def _without_pipes(line: str) -> str:
     pieces, position = [], 0
     for span in spans(line):
-        pieces += [line[position : span.start], line[span.start : span.end].replace("|", PIPE)]
+        inside = line[span.start : span.end]
+        inside = inside.replace("\\|", "|") if span.tex is None else inside  # in a formula it is a norm
+        pieces += [line[position : span.start], inside.replace("|", PIPE)]
         position = span.end
     return "".join(pieces) + line[position:]
 

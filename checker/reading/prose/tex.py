@@ -195,7 +195,7 @@ class Reader:
         elif token in ("\\operatorname", "\\mathop", "\\operatornamewithlimits"):
             self._operator(token)
         elif token == "\\label":
-            self.made += lexed(f"\\qquad({self.names.label(''.join(self._argument()))})")
+            self._label("".join(self._argument()))
         elif token in ("\\eqref", "\\ref"):
             name = "".join(self._argument())
             words = self.names.words.get(name, name)
@@ -210,6 +210,15 @@ class Reader:
             self.made += lexed(OTHERWISE[token])
         elif token not in WITHOUT_MEANING:
             self.made.append(token)
+
+    def _label(self, name: str) -> None:
+        """Number the equation, unless a \\tag in its line does."""
+        line = "".join(self.made).rpartition("\\\\")[2] + "".join(self.rest[::-1]).partition("\\\\")[0]
+        tag = line.partition("\\tag{")[2].partition("}")[0]
+        if tag:
+            self.names.words[name] = tag
+        else:
+            self.made += lexed(f"\\qquad({self.names.label(name)})")
 
     def _skip(self) -> None:
         while self.rest and self.rest[-1].isspace():

@@ -70,6 +70,8 @@ def test_a_label_is_a_number_and_what_refers_to_it_has_the_same():
     assert prepared("a\\label{eq:one}", names) == "a\\qquad(2)"
     assert prepared("by \\eqref{eq:one}, \\ref{eq:one}", names) == "by \\text{(2)}, \\text{2}"
     assert names.words["eq-named"] == "Equation 1"
+    assert prepared("a\\label{two}\\tag{7}\\\\b\\label{three}", names).count("qquad") == 1
+    assert prepared("\\eqref{two}, \\ref{three}", names) == "\\text{(7)}, \\text{3}"
 
 
 @pytest.mark.parametrize(
