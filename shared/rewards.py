@@ -122,7 +122,7 @@ def functions_of(reward_funcs: RewardFunction | Sequence[RewardFunction]) -> lis
                 f"reward_funcs has {reprlib.repr(function)}, which cannot be called; give the function itself, such as"
                 " dots.reward, or a list of functions."
             )
-        if inspect.iscoroutinefunction(function):
+        if any(map(inspect.iscoroutinefunction, (function, function.__call__))):
             raise ValueError(
                 f"{name_of(function)} is an `async def`: calling it gives a coroutine and no rewards. Define it with `def`, "
                 "and run what it waits for with asyncio.run."

@@ -149,5 +149,9 @@ def test_an_async_reward_is_named_as_one():
     async def asks_a_server(prompts, completions, **columns):
         return [1.0] * len(completions)
 
-    with pytest.raises(ValueError, match="asks_a_server is an `async def`"):
-        functions_of(asks_a_server)
+    class Asks:
+        __call__ = staticmethod(asks_a_server)
+
+    for reward in (asks_a_server, Asks()):
+        with pytest.raises(ValueError, match=" is an `async def`"):
+            functions_of(reward)
