@@ -123,7 +123,9 @@ def test_a_formula_is_one_wherever_it_stands(source):
 
 def test_pipes_in_code_part_no_cells_and_rows_have_the_columns_of_their_head():
     """Catches a table that is shown as text for a row too short or too long, in a list too."""
-    made, _ = to_html("- item\n  | a | b |\n  |:--|--:|\n  | `x|y` | $|z|$ |\n  | `x\\|y` |\n  | 1 | 2 | 3 |\n\n  after")
+    made, _ = to_html(
+        "- item\n  | a | b |\n  |:--|--:|\n  | `x|y` | $|z|$ |\n  | `x\\|y` |\n  | 1 | 2 | 3 |\n\n  after"
+    )
     assert made.count("<th") == 3 and made.count("<td") == 6
     assert made.count("<code>x|y</code>") == 2 and made.count("<tr>") == 4 and made.count('align="right"') == 4
     assert "<p>after</p>" in made
