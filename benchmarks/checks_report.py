@@ -60,7 +60,6 @@ CHOICE = "a policy has a choice in a world of two states and two actions: four p
 WALK = (
     "half of the slips show where the end is two steps away, with two actions: six places to go, three rewards, the end"
 )
-ROWS = "what is said to all rows shows on two of them, each with prompt, answer and weight, and on two labels"
 DIVERGENCES = "what a mean over tokens does differently shows on two of them, each with two logits of both policies"
 TERMS = (
     "a token has a log-probability now and then, an advantage, an entropy and a KL; the critic's loss and four numbers"
@@ -68,7 +67,6 @@ TERMS = (
 LARGE = {
     "local_action_probabilities": WALK,
     "causal_policy": CHOICE,
-    "constant_answers": ROWS,
     "distillation_loss": DIVERGENCES,
     "ppo_loss": TERMS,
 }

@@ -91,7 +91,7 @@ def dots_by_a_vote_of_the_untrained() -> float:
 
 
 ROWS = (
-    Row("poker", "weighted", "labels right, sampled", lambda run: run["right"], hands_right),
+    Row("poker", "version 2", "labels right, sampled", lambda run: run["path"][-1]["right"], hands_right),
     Row("gradients", "RLOO", "labels right, sampled", lambda run: run["reward at 30"], hands_right),
     Row("analogies", "exact", "first word right, greedy", lambda run: run["held out"], pairs_right),
     Row("off_policy", "4 updates, clipped", "dots right, sampled", lambda run: run["reward at 8"], dots_counted),

@@ -156,14 +156,8 @@ def token_entropy(function: Callable) -> Passed:
 def token_weights(function: Callable) -> Passed:
     """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
 
-def constant_answers(function: Callable) -> Passed:
-    """Check `f(reward, rows, labels) -> {label: mean reward}` of a policy that says one label to every row."""
-
 def hand_type(function: Callable) -> Passed:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
-
-def run_updates(function: Callable) -> Passed:
-    """Check `f(model, loss_of, steps, learning_rate, max_grad_norm)`: AdamW updates by `loss_of(0)`, `loss_of(1)`, ..."""
 
 def weighted_reward(function: Callable) -> Passed:
     """Check `f(prompts, completions, answer, weight, **columns) -> list of floats`: the weight where the first line is the answer."""
