@@ -24,7 +24,7 @@ from shared.recorded import SWEEPS, Recorded
 
 # Every module beside this one that has a recorded sweep, or is to get one: what defines conditions.
 CHAPTERS = sorted(path.stem for path in SWEEPS.glob("*.py") if "\nCONDITIONS" in path.read_text(encoding="utf-8"))
-SEEDS = 3
+SEEDS = 3  # where a chapter's module names no other number
 
 
 def code_version() -> str:
@@ -41,6 +41,10 @@ def code_version() -> str:
     except (OSError, subprocess.CalledProcessError):
         return __version__
     return f"{__version__} at {commit}"
+
+
+def seeds_of(chapter: str) -> int:
+    return getattr(importlib.import_module(f"benchmarks.sweeps.{chapter}"), "SEEDS", SEEDS)
 
 
 def sweep(chapter: str, seeds: int) -> Recorded:
@@ -70,10 +74,12 @@ def sweep(chapter: str, seeds: int) -> Recorded:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sweeps", description=__doc__.split("\n\n")[0])
     parser.add_argument("chapter", choices=CHAPTERS)
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"fewer than {SEEDS} for a trial")
+    parser.add_argument("--seeds", type=int, help="fewer than the chapter's for a trial")
     options = parser.parse_args()
-    made = sweep(options.chapter, options.seeds)
-    if options.seeds < SEEDS:
+    whole = seeds_of(options.chapter)
+    seeds = options.seeds or whole
+    made = sweep(options.chapter, seeds)
+    if seeds < whole:
         print("A trial: nothing was written.")
         return
     path = SWEEPS / f"{options.chapter}.json"

@@ -1,0 +1,84 @@
+"""The short runs of `notebooks/dots.ipynb`: six steps of 64 completions each, at other rates and in other groups.
+
+What a group's size does is told apart from how many prompts are asked by the last condition but one: the same 8 prompts
+and 64 completions as "8 prompts, G = 8", compared in pairs. Its control in the number of completions is the last one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.sweeps.dots import base_model
+from benchmarks.sweeps.measuring import rounded
+from shared import training
+from shared.algorithm import Metrics
+from shared.engine.processes import ALL_ROWS, Share
+from shared.evaluate import evaluate
+from shared.experience import Experience
+from shared.grpo import GRPO, GRPOConfig
+from shared.models import frozen_copy
+from shared.tasks import dots
+from shared.training import mean_metrics
+
+SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Condition:
+    """How many prompts a step asks, how often it asks each, how large a group is, and the learning rate."""
+
+    prompts: int
+    group: int
+    rate: float
+    times: int = 1
+
+
+CONDITIONS = {
+    "3e-05": Condition(8, 8, 3e-5),
+    "8 prompts, G = 8": Condition(8, 8, 1e-4),
+    "3e-04": Condition(8, 8, 3e-4),
+    "3e-03": Condition(8, 8, 3e-3),
+    "32 prompts, G = 2": Condition(32, 2, 1e-4),
+    "4 prompts, G = 16": Condition(4, 16, 1e-4),
+    "8 prompts x 4, G = 2": Condition(8, 2, 1e-4, times=4),
+    "8 prompts, G = 2": Condition(8, 2, 1e-4),
+}
+
+
+class AskedAgain(GRPO):
+    """GRPO that asks each prompt of a step several times; each time is a group of its own."""
+
+    times = 1
+
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
+        return super().collect([row for row in rows for _ in range(self.times)], step, share)
+
+
+def run(name: str, seed: int) -> Metrics:
+    """Train six steps of a condition; greedy and sampled reward on the validation rows, groups with equal rewards, KL."""
+    condition = CONDITIONS[name]
+    base, tokenizer = base_model()
+    model = frozen_copy(base).requires_grad_(True)
+    rows = dots.dataset("train", 712, seed=0)
+    config = GRPOConfig(
+        steps=6,
+        prompts_per_step=condition.prompts,
+        num_generations=condition.group,
+        max_new_tokens=dots.MAX_NEW_TOKENS,
+        learning_rate=condition.rate,
+        beta=0.02,
+        warmup_steps=0,
+        log_every=0,
+        seed=seed,
+    )
+    algorithm = AskedAgain(model, tokenizer, dots.reward, config, reference=base)
+    algorithm.times = condition.times
+    history = training.train(algorithm, rows[:512], config, progress=False)
+    asked = model, tokenizer, rows[512:], dots.reward
+    room = dots.MAX_NEW_TOKENS
+    drawn = evaluate(*asked, max_new_tokens=room, temperature=1.0, num_generations=8, step=0)
+    return {
+        "greedy": rounded(evaluate(*asked, max_new_tokens=room).mean),
+        "sampled": rounded(drawn.mean),
+        "equal groups": rounded(mean_metrics(history)["frac_reward_zero_std"]),
+        "KL": rounded(history[-1]["kl"]),
+    }
