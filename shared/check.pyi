@@ -57,9 +57,6 @@ def teacher_rows(function: Callable) -> Passed:
 def completion_logps(function: Callable) -> Passed:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), (B, C)."""
 
-def evaluate(function: Callable) -> Passed:
-    """Check `f(model, rows, temperature=0.0, num_generations=1) -> (completions, rewards)`."""
-
 def get_reward(function: Callable) -> Passed:
     """Check `f(prompts, completions, answer, **columns) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
 
@@ -74,9 +71,6 @@ def per_token_kl(function: Callable) -> Passed:
 
 def step_loss(function: Callable) -> Passed:
     """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
-
-def training_step(function: Callable) -> Passed:
-    """Check `f(model, optimizer, loss, max_grad_norm)`, one update of the model's parameters."""
 
 def consistent_share(function: Callable) -> Passed:
     """Check `f(games) -> share`: of all guesses, those that lie in the range and agree with every answer before."""

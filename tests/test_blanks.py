@@ -138,19 +138,6 @@ def test_the_courses_own_takes_the_place_of_what_is_blank_and_says_so(capsys):
     assert not filled(blank)
 
 
-def test_the_courses_own_update_is_called_as_the_notebook_calls_it():
-    """Catches a training that ends in a KeyError at its first update because `training_step` is blank."""
-
-    def training_step(model, optimizer, loss, max_grad_norm):
-        raise NotImplementedError
-
-    model = torch.nn.Linear(2, 1)
-    before = model.weight.detach().clone()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    or_ours(training_step)(model, optimizer, model(torch.ones(2)).sum(), max_grad_norm=1.0)
-    assert not torch.equal(model.weight, before) and model.weight.grad is None
-
-
 @pytest.mark.parametrize("path", EDITIONS, ids=lambda path: path.stem)
 def test_what_the_courses_own_reads_is_among_the_blanks_arguments(path):
     """Catches a function beyond the core whose place the course's own cannot take, since it asks for something else."""

@@ -3,11 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from checker.reading.notebook import Cell, Notebook, Output, read
+from tests.claims import READ_BELOW_RESULTS
 from tests.claims import origins as at
 from tests.claims.reading import CELLS, Claim, cells_named, claims
 
@@ -17,7 +19,14 @@ names = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def analysis_of(notebook: Notebook) -> str:
-    return notebook.cells[-1].source
+    """The text of a notebook on its results: what stands below them without a heading, and Cell 8."""
+    read_below = notebook.path.stem in READ_BELOW_RESULTS
+    below = [b.source for a, b in pairwise(notebook.cells) if read_below and a.is_code and is_plain_text(b)]
+    return "\n\n".join([*below, notebook.cells[-1].source])
+
+
+def is_plain_text(cell: Cell) -> bool:
+    return not cell.is_code and not cell.source.lstrip().startswith("#")
 
 
 def held_against_outputs(analysis: str, origins: list[at.Origin]) -> list[Claim]:

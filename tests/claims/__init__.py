@@ -4,3 +4,7 @@
 notebook) and looks there. The YAML files hold no figures: a notebook that was run again needs its text mended, and
 nothing here.
 """
+
+# Chapters in which a result is followed by a text on it, without a heading; of these this text is held as Cell 8 is.
+# In the others such a text stands above a result. To be all of them.
+READ_BELOW_RESULTS = {"dots"}

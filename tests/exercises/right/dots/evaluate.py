@@ -1,3 +1,0 @@
-"""Right ways to evaluate; `sample` is what a notebook imports."""
-
-ORACLE = None
