@@ -41,7 +41,7 @@ OWN_TASK = re.compile(r"^ +task: own$", re.MULTILINE)
 CHECKED = re.compile(r"^(?:if )?check\.", re.MULTILINE)
 # In the metadata of the course's own text. Jupyter and VS Code then do not change it by accident; nothing here reads it.
 LOCKED = {"editable": False, "deletable": False}
-# In the metadata of Cell 0. JupyterLab then folds it, and a notebook opens on its title.
+# In the metadata of Cell 0, so that a notebook opens on its title in JupyterLab, and of what an exercise should print.
 FOLDED = {"jupyter": {"source_hidden": True}}
 SHOULD_PRINT = "What it should print, about:"
 EXAMPLE_PRINTED = "What the worked example printed here:"
@@ -107,7 +107,7 @@ def blank(content: dict, source: str, questions: str = "") -> dict:
         cells.append(cell)
         # The outputs are gone, so a cell of text says what the exercise prints when it is right.
         if expected:
-            cells.append(_text(f"{cell['id']}-expected", expected))
+            cells.append(_text(f"{cell['id']}-expected", expected) | {"metadata": LOCKED | FOLDED})
         if number == 0:
             worth = total(exercises(content["cells"]))
             note = (
