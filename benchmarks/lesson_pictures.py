@@ -3,7 +3,7 @@
     python -m benchmarks.lesson_pictures dots    draws what notebooks/dots.ipynb names, and attaches it
 
 A cell of text that says `![what is drawn](attachment:drawing-clipping.png)` gets that drawing of `checker/site/pieces/drawings.py`.
-JupyterLab refuses SVG as an attachment, so Chromium makes a PNG of it, twice as large as it is shown, on a white card as all figures are.
+JupyterLab refuses SVG as an attachment, so Chromium makes a PNG of it, on white as all figures are.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def png(name: str) -> bytes:
         html = PAGE.format(css=style("drawing.css"), margin=MARGIN, width=WIDTH, height=height, drawn=drawn)
         page.write_text(html, encoding="utf-8")
         size = f"--window-size={WIDTH + 2 * MARGIN},{height + 2 * MARGIN}"
-        options = ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=2")
+        options = ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1.25")
         subprocess.run(
             [browser, *options, size, f"--screenshot={made}", page.as_uri()], check=True, capture_output=True
         )
