@@ -24,7 +24,7 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Condition:
-    """How many prompts a step asks, how often it asks each, how large a group is, and the learning rate."""
+    """A step: how many prompts it asks, how often each, how large a group is, and the learning rate."""
 
     prompts: int
     group: int
