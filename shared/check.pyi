@@ -93,9 +93,6 @@ def exact_weights(function: Callable) -> Passed:
 def optimal_baseline(function: Callable) -> Passed:
     """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
 
-def reward_table(function: Callable) -> Passed:
-    """Check `f(rows, completions) -> rewards (N, K)`, float64: of every completion for every row of poker."""
-
 def rloo_advantages(function: Callable) -> Passed:
     """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
 

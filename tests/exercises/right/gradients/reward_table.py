@@ -1,3 +1,0 @@
-"""Right tables of rewards."""
-
-ORACLE = None
