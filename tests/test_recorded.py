@@ -308,9 +308,10 @@ def test_the_seeds_of_dots_are_trained_as_its_notebook_trains():
     code = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "dots.ipynb").code_cells)
     config = dots.CONDITIONS["30 steps"]
     assert (config.steps, config.prompts_per_step, config.learning_rate) == (30, 16, 1e-4)
-    assert "STEPS, PROMPTS_PER_STEP, LEARNING_RATE, REPORT_EVERY = 30, 16, 1e-4, 5" in code
-    assert f"G, BETA, EPSILON = {config.num_generations}, {config.beta}, {config.epsilon}" in code
-    assert config.warmup_steps == 0 and config.max_grad_norm == 1.0 and "max_grad_norm=1.0" in code
+    assert "STEPS, PROMPTS_PER_STEP, REPORT_EVERY = 30, 16, 10" in code
+    assert f"G, BETA, LEARNING_RATE = {config.num_generations}, {config.beta}, 1e-4" in code
+    assert f"epsilon={config.epsilon}" in code and config.warmup_steps == 0
+    assert config.max_grad_norm == 1.0 and "clip_grad_norm_(model.parameters(), 1.0)" in code
 
 
 @pytest.mark.slow
