@@ -8,7 +8,7 @@ A notebook trains one seed before your eyes and reads the others with `recorded`
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shared.engine.named import EMBEDDED, name_of
@@ -27,6 +27,8 @@ class Recorded:
     code: the project's version and the commit it ran on.     date: the day, as 2026-01-31.
     threads: how many the runs had; numbers repeat exactly only at the same.
     runs: each with `condition`, `seed`, `seconds` and what was measured.
+    settings: of each condition by their names, as `benchmarks/sweeps/settings.py` reads them.
+    reward: the measure that the training itself pays for, if one is.
     """
 
     chapter: str
@@ -35,6 +37,8 @@ class Recorded:
     date: str
     threads: int
     runs: tuple[dict, ...]
+    settings: dict[str, dict] = field(default_factory=dict)
+    reward: str = ""
 
     @property
     def conditions(self) -> list[str]:

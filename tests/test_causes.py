@@ -1,10 +1,15 @@
 """Every cause that an analysis names has a control that was run and came out otherwise; `tests/claims/causes/`."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from benchmarks.sweeps.settings import differences, settings_of
 from checker.reading.notebook import read
+from shared.recorded import Recorded
 from tests.claims import causes as at
 from tests.claims.origins import Section
 
@@ -27,10 +32,25 @@ def test_the_control_came_out_otherwise(path, cause):
 
 
 @each
-def test_run_and_control_exchanged_are_noticed(path, cause):
-    """An entry that holds whichever way it comes out."""
-    run, control = both(path, cause)
-    assert not at.bears_out(control, run, cause)
+def test_run_and_control_differ_in_the_one_thing_that_is_named(path, cause):
+    """A control with two differences, of which the one that is not told may be the cause."""
+    assert at.what_differs(cause) == {cause.differs} and at.not_shared(cause) == []
+    recorded = not isinstance(cause.run, str) and not isinstance(cause.control, str)
+    assert cause.shares if recorded else len(cause.differs.split()) >= 4, "name what is shared, or say what differs"
+
+
+@each
+def test_methods_are_compared_at_the_best_of_three_rates(path, cause):
+    """A method that is ahead since the one rate that was tried suits it."""
+    if at.compares_methods(cause):
+        assert at.is_at_its_best(cause.run) and at.is_at_its_best(cause.control)
+
+
+@each
+def test_no_measure_is_the_reward_in_other_words(path, cause):
+    """Words for each full stop, where full stops are paid: it says what the reward says, and no more."""
+    for source in (cause.run, cause.control):
+        assert isinstance(source, str) or not at.fixed_by_reward(at.recorded(source[0]), source[2])
 
 
 @names
@@ -102,3 +122,69 @@ def test_the_report_finds_a_cause_that_nobody_listed(monkeypatch):
     monkeypatch.setattr(at, "causes_of", lambda notebook: [])
     found = list(at.unlisted(NOTEBOOKS[0]))
     assert found == ["It is slow because of noise.", "So it ends early."]
+
+
+def bounded(value: float, bound: float = 1.0) -> float:
+    return min(value, bound)
+
+
+def squared(value: float) -> float:
+    return value**2
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a sweep that is made up."""
+
+    rate: float = 1.0
+    weigh: Callable = bounded
+    parts: dict = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        (Condition(), Condition(), set()),
+        (Condition(), Condition(rate=2.0), {"rate"}),
+        (Condition(), Condition(parts={"beta": 0.1}), {"parts.beta"}),
+        (Condition(rate=2.0), Condition(weigh=partial(bounded, bound=5.0)), {"rate", "weigh.bound"}),
+        (Condition(), Condition(weigh=partial(bounded, bound=1.0)), set()),
+        (Condition(), Condition(weigh=squared), {"weigh"}),
+        (Condition(), partial(bounded, bound=2.0), {"way"}),
+    ],
+)
+def test_settings_tell_two_conditions_apart(one, other, found):
+    """Catches a second difference that is not seen, and one function told apart from another by each of its arguments."""
+    assert differences(settings_of(one), settings_of(other)) == found
+
+
+def sweep_of(runs: list[dict], rates: dict[str, float], reward: str = "") -> Recorded:
+    settings = {name: {"way": "Condition", "learning_rate": rate} for name, rate in rates.items()}
+    return Recorded("made up", "", "", "", 1, tuple(runs), settings, reward)
+
+
+def test_a_method_is_at_its_best_where_three_rates_were_tried(monkeypatch):
+    """Catches two rates that pass for a search, and a rate that is not the best of them."""
+    runs = [{"condition": name, "right": right} for name, right in (("a", 0.2), ("b", 0.6), ("c", 0.4))]
+    made = sweep_of(runs, {"a": 1.0, "b": 2.0, "c": 3.0})
+    monkeypatch.setattr(at, "recorded", lambda name: made)
+    assert [at.is_at_its_best(["made up", name, "right"]) for name in "abc"] == [False, True, False]
+    two = sweep_of(runs[:2], {"a": 1.0, "b": 2.0})
+    monkeypatch.setattr(at, "recorded", lambda name: two)
+    assert not at.is_at_its_best(["made up", "b", "right"])
+
+
+def test_words_for_each_full_stop_are_the_full_stops_again():
+    """Catches a measure that is computed from the reward, and one that is not and is taken for it."""
+    stops = [3, 9, 5, 24, 12, 8]
+    runs = [{"stops": n, "words a stop": (32 - n) / n, "known": n % 5} for n in stops]
+    found = {name: at.fixed_by_reward(sweep_of(runs, {}, "stops"), name) for name in runs[0]}
+    assert found == {"stops": False, "words a stop": True, "known": False}
+
+
+def test_a_run_that_went_on_behind_its_measure_counts_as_one_that_ended_there(monkeypatch):
+    """Catches 120 steps held against 60 where both were measured at 60, and 30 steps taken for 60."""
+    made = replace(sweep_of([], {}), settings={name: {"steps": int(name)} for name in ("120", "60", "30")})
+    monkeypatch.setattr(at, "recorded", lambda name: made)
+    assert [at.settings_of(["", steps, "wins at 60"])["steps"] for steps in made.settings] == [60, 60, 30]
+    assert at.settings_of(["", "120", "wins"])["steps"] == 120

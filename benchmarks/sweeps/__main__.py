@@ -19,6 +19,7 @@ import torch
 from tqdm import tqdm
 
 from benchmarks.sweeps import measuring
+from benchmarks.sweeps.settings import settings_of
 from checker import __version__
 from shared.recorded import SWEEPS, Recorded
 
@@ -68,6 +69,8 @@ def sweep(chapter: str, seeds: int) -> Recorded:
         date=datetime.date.today().isoformat(),
         threads=threads,
         runs=tuple(runs),
+        settings={name: settings_of(condition) for name, condition in module.CONDITIONS.items()},
+        reward=getattr(module, "REWARD", ""),
     )
 
 

@@ -7,7 +7,7 @@ of the others. All answers but those that the KL is measured on are greedy.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from transformers import PreTrainedModel
 
@@ -91,31 +91,44 @@ def setting() -> dict:
     }
 
 
-def run(name: str, seed: int, steps: int = STEPS) -> dict:
-    """Train one condition with one seed and measure it."""
-    condition = CONDITIONS[name]
+def rows_of(condition: Condition) -> dict[str, list[dict]]:
+    """The three sets of rows, with their answers or with words drawn by lot."""
     shared = setting()
     rows = {key: shared[key] for key in ("trained", "choosing", "held out")}
     if condition.by_lot:
         rows = {key: [analogies.drawn_by_lot(row) for row in part] for key, part in rows.items()}
     rows["trained"] = rows["trained"][: condition.rows]
+    return rows
+
+
+def trained(condition: Condition, seed: int, steps: int = STEPS, after: Callable = lambda model, record: None) -> tuple:
+    """The policy after a training, and its log; `after` is called with both after each step."""
+    shared = setting()
     model = condition.prepare(frozen_copy(shared["base"]).requires_grad_(True))
-    early = []
-
-    def after_step(record: dict) -> None:
-        if record["step"] == EARLY:
-            early.append(answered(model, rows["choosing"]).mean)
-
     history = grpo.train(
         model,
         shared["tokenizer"],
-        rows["trained"],
+        rows_of(condition)["trained"],
         shared["similarity"] if condition.soft else analogies.reward,
         replace(condition.config, seed=seed, steps=steps),
         reference=shared["base"],
-        on_step=after_step,
+        on_step=partial(after, model),
         progress=False,
     )
+    return model, history
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict:
+    """Train one condition with one seed and measure it."""
+    condition = CONDITIONS[name]
+    rows = rows_of(condition)
+    early = []
+
+    def after_step(model: PreTrainedModel, record: dict) -> None:
+        if record["step"] == EARLY:
+            early.append(answered(model, rows["choosing"]).mean)
+
+    model, history = trained(condition, seed, steps, after_step)
     idle = [record["frac_reward_zero_std"] for record in history[:EARLY]]
     return {
         "idle": rounded(sum(idle) / len(idle)),

@@ -42,6 +42,7 @@ GRPO = GRPOConfig(
     beta=PPO.beta,
     log_every=0,
 )
+REWARD = "full stops"
 CONDITIONS = {
     "PPO, beta 0": replace(PPO, beta=0.0),
     "PPO, beta 0.1": PPO,

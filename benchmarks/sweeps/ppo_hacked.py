@@ -4,10 +4,12 @@ The hacked run rewards full stops without a bound, with beta 0, a larger step si
 the other two conditions takes back one thing and leaves the rest. All are measured on the held-out openings.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from benchmarks.sweeps.measuring import rounded
 from benchmarks.sweeps.ppo import PPO, completed, trained
+from shared.ppo import PPOConfig
+from shared.rewards import RewardFunction
 from shared.tasks import sentences
 
 HACKED = replace(PPO, steps=20, prompts_per_step=32, beta=0.0, learning_rate=1e-3, entropy_coef=0.02)
@@ -18,17 +20,27 @@ def unbounded(prompts, completions, **columns) -> list[float]:
     return [count / sentences.MOST_FULL_STOPS for count in sentences.count_reward(prompts, completions)]
 
 
+@dataclass(frozen=True)
+class Condition:
+    """Settings, and what is rewarded."""
+
+    config: PPOConfig = HACKED
+    reward: RewardFunction = unbounded
+
+
+REWARD = "full stops"
 CONDITIONS = {
-    "hacked": (HACKED, unbounded),
-    "hacked, but beta 0.1": (replace(HACKED, beta=PPO.beta), unbounded),
-    "hacked, but bounded": (HACKED, sentences.reward),
+    "hacked": Condition(),
+    "hacked, but beta 0.1": Condition(replace(HACKED, beta=PPO.beta)),
+    "hacked, but bounded": Condition(reward=sentences.reward),
 }
 
 
 def run(name: str, seed: int, steps: int | None = None) -> dict[str, float]:
     """Train one condition with one seed; full stops, words and KL on held-out openings."""
-    config, reward = CONDITIONS[name]
-    completions, kl = completed(trained(replace(config, seed=seed, steps=steps or config.steps), reward))
+    condition = CONDITIONS[name]
+    config = replace(condition.config, seed=seed, steps=steps or condition.config.steps)
+    completions, kl = completed(trained(config, condition.reward))
     stops = sum(text.count(".") for text in completions)
     known = sum(map(sentences.share_of_known_words, completions))
     return {

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from benchmarks.sweeps.ppo import PPO, measure, trained
 
+REWARD = "full stops"
 CONDITIONS = {
     "beta 0.01 in the reward": replace(PPO, beta=0.01, kl_in="reward"),
     "beta 0.1 in the loss, not whitened": replace(PPO, whiten_advantages=False),

@@ -174,7 +174,8 @@ def kl(now: Enumeration, sampler: Float[Tensor, "N K"]) -> Float[Tensor, ""]:
 
 
 def against_exact(now: Enumeration, sampler: Float[Tensor, "N K"], weight: Weight) -> dict[str, float]:
-    """Bias, noise and error of one draw, over the length of the exact gradient, and the mean gradient's cosine with it.
+    """Bias, noise and error of one draw, over the length of the exact gradient, and the mean gradient's cosine with it;
+    `rescaled` is the error that is left when every draw is multiplied by the best number.
 
     sampler: the log-probabilities of the policy that G completions of each prompt are drawn from.
     """
@@ -194,11 +195,17 @@ def against_exact(now: Enumeration, sampler: Float[Tensor, "N K"], weight: Weigh
     length = now.norm(exact)
     bias = now.norm(mean - exact) / length
     noise = now.norm(draws - mean).square().mean().sqrt() / length
+    cosine = now.cosine(mean, exact)
+    share = (
+        cosine * now.norm(mean) / length / (now.norm(mean).square() / length**2 + noise**2)
+    )  # leaves the least error
+    rescaled = (now.norm(share * mean - exact).square() / length**2 + (share * noise) ** 2).sqrt()
     return {
         "bias": rounded(bias, 3),
         "noise": rounded(noise, 3),
         "error": rounded((bias**2 + noise**2).sqrt(), 3),
-        "cosine": rounded(now.cosine(mean, exact), 3),
+        "cosine": rounded(cosine, 3),
+        "rescaled": rounded(rescaled, 3),
     }
 
 

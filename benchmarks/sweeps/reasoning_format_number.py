@@ -15,10 +15,17 @@ from benchmarks.sweeps.reasoning_format import PROMPTS, SAMPLING, G
 
 BEFORE = 0.191  # the share of the format before training
 LIKE = OF_THE_NETWORK["KL, divided"]
-CONDITIONS = {
-    "one number, AdamW": lambda number: torch.optim.AdamW([number], lr=0.3, weight_decay=0.0),
-    "one number, SGD": lambda number: torch.optim.SGD([number], lr=SAMPLING.max_new_tokens),  # the loss is over as many
-}
+
+
+def adamw(number: torch.Tensor) -> torch.optim.Optimizer:
+    return torch.optim.AdamW([number], lr=0.3, weight_decay=0.0)
+
+
+def sgd(number: torch.Tensor) -> torch.optim.Optimizer:
+    return torch.optim.SGD([number], lr=SAMPLING.max_new_tokens)  # the loss is over as many
+
+
+CONDITIONS = {"one number, AdamW": adamw, "one number, SGD": sgd}
 
 
 def run(name: str, seed: int, steps: int = LIKE.steps) -> dict[str, list[float]]:

@@ -117,7 +117,11 @@ def judge_of(pairs: int, seed: int) -> tuple[RewardModel, float]:
 
 def run(name: str, seed: int, steps: int | None = None) -> dict:
     """Train one condition with one seed; the reward model's accuracy and what was measured along the way."""
-    condition = CONDITIONS[name]
+    return run_condition(CONDITIONS[name], seed, steps)
+
+
+def run_condition(condition: Condition, seed: int, steps: int | None = None) -> dict:
+    """The same of a condition that need not be among CONDITIONS."""
     shared = setting()
     judge, accuracy = judge_of(condition.pairs, seed)
     policy = frozen_copy(shared["base"]).requires_grad_(True)

@@ -114,15 +114,21 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
 
 def run_rows(condition: Rows, seed: int, steps: int) -> dict:
     """`validation` and `held out`: the greedy accuracy at each length of MEASURED_AT."""
+    model, rows = trained_on_rows(condition, seed, steps)
+    return {
+        "validation": accuracies(model, rows_for_choosing(rows)),
+        "held out": accuracies(model, rows_by_length("eval", seed=0)),
+    }
+
+
+def trained_on_rows(condition: Rows, seed: int, steps: int) -> tuple[torch.nn.Module, list[dict]]:
+    """The policy after so many steps, and the rows that it was trained on."""
     base, tokenizer = models()
     model = frozen_copy(base).requires_grad_(True)
     rows = dots.dataset("train", 512, seed=0, lengths=condition.lengths)
     config = replace(condition.config, seed=seed, steps=steps)
     grpo.train(model, tokenizer, rows, dots.reward, config, reference=base, progress=False)
-    return {
-        "validation": accuracies(model, rows_for_choosing(rows)),
-        "held out": accuracies(model, rows_by_length("eval", seed=0)),
-    }
+    return model, rows
 
 
 def accuracies(model, rows: list[dict]) -> list[float]:

@@ -20,6 +20,7 @@ from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
 from shared.models import frozen_copy, load_policy
 from shared.rejection import RejectionConfig
+from shared.rewards import RewardFunction
 from shared.statistics import pass_at_k
 from shared.supervised import Supervised, encode_documents
 from shared.tasks import countdown
@@ -124,21 +125,26 @@ class InOrder(GRPO):
 
 
 def by_grpo(
-    model, seed: int, config: GRPOConfig = AT_3E_4, order: Ordered = in_any_order, algorithm: type[InOrder] = InOrder
+    model,
+    seed: int,
+    config: GRPOConfig = AT_3E_4,
+    order: Ordered = in_any_order,
+    algorithm: type[InOrder] = InOrder,
+    rewards: Sequence[RewardFunction] = REWARDS,
 ) -> list[dict]:
     """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
     shared = setting()
     config = replace(config, seed=seed)
     ordered = order(config)
     reference = shared.base if config.beta else None
-    made = algorithm(model, shared.tokenizer, list(REWARDS), config, reference=reference, ordered=ordered)
+    made = algorithm(model, shared.tokenizer, list(rewards), config, reference=reference, ordered=ordered)
     history = training.train(made, ordered, config, progress=False)
     samples = config.prompts_per_step * config.num_generations
     windows = [history[end - REPORT_EVERY : end] for end in range(REPORT_EVERY, len(history) + 1, REPORT_EVERY)]
     return [
         {
             "samples": window[-1]["step"] * samples,
-            "right": mean_of(window, f"rewards/{countdown.correctness_reward.__name__}/mean"),
+            "right": mean_of(window, f"rewards/{rewards[SOLVED].__name__}/mean"),
             "silent": mean_of(window, "frac_reward_zero_std"),
         }
         for window in windows
