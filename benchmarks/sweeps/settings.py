@@ -1,4 +1,4 @@
-"""What is set in a condition of a sweep, so that a test can say in what two conditions differ.
+"""The settings of a condition of a sweep, by which a test says in what two conditions differ.
 
 A condition is a dataclass, a function or a function with some of its arguments (`partial`). Its settings lie flat, each under its
 path: `{"way": "Condition", "config": "GRPOConfig", "config.learning_rate": 0.0003}`. A thing that has parts stands under its own
