@@ -36,6 +36,7 @@ from benchmarks.sweeps import (
     reward_model,
     transfer,
     what_rl_adds,
+    what_rl_adds_controls,
     what_rl_adds_lost,
 )
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
@@ -716,8 +717,14 @@ def test_a_control_of_what_is_lost_learns_right_completions_alone(experience_of_
 
 # Controls that were made later, each with what is compared when it is made again. Other measures part further on.
 LATER = {
+    "analogies_lot": ("right",),
     "maxent_irl": ("gap", "loss at 300"),
+    "more_samples_judge": ("best of 32",),
+    "ppo_critic": ("reward",),
     "ratio_weights_rates": ("reward at 4",),
+    "reward_model_rates": ("accuracy",),
+    "transfer_steps": ("4 to 10", "9 and 10 below the header"),
+    "what_rl_adds_controls": ("solved", "others, pass@8"),
 }
 
 
@@ -729,6 +736,15 @@ def test_one_seed_of_a_later_control_comes_out_as_recorded(chapter):
     for condition in CHAPTERS[chapter].CONDITIONS:
         now, then = CHAPTERS[chapter].run(condition, seed=0), recorded(chapter).of(condition)[0]
         assert_as_recorded(now, then, *(measure for measure in LATER[chapter] if measure in then))
+
+
+def test_a_coin_pays_by_place_and_prompt_alone():
+    """Catches a random reward that reads what was said, that pays a whole group alike, or that no run repeats."""
+    prompts = ["a"] * 32
+    paid = what_rl_adds_controls.coin_reward(prompts, ["right"] * 32)
+    assert paid == what_rl_adds_controls.coin_reward(prompts, ["wrong"] * 32)
+    assert 8 < sum(paid) < 24 and set(paid) == {0.0, 1.0}
+    assert what_rl_adds_controls.coin_reward(["b"] * 32, ["right"] * 32) != paid
 
 
 @pytest.mark.slow
