@@ -34,7 +34,7 @@ def test_the_control_came_out_otherwise(path, cause):
 @each
 def test_run_and_control_differ_in_the_one_thing_that_is_named(path, cause):
     """A control with two differences, of which the one that is not told may be the cause."""
-    assert at.what_differs(cause) == {cause.differs} and at.not_shared(cause) == []
+    assert at.what_differs(cause) == at.named(cause) and at.not_shared(cause) == []
     recorded = not isinstance(cause.run, str) and not isinstance(cause.control, str)
     assert cause.shares if recorded else len(cause.differs.split()) >= 4, "name what is shared, or say what differs"
 
@@ -172,6 +172,17 @@ def test_a_method_is_at_its_best_where_three_rates_were_tried(monkeypatch):
     two = sweep_of(runs[:2], {"a": 1.0, "b": 2.0})
     monkeypatch.setattr(at, "recorded", lambda name: two)
     assert not at.is_at_its_best(["made up", "b", "right"])
+
+
+def test_two_differences_are_one_at_equal_cost_alone(monkeypatch):
+    """Catches a control that asks fewer prompts and has fewer completions besides."""
+    settings = {"a": {"prompts": 32, "times": 1}, "b": {"prompts": 8, "times": 4}, "c": {"prompts": 8, "times": 1}}
+    monkeypatch.setattr(at, "recorded", lambda name: replace(sweep_of([], {}), settings=settings))
+    sources = {name: ["made up", name, "right"] for name in settings}
+    trade = replace(CAUSE, run=sources["a"], control=sources["b"], differs=["prompts", "times"])
+    assert at.what_differs(trade) == at.named(trade)
+    with pytest.raises(ValueError, match="more than one difference"):
+        at.named(replace(trade, control=sources["c"]))
 
 
 def test_words_for_each_full_stop_are_the_full_stops_again():

@@ -34,6 +34,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
+from math import prod
 from pathlib import Path
 from statistics import correlation
 from typing import Literal
@@ -68,7 +69,7 @@ class Cause:
     control: Source
     threshold: float
     higher: Literal["run", "control"]
-    differs: str = ""
+    differs: str | list[str] = ""
     shares: list[str] = field(default_factory=list)
 
 
@@ -127,13 +128,23 @@ def settings_of(source: list) -> Settings:
 def what_differs(cause: Cause) -> set[str]:
     """The settings in which run and control differ; the measure among them. Of what is printed, the words of the entry."""
     if isinstance(cause.run, str) or isinstance(cause.control, str):
-        return {cause.differs}
+        return named(cause)
     found = differences(settings_of(cause.run), settings_of(cause.control))
     if compares_methods(cause):
         found = {
             path for path in found if path.split(".")[-1] != "learning_rate"
         }  # each has the one that is best for it
     return found | ({"measure"} if cause.run[2:] != cause.control[2:] else set())
+
+
+def named(cause: Cause) -> set[str]:
+    """The settings that an entry names. ValueError for two that are no trade: their product is another in each."""
+    if isinstance(cause.differs, str):
+        return {cause.differs}
+    costs = {prod(settings_of(source)[path] for path in cause.differs) for source in (cause.run, cause.control)}
+    if len(cause.differs) != 2 or len(costs) != 1:
+        raise ValueError(f"{cause.differs} differ at another cost in each, {costs}: that is more than one difference.")
+    return set(cause.differs)
 
 
 def not_shared(cause: Cause) -> list[str]:
@@ -147,7 +158,11 @@ def not_shared(cause: Cause) -> list[str]:
 def compares_methods(cause: Cause) -> bool:
     """True if the one difference is the name of a method, as of a weight or of a whole way to learn."""
     sources = (cause.run, cause.control)
-    if cause.differs not in METHODS or any(isinstance(source, str) for source in sources):
+    if (
+        isinstance(cause.differs, list)
+        or cause.differs not in METHODS
+        or any(isinstance(source, str) for source in sources)
+    ):
         return False
     return all(isinstance(settings_of(source).get(cause.differs), str) for source in sources)
 
