@@ -32,6 +32,10 @@ GRADIENT_SWITCHED_OFF = (
     "it switches off the gradient of an argument, `requires_grad_(False)`, for everybody who uses it afterwards. `detach` "
     "gives a tensor that has none."
 )
+CALLS_BACKWARD = "it calls `backward` itself. Return the loss; the training loop makes the backward pass."
+CHANGED = (
+    "it changes its argument `{}` in place. Work on a copy: what uses the argument afterwards gets something else."
+)
 LEAF_CHANGED = "a leaf Variable that requires grad"  # in torch's message
 IN_PLACE = "it changes an argument in place, which torch forbids where a gradient is taken by it; work on a copy"
 
@@ -62,8 +66,17 @@ class Outcome:
     blank: bool = False
 
 
-def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool = True) -> Outcome:
-    """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished."""
+def call(
+    exercise: Exercise,
+    function: Callable,
+    case: Case,
+    with_gradient: bool = True,
+    observe: Callable | None = None,
+) -> Outcome:
+    """Call a function with its own copy of a case's arguments. Raises nothing but Unfinished.
+
+    observe: is given the result as it is, and the arguments as the function left them.
+    """
     if inspect.isgeneratorfunction(function):
         return Outcome(complaint=GENERATOR)
     own = {name: _copied(value) for name, value in case.items()}
@@ -76,6 +89,8 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
         result = exercise.call(function, own)
         changed = changed_settings(settings)
         restore(settings)  # before anything is made of the result: without recording it would lose its gradient
+        if observe is not None:
+            observe(result, own)
         value, complaint = exercise.result.read(result)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
         if any(isinstance(source, Tensor) and not source.requires_grad for source in sources):
@@ -100,7 +115,7 @@ def call(exercise: Exercise, function: Callable, case: Case, with_gradient: bool
     finally:
         restore(settings)
     if isinstance(value, Tensor):
-        value = _relevant(exercise, value.detach(), case)
+        value = relevant_part(exercise, value.detach(), case)
     # The function may have changed the copy of a module, which must not be used again.
     if harm:
         _forget_copies()
@@ -134,7 +149,7 @@ def _forget_copies() -> None:
     COPIES.clear()
 
 
-def _relevant(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
+def relevant_part(exercise: Exercise, value: Tensor, case: Case) -> Tensor:
     """The value with 0 where it does not matter."""
     if exercise.relevant is None or value.shape != case[exercise.relevant].shape:
         return value
@@ -149,7 +164,7 @@ def _gradient(exercise: Exercise, value, sources: list, case: Case) -> Tensor | 
     if not sources or not isinstance(value, Tensor) or not value.requires_grad:
         return None
     weights = torch.linspace(0.5, 1.5, value.numel(), dtype=value.dtype).view(value.shape)
-    total = (_relevant(exercise, value, case) * weights).sum()
+    total = (relevant_part(exercise, value, case) * weights).sum()
     wanted = [part for source in sources for part in ([source] if isinstance(source, Tensor) else source.parameters())]
     found = torch.autograd.grad(total, wanted, allow_unused=True)
     filled = [torch.zeros_like(w) if g is None else g for g, w in zip(found, wanted)]
@@ -161,12 +176,9 @@ def _gradient(exercise: Exercise, value, sources: list, case: Case) -> Tensor | 
 def _harm(now: Case, before: Case) -> str:
     for name in before:
         if any(tensor.grad is not None for tensor in _leaves(now[name])):
-            return "it calls `backward` itself. Return the loss; the training loop makes the backward pass."
+            return CALLS_BACKWARD
         if not _same(now[name], before[name]):
-            return (
-                f"it changes its argument `{name}` in place. Work on a copy: what uses the argument afterwards gets "
-                "something else."
-            )
+            return CHANGED.format(name)
     return ""
 
 

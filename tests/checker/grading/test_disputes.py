@@ -47,7 +47,6 @@ def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(
     import torch
 
     from checker.grading.box.inside import exchange
-    from shared.exercises.calling import call
 
     cases = [{"logps": torch.tensor([[-1.0]]), "ref_logps": torch.tensor([[ref]])} for ref in (-1.0, -0.5, -2.0)]
     asked = {("per_token_kl", 7): [(case, None, None) for case in cases]}
@@ -58,7 +57,7 @@ def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(
         log_r = ref_logps - logps
         return 2 * (log_r.exp() - log_r - 1)
 
-    outcomes = [exchange.encoded(call(key.exercise("per_token_kl"), doubled, case)) for case in cases[:2]]
+    outcomes = [exchange.outcome_of(doubled, case, vars(key.exercise("per_token_kl"))) for case in cases[:2]]
     second, third = disputed("per_token_kl", [*outcomes, None], 7)
     assert disputed("per_token_kl", outcomes, 7) == [second, third]
     key.expected_outcome.cache_clear()

@@ -18,19 +18,19 @@ The record comes from an untrusted process: the student's code runs beside `enco
 pipe. So `decoded` takes any dict without raising. A tensor of a wrong form becomes None, a sentence of a wrong type
 becomes "", and longer texts are cut. Whether a record is a dict at all is for the caller to look at.
 
-All tensors travel as float64. A dtype is lost, and that is enough: `call` has already looked at the dtype inside the
-box, put what is wrong with it into `complaint`, and turned the value into float64. Numbers travel bit for bit, as
+All tensors travel as float64; what a function returned has its type beside it (`observed.py`). Numbers travel bit for bit, as
 the base64 of their bytes: the gradient of a model has thousands, and as decimals these took longer than the function.
 
 torch and `shared` are imported inside the functions that use them, so that this module can be imported without them.
 They load slowly; `answers.py` loads them once, before the first call.
 """
 
-import base64
-from array import array
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
+
+from checker.grading.box.inside.observed import observed
+from checker.grading.box.inside.tensors import LONGEST_TEXT, decoded_tensor, encoded_tensor
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 
 FIELDS_FOR_A_CALL = ("call", "result", "gradient", "relevant")  # those of an exercise that `calling.call` reads
 LONGEST_SENTENCE = 1_000  # characters: a submission must not fill the report
-MOST_AXES = 8  # of a tensor: a shape is written into a verdict
-LONGEST_TEXT = 10_000  # characters of a text that a function returned, which is compared and may be long
 NOTHING_TO_COMPARE = "it returned nothing that can be compared."
 
 
 def outcome_of(function: Callable, case: dict, exercise_fields: dict) -> dict:
-    """Call the function on one case and return the encoded outcome.
+    """Call the function on one case and return the encoded outcome, with what is decided on outside; see `observed.py`.
 
     Args:
         function: the student's.
@@ -56,7 +54,9 @@ def outcome_of(function: Callable, case: dict, exercise_fields: dict) -> dict:
 
     # Stands in for the `Exercise`. The exercise itself holds the reference solution, which must not be in a box.
     exercise = SimpleNamespace(**{name: exercise_fields[name] for name in FIELDS_FOR_A_CALL})
-    return encoded(call(exercise, function, case))
+    seen = {}
+    outcome = call(exercise, function, case, observe=lambda *given: seen.update(observed(*given)))
+    return encoded(outcome) | seen
 
 
 def encoded(outcome: "Outcome") -> dict:
@@ -67,7 +67,7 @@ def encoded(outcome: "Outcome") -> dict:
         "harm": outcome.harm,
         "complaint": outcome.complaint,
         "value": _encoded_value(outcome.value),
-        "gradient": _encoded_tensor(outcome.gradient),
+        "gradient": encoded_tensor(outcome.gradient),
         "blank": bool(outcome.blank),
     }
 
@@ -93,7 +93,7 @@ def decoded(record: dict) -> "Outcome":
         harm=_decoded_sentence(record.get("harm")),
         complaint=complaint,
         value=value,
-        gradient=_decoded_tensor(record.get("gradient")),
+        gradient=decoded_tensor(record.get("gradient")),
         blank=record.get("blank") is True,
     )
 
@@ -102,36 +102,14 @@ def _encoded_value(value: "Tensor | str | None") -> dict | str | None:
     """A text, cut to LONGEST_TEXT, or a tensor's record."""
     if isinstance(value, str):
         return value[:LONGEST_TEXT]
-    return _encoded_tensor(value)
+    return encoded_tensor(value)
 
 
 def _decoded_value(value: object) -> "Tensor | str | None":
     """A text, cut to LONGEST_TEXT, or the tensor that a record stands for; None for anything else."""
     if isinstance(value, str):
         return value[:LONGEST_TEXT]
-    return _decoded_tensor(value)
-
-
-def _encoded_tensor(tensor: "Tensor | None") -> dict | None:
-    """{"shape": [2], "float64": "..."}: the shape, and the numbers' bytes row by row, in base64. None for None."""
-    if tensor is None:
-        return None
-    numbers = array("d", tensor.detach().double().flatten().tolist())
-    return {"shape": list(tensor.shape), "float64": base64.b64encode(numbers.tobytes()).decode()}
-
-
-def _decoded_tensor(record: object) -> "Tensor | None":
-    """The float64 tensor that a record stands for; None for anything that is no such record."""
-    import torch
-
-    try:
-        shape = [int(length) for length in record["shape"]]
-        if len(shape) > MOST_AXES:
-            return None
-        numbers = array("d", base64.b64decode(record["float64"], validate=True))
-        return torch.tensor(numbers, dtype=torch.float64).view(shape)
-    except (TypeError, KeyError, ValueError, RuntimeError, OverflowError):
-        return None
+    return decoded_tensor(value)
 
 
 def _decoded_sentence(sentence: object) -> str:

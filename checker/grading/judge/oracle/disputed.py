@@ -10,7 +10,6 @@ import json
 import os
 import sys
 
-from checker.grading.box.inside import exchange
 from checker.grading.judge.oracle import key
 
 LONGEST = 4_000  # characters of one argument, or of one value
@@ -28,7 +27,7 @@ def disputed(check: str, outcomes: list, seed: int) -> list[dict]:
     """Return the cases in which a function was wrong, or gave nothing; [] for a check without a reference."""
     if not key.has_reference(check):
         return []
-    found = [None if record is None else exchange.decoded(record) for record in outcomes]
+    found = key.outcomes_of(check, outcomes, seed)
     by_case = {id(one.case): one for one in key.compared(check, found, seed).trial.comparisons}
     failed = []
     for number, (case, *_) in enumerate(key.hidden(check, seed)):

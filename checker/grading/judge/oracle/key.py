@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import cloudpickle
 
-from checker.grading.box.inside import exchange
+from checker.grading.judge.oracle.outside import outcome_outside
 from checker.grading.judge.oracle.partial_credit import (
     ALWAYS_THE_SAME,
     HANDS_BACK,
@@ -164,7 +164,7 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     from shared.exercises.judging import slips_in
     from shared.exercises.wording import describe
 
-    found = [None if record is None else exchange.decoded(record) for record in outcomes]
+    found = outcomes_of(check, outcomes, seed)
     if not has_reference(check):
         return _verdict_without_reference(found)
     beside_right = compared(check, found, seed)
@@ -194,6 +194,15 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     constant = constant_answer_remark(answered)
     text = "\n".join(line for line in (reason, count, constant) if line)
     return _verdict(False, text, total, right, earned, finding=bool(constant), mistakes=_mistakes(slips, shown))
+
+
+def outcomes_of(check: str, records: list, seed: int) -> list[Outcome | None]:
+    """Return the outcomes that a box's records stand for, one for each call."""
+    with_reference = has_reference(check)
+    return [
+        None if record is None else outcome_outside(record, exercise(check), case, with_reference)
+        for record, case in zip(records, asked_cases(check, seed))
+    ]
 
 
 def _mistakes(slips: list[tuple[Slip, ...]], shown: Comparison) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from checker.grading.box.inside import exchange
 from checker.grading.judge.oracle import key, larger_cases
 from shared import check
 from shared.exercises.arguments import Numbers
-from shared.exercises.calling import Outcome, call
+from shared.exercises.calling import Outcome
 from shared.exercises.exercise import Exercise
 from shared.exercises.own_task.graded import BY_CHECK
 from shared.exercises.results import TensorOf
@@ -83,7 +83,7 @@ def twice(exercise):
 
 def outcomes(function, entry=TWICE):
     """The outcomes of a function in each call, as they come out of a box."""
-    return [exchange.encoded(call(entry, function, case)) for case in key.asked_cases("twice", SEED)]
+    return [exchange.outcome_of(function, case, vars(entry)) for case in key.asked_cases("twice", SEED)]
 
 
 def verdict(given):
@@ -278,7 +278,7 @@ def test_an_error_as_large_as_the_tolerance_allows_is_right(exercise):
 )
 def test_what_is_said_of_a_task_of_ones_own_is_its_verdict(outcome, text):
     wrong = {"passed": False, "text": text, "cases": 1, "right": 0, "share": 0.0, "finding": False}
-    assert key.judge("rows", [exchange.encoded(outcome)], SEED) == wrong | {
+    assert key.judge("rows", [exchange.encoded(outcome) | {"result": outcome.value}], SEED) == wrong | {
         "only_answers_missing": False,
         "mistakes": (),
     }
@@ -292,7 +292,7 @@ def test_a_task_of_ones_own_of_which_nothing_is_said_is_well_made():
         "right": 1,
         "share": 1.0,
     }
-    assert key.judge("rows", [exchange.encoded(Outcome(value=""))], SEED) == well | {
+    assert key.judge("rows", [exchange.encoded(Outcome(value="")) | {"result": ""}], SEED) == well | {
         "finding": False,
         "only_answers_missing": False,
         "mistakes": (),

@@ -19,7 +19,7 @@ from checker.grading.judge.oracle.constant_answers import Tried, constant_answer
 from checker.grading.judge.oracle.larger_cases import COUNT, larger_cases
 from checker.grading.judge.reference_process import ReferenceProcess
 from shared.check import EXERCISES
-from shared.exercises.calling import Outcome, call
+from shared.exercises.calling import Outcome
 from shared.exercises.comparing import compare
 from tests.conftest import few_of
 from tests.exercises import test_catalogue as of_catalogue
@@ -86,7 +86,7 @@ HALVES = (in_every_second_case, up_to_the_size_that_the_check_shows, by_remember
 def verdict(name, half=None):
     exercise = EXERCISES[name]
     function = half(exercise.reference(), exercise) if half else exercise.reference()
-    outcomes = [exchange.encoded(call(exercise, function, case)) for case in key.asked_cases(name, SEED)]
+    outcomes = [exchange.outcome_of(function, case, vars(exercise)) for case in key.asked_cases(name, SEED)]
     return key.judge(name, outcomes, SEED)
 
 
@@ -149,7 +149,7 @@ def test_the_finding_comes_through_the_key():
         asked.cases(["per_token_kl"])
         exercise = EXERCISES["per_token_kl"]
         half = in_every_second_case(exercise.reference(), exercise)
-        outcomes = [exchange.encoded(call(exercise, half, case)) for case in key.asked_cases("per_token_kl", SEED)]
+        outcomes = [exchange.outcome_of(half, case, vars(exercise)) for case in key.asked_cases("per_token_kl", SEED)]
         assert asked.judge("per_token_kl", outcomes).finding
     finally:
         asked.close()

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker.grading.box.inside import exchange
+from checker.grading.box.inside import tensors
 from checker.grading.box.isolation import BoxFailed, Outcome
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import ROOT, Isolation, box
@@ -450,7 +450,7 @@ def test_a_notebook_that_says_nothing_is_known_by_its_name_or_not_at_all(sheet, 
 
 
 def travelled(tensor):
-    return exchange._decoded_tensor(json.loads(json.dumps(exchange._encoded_tensor(tensor))))
+    return tensors.decoded_tensor(json.loads(json.dumps(tensors.encoded_tensor(tensor))))
 
 
 def test_values_travel_bit_for_bit():
@@ -467,7 +467,7 @@ def test_the_gradient_of_a_model_is_short():
     """Catches seconds in which numbers are written and read as decimals, five times on their way."""
     torch = pytest.importorskip("torch")
     gradient = torch.linspace(-1, 1, 7000, dtype=torch.float64)
-    assert len(json.dumps(exchange._encoded_tensor(gradient))) < 11 * 7000
+    assert len(json.dumps(tensors.encoded_tensor(gradient))) < 11 * 7000
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_the_gradient_of_a_model_is_short():
 def test_values_that_are_none_are_no_result(values):
     """Catches a traceback in the judge for a record that a submission made up."""
     pytest.importorskip("torch")
-    assert exchange._decoded_tensor(values) is None
+    assert tensors.decoded_tensor(values) is None
 
 
 def may_import(name, *imports, has_reference=True):

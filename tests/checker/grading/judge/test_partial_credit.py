@@ -2,6 +2,7 @@
 
 import pytest
 
+from checker.grading.box.inside import exchange
 from checker.grading.judge.oracle.partial_credit import by_one_answer, counted, plain, share
 
 
@@ -63,11 +64,10 @@ def key():
 @pytest.fixture
 def judged(key):
     """The verdict on a function in the hidden cases of a check."""
-    from shared.exercises.calling import call
 
     def judge(check, function, seed=7):
         exercise = key.exercise(check)
-        outcomes = [key.exchange.encoded(call(exercise, function, case)) for case in key.asked_cases(check, seed)]
+        outcomes = [exchange.outcome_of(function, case, vars(exercise)) for case in key.asked_cases(check, seed)]
         return key.judge(check, outcomes, seed)
 
     return judge
@@ -148,10 +148,9 @@ def test_a_guess_that_is_a_solution_takes_nothing_off(judged, key, monkeypatch):
 def test_cases_without_an_answer_cost_their_part(judged, key):
     """Catches a program that ended in the middle and earns as much as one that came to its end, or nothing."""
     exercise = key.exercise("group_advantages")
-    from shared.exercises.calling import call
 
     outcomes = [
-        key.exchange.encoded(call(exercise, exercise.reference(), case))
+        exchange.outcome_of(exercise.reference(), case, vars(exercise))
         for case in key.asked_cases("group_advantages", 7)
     ]
     found = key.judge("group_advantages", outcomes[: len(outcomes) // 2], 7)

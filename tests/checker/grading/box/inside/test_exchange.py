@@ -107,7 +107,9 @@ def test_a_call_reads_the_exercise_and_no_reference(monkeypatch):
     found = decoded(outcome_of(lambda x: 3 * x, case, fields | {"cases": [], "supplied": {}}))
     assert found.value.tolist() == [3.0, 6.0] and found.gradient is not None
     asked = []
-    monkeypatch.setattr("shared.exercises.calling.call", lambda *given: asked.append(given) or Outcome(value="x"))
+    monkeypatch.setattr(
+        "shared.exercises.calling.call", lambda *given, observe: asked.append(given) or Outcome(value="x")
+    )
     outcome_of(print, case, fields | {"cases": []})
     ((exercise, function, given),) = asked
     assert exercise == SimpleNamespace(**fields) and function is print and given is case
