@@ -339,10 +339,9 @@ def test_group_sizes_are_compared_at_equal_completions():
 
 def test_conditions_of_poker_differ_from_version_2_in_one_setting():
     """Catches a penalty or a division that is compared at another number of samples or another step size."""
-    of = {name: asdict(config) for name, config in poker.CONDITIONS.items()}
-    differing = {
-        name: [key for key, value in config.items() if value != of["version 2"][key]] for name, config in of.items()
-    }
+    settings = {name: asdict(config) for name, config in poker.CONDITIONS.items()}
+    first = settings["version 2"]
+    differing = {name: [key for key in config if config[key] != first[key]] for name, config in settings.items()}
     assert differing == {"version 2": [], "version 3": ["beta"], "version 2, undivided": ["scale_rewards"]}
 
 
