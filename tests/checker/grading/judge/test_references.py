@@ -165,4 +165,5 @@ def test_no_slice_of_a_worked_function_loads_or_trains_a_model(name):
 
 def _defines(statement):
     (node,) = ast.parse(statement).body
-    return isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
+    is_a_table = isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and ast.literal_eval(node.value)
+    return is_a_table or isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
