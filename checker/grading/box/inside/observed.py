@@ -110,6 +110,8 @@ def decoded_result(record: object, depth: int = 0) -> object:
     name = record.get("tensor", record.get("array"))
     if tensor is not None and isinstance(name, str):
         dtype = getattr(torch, name, None)
+        if "tensor" in record and not isinstance(dtype, torch.dtype):
+            raise Other("object")
         try:
             return tensor.to(dtype) if "tensor" in record else tensor.numpy().astype(name)
         except (TypeError, RuntimeError, ValueError):
