@@ -25,7 +25,7 @@ from benchmarks.sweeps import (
     measuring,
     more_samples,
     off_policy,
-    off_policy_time,
+    off_policy_rates,
     poker,
     ppo,
     ppo_hacked,
@@ -924,37 +924,13 @@ def test_poker_is_restricted_to_its_labels_in_training_and_in_measuring(monkeypa
         assert completions and {text.strip() for text in completions} <= set(LABELS)
 
 
-def test_what_is_compared_at_equal_time_is_measured_along_the_way(monkeypatch):
-    """Catches a curve without seconds, and points at other samples than those of plain sampling."""
-    monkeypatch.setattr(off_policy, "PROMPTS", 1)
-    monkeypatch.setattr(off_policy, "MEASURED_AT", ())
-    monkeypatch.setattr(off_policy, "measure", lambda model, shared: {"reward": 0.5})
-    at_once = [condition.rollouts_at_once for condition in off_policy_time.CONDITIONS.values()]
-    assert all(point % rollouts == 0 for point in off_policy_time.POINTS for rollouts in at_once)
-    monkeypatch.setattr(off_policy_time, "POINTS", (2, 4))
-    monkeypatch.setattr(off_policy_time, "REPEATS", 2)
-    plain, dynamic = (off_policy_time.run(name, seed=0, rollouts=4)["curve"] for name in off_policy_time.CONDITIONS)
-    assert [point["rollouts"] for point in plain] == [point["rollouts"] for point in dynamic] == [2, 4]
-    assert 0 < plain[0]["seconds"] < plain[1]["seconds"]
-
-
-def test_of_runs_that_are_equal_the_quickest_is_recorded():
-    """Catches the seconds of a busy machine, and a time that belongs to another run."""
-    points = [{"seconds": seconds, "reward": 0.5} for seconds in (1.2, 0.9, 1.0)]
-    assert off_policy_time.quickest(points) == {"seconds": 0.9, "reward": 0.5}
-    with pytest.raises(ValueError, match="different rewards"):
-        off_policy_time.quickest([*points, {"seconds": 0.8, "reward": 0.6}])
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
-def test_one_seed_of_dynamic_sampling_comes_out_as_recorded(monkeypatch):
-    """As above; seconds are those of the machine, and not compared."""
-    monkeypatch.setattr(off_policy_time, "REPEATS", 1)
-    now = off_policy_time.run("dynamic sampling", seed=0)["curve"]
-    for point, then in zip(now, recorded("off_policy_time").of("dynamic sampling")[0]["curve"], strict=True):
-        assert point["rollouts"] == then["rollouts"]
-        assert_as_recorded(point, then, "reward")
+@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(off_policy_rates, "1 update, 3e-04"))
+def test_one_seed_of_the_rates_comes_out_as_recorded(condition):
+    """As above, for one update and four at other learning rates."""
+    then = recorded("off_policy_rates").of(condition)[0]
+    assert_as_recorded(off_policy_rates.run(condition, seed=0), then, "reward at 8")
 
 
 def test_a_clock_does_not_count_what_it_was_stopped_for(monkeypatch):

@@ -6,7 +6,6 @@ learning rate of dots' recipe and five times that, that of poker's recipe, 0.2 a
 of sequences 0.2 rather than 0.05 after one run of each on training rows set aside.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -122,13 +121,13 @@ def setting(task: str) -> dict:
     }
 
 
-def run(name: str, seed: int, rollouts: int = ROLLOUTS, curve_at: Sequence[int] = ()) -> dict:
-    """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record.
+def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
+    """Train one condition with one seed; what is sampled on held-out rows on the way, and the training's own record."""
+    return trained(CONDITIONS[name], seed, rollouts)
 
-    curve_at: after how many rollouts' worth of samples there is a point of a curve, by seconds of training; for none
-    there is no curve.
-    """
-    condition = CONDITIONS[name]
+
+def trained(condition: Condition, seed: int, rollouts: int = ROLLOUTS) -> dict:
+    """The same of any condition, whether the sweep has it or not."""
     shared = setting(condition.task)
     materials = shared["materials"]
     model = frozen_copy(shared["base"]).requires_grad_(True)
@@ -137,26 +136,21 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS, curve_at: Sequence[int] 
         model, shared["tokenizer"], shared["reward"], config, constraint=materials.constraint
     )
     measured = {}
-    curve = []
     clock = Clock()
 
     def after_step(record: dict) -> None:
         seen = record["step"] * condition.rollouts_at_once
-        if seen not in MEASURED_AT and seen not in curve_at:
-            return
-        with clock.stopped():
-            found = measure(model, shared)
         if seen in MEASURED_AT:
+            with clock.stopped():
+                found = measure(model, shared)
             measured.update({f"{key} at {seen}": value for key, value in found.items()})
-        if seen in curve_at:
-            curve.append({"rollouts": seen, "seconds": round(clock.seconds, 3), "reward": found["reward"]})
 
     history = training.train(algorithm, materials.train_rows, config, on_step=after_step, progress=False)
     measured["training seconds"] = round(clock.seconds, 2)
     measured["clipped"] = rounded(sum(record.get("clip_ratio", 0.0) for record in history) / len(history))
     measured["entropy"] = rounded(history[-1]["entropy"])
     measured["rewards"] = [rounded(record["reward"]) for record in history]
-    return measured | ({"curve": curve} if curve else {})
+    return measured
 
 
 def measure(model, shared: dict, draws: int = DRAWS, step: int = EVALUATION) -> dict[str, float]:
