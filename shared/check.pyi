@@ -141,9 +141,6 @@ def sequence_ratio(function: Callable) -> Passed:
 def surrogate(function: Callable) -> Passed:
     """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
 
-def token_entropy(function: Callable) -> Passed:
-    """Check `f(logits (B, C, V)) -> entropy (B, C)` in nats."""
-
 def token_weights(function: Callable) -> Passed:
     """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
 

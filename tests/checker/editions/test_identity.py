@@ -178,7 +178,8 @@ def half_as_long_again(source: str, begin: str, end: str) -> str:
     return "\n".join(longer)
 
 
-SHORT = {"dots", "gradients"}  # the chapters that leave a quarter of the limit to the student; to be all of them
+# The chapters that leave a quarter of the limit to the student; to be all of them.
+SHORT = {"dots", "gradients", "off_policy"}
 STUDENTS = 10_000  # characters
 
 
