@@ -42,6 +42,13 @@ class Kind:
         """The axes of each dimension: "N*G C" has [["N", "G"], ["C"]]."""
         return [dimension.split("*") for dimension in self.axes.split()]
 
+    def dimensions_of(self, value) -> list[list[str]]:
+        """The axes of each dimension of a value; one that has more dimensions, or fewer, has the last ones."""
+        count = len(self.shape(value)) if self.axes else 0
+        return (
+            [*[[]] * (count - len(self.dimensions)), *self.dimensions[len(self.dimensions) - count :]] if count else []
+        )
+
     def shape(self, value) -> Sequence[int]:
         return value.shape if hasattr(value, "shape") else (len(value),)
 
@@ -201,7 +208,7 @@ def lengths(kinds: dict[str, Kind], case: dict) -> dict[str, int]:
     known = {kind.axis: case[name] for name, kind in kinds.items() if isinstance(kind, Size)}
     for product in (False, True):
         for name, kind in kinds.items():
-            for dimension, factors in enumerate(kind.dimensions):
+            for dimension, factors in enumerate(kind.dimensions_of(case[name])):
                 unknown = [axis for axis in factors if axis not in known]
                 if len(unknown) == 1 and (len(factors) > 1) == product:
                     total = kind.shape(case[name])[dimension]
@@ -215,7 +222,7 @@ def without(kinds: dict[str, Kind], case: dict, axis: str, dropped: set[int]) ->
     smaller = {}
     for name, kind in kinds.items():
         value = case[name]
-        for dimension, factors in enumerate(kind.dimensions):
+        for dimension, factors in enumerate(kind.dimensions_of(value)):
             if axis in factors:
                 value = kind.select(
                     value, dimension, _remaining([known[f] for f in factors], factors.index(axis), dropped)

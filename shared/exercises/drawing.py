@@ -38,11 +38,20 @@ HOSTILE = (
 )
 
 
+WIDE = 8  # how much larger the sizes of a wide case are
+
+
 class Draw(random.Random):
     """Chance that is the same on every machine."""
 
+    is_wide = False  # true while the one case is drawn that is larger than what a function may have written down
+
     def size(self, most: int = 4, least: int = 1) -> int:
-        return self.randint(least, most)
+        return self.randint(least, most) + WIDE * self.is_wide
+
+    def sample(self, population: Sequence, k: int) -> list:
+        """Different items, so many or as many as there are."""
+        return super().sample(population, min(k, len(population)))
 
     def number(self, least: float, most: float) -> float:
         """A number with three decimals, so that it can be shown; a tie is then rare."""

@@ -6,6 +6,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import torch
+
 from shared.exercises.arguments import Kind
 from shared.exercises.drawing import Draw
 from shared.exercises.results import Result
@@ -39,6 +41,8 @@ class Exercise:
     call: calls the function in a case and returns what is compared, of the kind `result`.
     needs: exercises whose functions the student may call in this one, also through each other, the innermost first.
     draws: the number of cases besides the boundary ones; fewer where a model runs.
+    ranks: other numbers of axes in which the notebook hands over its tensors, for a function that goes by place alone.
+    doubles: whether it hands them over in float64 as well.
     supplies: names of the notebook that `call` puts others in the place of. Grading does not look for them there.
     shows: modules that grading shows beside the function, because a case, the call or the result needs them. None holds a
         reference. Of the catalogue's own functions those that are needed travel as their code.
@@ -60,13 +64,27 @@ class Exercise:
     call: Callable[[Callable, Case], object] = plain_call
     needs: tuple["Exercise", ...] = field(default=())
     draws: int = 120
+    ranks: tuple[int, ...] = ()
+    doubles: bool = False
     supplies: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:
-        """The boundary cases and the drawn ones, the same at every call."""
+        """The boundary cases and the drawn ones, the same at every call.
+
+        The first of those that are drawn is wide, and some of the others have the axes of other calls of the notebook.
+        """
         chance = Draw(f"{self.function} {seed}")
-        return [*self.boundary(), *(self._drawn(chance) for _ in range(self.draws))]
+        drawn = [self._drawn(chance) for _ in range(self.draws)]
+        drawn[1 : 1 + len(self.ranks)] = [self._of_rank(case, rank) for case, rank in zip(drawn[1:], self.ranks)]
+        if self.doubles:
+            drawn[-1] = {
+                name: one.double() if isinstance(one, torch.Tensor) else one for name, one in drawn[-1].items()
+            }
+        if drawn:
+            chance.is_wide = True
+            drawn[0] = self._drawn(chance)
+        return [*self.boundary(), *drawn]
 
     def _drawn(self, chance: Draw) -> Case:
         """A drawn case that is valid. `draw` may draw what is not: some cases are easier refused than avoided."""
@@ -74,6 +92,11 @@ class Exercise:
         while not self.valid(case):
             case = self.draw(chance)
         return case
+
+    def _of_rank(self, case: Case, rank: int) -> Case:
+        """The case with all arguments that have axes in one row of numbers, which stands in so many axes."""
+        shape = (*[1] * (rank - 1), -1)
+        return {name: value.reshape(shape) if self.arguments[name].axes else value for name, value in case.items()}
 
     def size(self, case: Case) -> int:
         """The length of a case for a reader: the numbers and characters of its arguments."""

@@ -7,6 +7,7 @@ For a `per_token_kl` that gives k2 in the place of k3:
 """
 
 from collections.abc import Callable, Sequence
+from os.path import commonprefix
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from shared.exercises.steps import Slip
 
 MOST_SHOWN = 3  # places of a result that are described
 WIDTH = 160  # characters of one argument
+BEFORE_A_DIFFERENCE = 60  # characters of a long text that are shown before it differs
 DIGITS = 4  # of a number
 DIGITS_TO_TELL_APART = (4, 6, 9)  # of two numbers: the first of these with which they look different, else the last
 MISSING_GRADIENT = "Look for `.detach()`, `.item()` or `torch.no_grad()`."
@@ -149,10 +151,20 @@ def _describe_numbers(exercise: Exercise, comparison: Comparison) -> str:
     if comparison.difference == Difference.SHAPE:
         return _describe_shape(exercise, actual.value, expected.value)
     if isinstance(expected.value, str):
-        return f"it gives {clipped(repr(actual.value), WIDTH)}; expected {expected.value!r}."
+        return "it gives {}; expected {}.".format(*from_where_they_differ(actual.value, expected.value))
     if comparison.difference == Difference.VALUE:
         return f"{_places_of_result(exercise, actual.value, expected.value)}."
     return _describe_gradient(exercise, actual.gradient, expected.gradient)
+
+
+def from_where_they_differ(actual: str, expected: str) -> tuple[str, str]:
+    """Both texts as Python writes them; of long ones the part around the first place at which they differ."""
+    if max(len(actual), len(expected)) <= WIDTH:
+        return repr(actual), repr(expected)
+    same = len(commonprefix([actual, expected]))
+    start = max(0, actual.rfind(" ", 0, max(0, same - BEFORE_A_DIFFERENCE)) + 1) if same > BEFORE_A_DIFFERENCE else 0
+    before = "..." if start else ""
+    return tuple(before + clipped(repr(text[start:]), WIDTH) for text in (actual, expected))
 
 
 def _describe_shape(exercise: Exercise, actual: Tensor, expected: Tensor) -> str:
@@ -231,7 +243,7 @@ def _place(place: list[int], shape, axes: str, names: Sequence[str]) -> str:
         place, shape, axes = place[1:], shape[1:], axes.partition(" ")[2]
     elif names:
         place, shape = [place[0] - len(names), *place[1:]], [shape[0] - len(names), *shape[1:]]
-    for index, length, dimension in zip(place, shape, axes.split()[-len(place) :] or [""] * len(place)):
+    for index, length, dimension in zip(place, shape, ([""] * len(place) + axes.split())[-len(place) :]):
         if length > 1 or not words and len(place) == 1:
             axis = dimension[-1:]
             words.append(f"{AXES.get(axis, 'place')} {index if axis in NUMBERED else index + 1}")

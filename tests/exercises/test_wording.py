@@ -25,7 +25,7 @@ from shared.exercises.catalogue.poker import hand_type
 from shared.exercises.catalogue.ppo import advantages_of
 from shared.exercises.comparing import compare
 from shared.exercises.judging import judge
-from shared.exercises.wording import arguments_in_words, describe
+from shared.exercises.wording import arguments_in_words, describe, from_where_they_differ
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
 GOLDEN = Path(__file__).parent / "golden" / "verdicts.txt"
@@ -123,3 +123,11 @@ def line_of(verdict: tuple) -> str:
 
 def golden() -> list[str]:
     return GOLDEN.read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
+
+
+def test_two_long_texts_are_shown_where_they_differ():
+    """Catches texts that are cut before the word that decides, so that both look alike."""
+    same = "one more move and " * 20
+    mine, right = from_where_they_differ(f"{same}3 moves, and so on", f"{same}4 moves, and so on")
+    assert mine.startswith("...") and "3 moves" in mine and "4 moves" in right and len(mine) < 165
+    assert from_where_they_differ("a", "b") == ("'a'", "'b'")

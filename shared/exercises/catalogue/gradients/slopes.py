@@ -135,4 +135,5 @@ EXERCISE = Exercise(
     result=ByName("E N B", names=NAMES),
     draw=draw,
     boundary=boundary,
+    ranks=(1, 3),
 )

@@ -177,7 +177,7 @@ def draw(draw: Draw) -> Case:
     B = draw.size()
     C = draw.size()
     mask = draw.mask(B, C)
-    old = draw.numbers(B, C, least=-4, most=-0.01)
+    old = draw.numbers(B, C, least=-4, most=0)
     far = draw.choice([0.2, 1.0])
     logps = old + far * draw.numbers(B, C, least=-1, most=1)
     return {
@@ -189,7 +189,7 @@ def draw(draw: Draw) -> Case:
 
 def boundary() -> list[Case]:
     old = torch.tensor([[-1.0, -2.0, -0.5], [-0.1, -3.0, -1.5]])
-    new = old + torch.tensor([[1.0, -0.5, 0.25], [0.5, 3.0, 2.0]])
+    new = old + torch.tensor([[1.0, -0.5, 0.0], [0.5, 3.0, 2.0]])
     mask = torch.tensor([[1, 1, 1], [1, 0, 0]])
     return [
         {"logps": old[:, :1], "old_logps": old[:, :1].clone(), "completion_mask": mask[:, :1]},

@@ -193,8 +193,8 @@ def draw(draw: Draw) -> Case:
     return {
         "ratio": draw.numbers(B, C, least=0.2, most=2.5),
         "advantages": draw.numbers(B),
-        "epsilon": draw.number(0.05, 0.35),
-        "epsilon_high": draw.number(0.4, 0.9),
+        "epsilon": draw.choice([draw.number(0.05, 0.35), draw.number(0.05, 0.35), 1.0]),
+        "epsilon_high": draw.choice([draw.number(0.4, 0.9), draw.number(0.4, 0.9), 9.0]),
     }
 
 

@@ -189,10 +189,10 @@ def smaller_product_with_the_bound(ratio, column, bound, logps):
 
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
-    logps = draw.numbers(B, C, least=-3.0, most=-0.1)
+    logps = draw.numbers(B, C, least=-3.0, most=0.0)
     return {
         "logps": logps,
-        "old_logps": logps - draw.numbers(B, C, least=-1.2, most=1.6),
+        "old_logps": logps - draw.numbers(B, C, least=-1.2, most=1.6) * (logps < 0),  # in the padding both are 0
         "advantages": draw.numbers(B),
         "bound": draw.number(1.1, 3.0),
     }

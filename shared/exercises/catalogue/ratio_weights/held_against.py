@@ -195,5 +195,6 @@ EXERCISE = Exercise(
     result=ByName("E", names=NAMES),
     draw=draw,
     boundary=boundary,
+    doubles=True,
     valid=valid,
 )

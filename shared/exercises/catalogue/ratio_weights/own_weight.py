@@ -80,6 +80,12 @@ def averaged(weight):
     return weight.mean()
 
 
+@STEPS.slip("weight", "Where a token stands decides what it weighs. Its own ratio and advantage alone do.")
+def by_place(weight):
+    flat = weight.flatten()
+    return torch.where(torch.arange(len(flat)) % 2 == 0, flat, torch.ones_like(flat)).view(weight.shape)
+
+
 def call(function, case: Case) -> str:
     """Try the weight at ratios near and far; a sentence on what is wrong with it, or that nothing is."""
     ratio, advantages = (value.clone() for value in case.values())
@@ -99,15 +105,29 @@ def call(function, case: Case) -> str:
             faults.append(f"negative at a ratio of {far}")
         elif (value > LARGEST).any():
             faults.append(f"above {LARGEST:.0f} at a ratio of {far}")
-    moved = ratio.clone()
-    moved[:, 1:] = 3 * moved[:, 1:] + 1
-    if not torch.allclose(as_weights(function, moved, advantages)[:, 0], found[:, 0], equal_nan=True):
+    moved, turned = (
+        others_changed(ratio, lambda other: 3 * other + 1),
+        others_changed(advantages, lambda other: 1 - 2 * other),
+    )
+    if not torch.allclose(as_weights(function, moved, advantages).flatten()[0], found.flatten()[0], equal_nan=True):
         faults.append("another token's ratio changes it")
-    turned = advantages.clone()
-    turned[:, 1:] = 1 - 2 * turned[:, 1:]
-    if not torch.allclose(as_weights(function, ratio, turned)[:, 0], found[:, 0], equal_nan=True):
+    if not torch.allclose(as_weights(function, ratio, turned).flatten()[0], found.flatten()[0], equal_nan=True):
         faults.append("another token's advantage changes it")
+    ahead = as_weights(function, one_ahead(ratio), one_ahead(advantages))
+    if not torch.allclose(ahead, one_ahead(found), equal_nan=True):
+        faults.append("its place changes it")
     return "; ".join(faults) or GOOD
+
+
+def one_ahead(values):
+    """The values, each a place further on, the last one first."""
+    return values.flatten().roll(1).view(values.shape)
+
+
+def others_changed(values, change):
+    """The values with all but the first changed."""
+    flat = values.flatten()
+    return torch.cat([flat[:1], change(flat[1:])]).view(values.shape)
 
 
 def as_weights(function, ratio, advantages):
@@ -138,7 +158,9 @@ EXERCISE = Exercise(
     result=Text(),
     draw=draw,
     boundary=boundary,
+    doubles=True,
+    ranks=(1, 3),
     call=call,
-    valid=lambda case: case["ratio"].size(1) > 1 and bool((case["ratio"] > 0).all()),
+    valid=lambda case: case["ratio"].numel() > 1 and bool((case["ratio"] > 0).all()),
     draws=20,
 )

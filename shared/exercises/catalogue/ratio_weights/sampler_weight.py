@@ -181,5 +181,6 @@ EXERCISE = Exercise(
     result=TensorOf("B"),
     draw=draw,
     boundary=boundary,
+    doubles=True,
     valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

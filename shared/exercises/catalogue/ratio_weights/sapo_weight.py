@@ -170,5 +170,7 @@ EXERCISE = Exercise(
     result=TensorOf("B C"),
     draw=draw,
     boundary=boundary,
+    doubles=True,
+    ranks=(1, 3, 1, 1, 1, 1),
     valid=lambda case: case["tau_pos"] > 0 and case["tau_neg"] > 0,
 )
