@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from shared.exercises.state import changed_settings, restore, settings_now
 
 SHARED = str(Path(__file__).parents[1])
 COPIES = {}  # of modules: the module and its copy by the module's id
+CHECKS = "shared.exercises"  # the modules of the stand-ins
+LOCAL = re.compile(r"\w+\.<locals>\.")  # before the name of a function that was made in another one
 NO_MESSAGE = "no message"
 NOT_FILLED_IN = "it is not filled in yet"  # begins what is said of a blank exercise
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")
@@ -95,6 +98,7 @@ def call(
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
         if any(isinstance(source, Tensor) and not source.requires_grad for source in sources):
             harm = harm or GRADIENT_SWITCHED_OFF
+        harm = harm or _learns(exercise, own, sources, value)
         # After a backward pass of the function's own, a second one through the same graph raises.
         with suppress(RuntimeError) if harm else nullcontext():
             gradient = _gradient(exercise, value, sources, case)
@@ -111,6 +115,8 @@ def call(
         what = clipped(type(error).__name__, 60)
         if _is_about_the_result(function, error):
             return Outcome(f"what it returns cannot be used ({what}: {message})")
+        if not is_reference(function) and (cause := _of_a_stand_in(error)):
+            return Outcome(f"{cause} ({what}: {message})", _where_it_raised(error))
         return Outcome(f"it raised {what}: {message}", _where_it_raised(error))
     finally:
         restore(settings)
@@ -182,6 +188,31 @@ def _harm(now: Case, before: Case) -> str:
     return ""
 
 
+def _learns(exercise: Exercise, own: Case, sources: list, value) -> str:
+    """The sentence on a loss that has a gradient by a model which does not learn, such as the reference."""
+    if not sources or not isinstance(value, Tensor):
+        return ""
+    others = {name: one for name, one in own.items() if isinstance(one, torch.nn.Module) and one not in sources}
+    reached = _reached(value) if others else set()
+    for name, model in others.items():
+        if reached & {id(parameter) for parameter in model.parameters()}:
+            return f"its result has a gradient by `{name}`, which does not learn: score it inside `torch.no_grad()`."
+    return ""
+
+
+def _reached(value: Tensor) -> set[int]:
+    """The ids of the leaves to which a backward pass would carry a gradient."""
+    waiting, seen, leaves = [value.grad_fn], {None}, set()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        leaves.add(id(getattr(node, "variable", None)))
+        waiting += [other for other, _ in node.next_functions]
+    return leaves
+
+
 def _leaves(value) -> list[Tensor]:
     """The tensors by which a backward pass may have left gradients."""
     if isinstance(value, torch.nn.Module):
@@ -240,6 +271,21 @@ def _is_about_the_result(function: Callable, error: BaseException) -> bool:
     return not is_the_call and all(not _own(frame.filename) for frame in frames)
 
 
+def _of_a_stand_in(error: BaseException) -> str:
+    """The words on an error of the check's own, which stands in for something of the notebook's; "" for any other."""
+    if isinstance(error, AttributeError) and type(error.obj).__module__.startswith(CHECKS):
+        return (
+            f"it asks for `.{clipped(str(error.name), 40)}` of what stands in for the notebook's own while it is judged"
+        )
+    try:
+        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__, limit=-50)]
+    except Exception:
+        return ""
+    breaks = "what stands in for a function of the notebook's while it is judged cannot work with what it is handed"
+    is_ours = files[-1].startswith(str(Path(SHARED, "exercises"))) and any(map(_own, files))
+    return breaks if is_ours else ""
+
+
 def _own(filename: str) -> bool:
     return not filename.startswith((SHARED, TORCH, STANDARD_LIBRARY, "<frozen")) and "site-packages" not in filename
 
@@ -254,4 +300,4 @@ def _message(error: BaseException) -> str:
         lines = str(error)[:2000].strip().splitlines()
     except BaseException:
         return "a message that cannot be shown"
-    return _without_full_stop(clipped(lines[0], 160)) if lines else NO_MESSAGE
+    return _without_full_stop(clipped(LOCAL.sub("", lines[0]), 160)) if lines else NO_MESSAGE

@@ -29,6 +29,7 @@ from shared.exercises.unread import unread
 from shared.exercises.wording import describe, shown
 
 RECORD_VERSION = 1
+TYPOS = ("it raised NameError", "it raised UnboundLocalError")  # which say themselves what is wrong
 RIGHT, WRONG, OPEN = "✓✗○"
 # Limits in seconds. Each leaves something for the next step: the slips, then the smallest case, then the text. All
 # three end before the 8 seconds after which `process.py` kills a judge.
@@ -278,6 +279,8 @@ def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tupl
         every outcome or none does, when no time is left, and for a function whose numbers are all right or all the same.
     """
     if trial.main_difference.has_right_numbers or always_the_same(exercise, trial):
+        return []
+    if any((one.actual.raised or "").startswith(TYPOS) for one in trial.comparisons):
         return []
     # Cases with wrong numbers come first: a wrong guess is refuted there soonest.
     wrong_first = sorted(trial.comparisons, key=lambda comparison: comparison.difference in (None, Difference.TYPE))

@@ -132,6 +132,8 @@ def _child(judgement: Judgement, read_end: int, write_end: int) -> None:
             )
             verdict = judgement.judge(listener)
         send({"verdict": vars(verdict), "final": True})
+    except SystemExit:
+        pass  # an end of the process as any other: the function asked for it where no call of it was awaited
     except BaseException as error:
         os.write(write_end, json.dumps({"failed": type(error).__name__[:100]}).encode() + b"\n")
     finally:

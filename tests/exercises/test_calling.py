@@ -13,6 +13,8 @@ from shared.exercises.arguments import Kind, Mask, Numbers
 from shared.exercises.calling import GENERATOR, IN_PLACE, Outcome, Unfinished, call, not_filled_in
 from shared.exercises.exercise import Exercise
 from shared.exercises.results import Number, TensorOf, Text
+from shared.exercises.stand_ins.games import Played
+from shared.exercises.stand_ins.letters import letters
 from shared.exercises.steps import Steps
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
@@ -390,3 +392,25 @@ def test_the_lines_of_torch_are_not_the_students():
     import torch as installed
 
     assert calling.TORCH == installed.__path__[0]
+
+
+def test_no_error_of_a_stand_in_is_told_as_the_students():
+    """Catches "'Played' object has no attribute", of a class that no page names, and an error in the check's own lines."""
+    asks = outcome(
+        function_of("def f(x):\n    return x.generate(3)"), replace(SQUARES, call=lambda f, own: f(Played(1, 7, 4)))
+    )
+    assert asks.raised.startswith("it asks for `.generate` of what stands in for the notebook's own")
+    breaks = outcome(function_of("def f(x):\n    return x([3])"), replace(SQUARES, call=lambda f, own: f(letters)))
+    assert breaks.raised.startswith("what stands in for a function of the notebook's") and "line 2" in breaks.where
+    assert outcome(function_of("def f(x):\n    return x.generate(3)")).raised.startswith(
+        "it raised AttributeError: 'Tensor'"
+    )
+
+
+def test_a_gradient_by_a_model_that_does_not_learn_is_harm():
+    """Catches a reference that is scored outside of `no_grad`, which the optimiser's model does not show."""
+    models = {"model": nn.Linear(1, 1), "reference": nn.Linear(1, 1)}
+    both = replace(SQUARES, arguments=dict.fromkeys(models, Kind()), result=Number(), gradient="model")
+    x = torch.ones(1)
+    assert "by `reference`" in call(both, lambda model, reference: (model(x) - reference(x)).sum(), models).harm
+    assert call(both, lambda model, reference: (model(x) - reference(x).detach()).sum(), models).harm == ""

@@ -429,3 +429,16 @@ def test_no_gradient_is_asked_for_where_calls_are_compared():
     trial = try_cases(with_gradient, lambda x: x, ALWAYS)
     judging._from_call_to_call(with_gradient, lambda x: asked.append(x.requires_grad) or x, trial, BOUNDARY[0])
     assert asked == [False] * 6
+
+
+def test_a_name_that_nobody_knows_is_no_slip():
+    """Catches a known mistake that is told first, because it raises in the same cases as a typo."""
+    divides = Steps(dict(STEPS.steps))
+    divides.slip("doubled", "You divide by 0.")(lambda x: 1 // 0)
+    exercise = replace(TWICE, steps=divides)
+    assert "You divide" in judge(exercise, exercise.reference(tuple(divides.slips))).text
+
+    def misspelt(x):
+        raise NameError("name 'xs' is not defined")
+
+    assert judge(exercise, misspelt).slips == ()

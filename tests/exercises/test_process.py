@@ -458,3 +458,9 @@ def test_an_error_of_its_own_does_not_hide_a_slip_where_a_function_raises_in_som
     outcomes = [call(exercise, students, case) for case in cases]
     ((slip,),) = find_explanations(exercise, cases, outcomes, lambda: True)
     assert slip.name == "divided"
+
+
+def test_an_exit_outside_of_every_call_is_an_exit():
+    """Catches "SystemExit in the judge" for what the student's code asked for."""
+    text = in_a_child(Judgement("f", lambda listener: sys.exit(), lambda number: "x 1")).text
+    assert text.startswith("it ends the whole process") and "in the judge" not in text

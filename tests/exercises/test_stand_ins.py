@@ -12,7 +12,7 @@ from shared.exercises.stand_ins.documents import Documents
 from shared.exercises.stand_ins.games import Played
 from shared.exercises.stand_ins.letters import letters
 from shared.exercises.stand_ins.scored import Scored
-from shared.exercises.stand_ins.speaking import Speaker, drawn_speaker, rollout_of, speak, standing_in
+from shared.exercises.stand_ins.speaking import MOST, Speaker, drawn_speaker, rollout_of, speak, standing_in
 from shared.exercises.stand_ins.tiny_model import TinyModel
 from shared.exercises.stand_ins.tokens import END, TOKENIZER
 
@@ -94,24 +94,39 @@ def test_rewards_of_a_wrong_type_are_told_and_compared_all_the_same(rewards, sai
 def test_a_speaker_says_one_thing_when_greedy_and_others_by_chance():
     speaker = Speaker({"p": "sure"}, {"p": ["one", "two"]})
     assert speaker.says("p", 0, 2) == ["sure", "sure"]
-    assert speaker.says("p", 0.5, 3) == speaker.says("p", 1.0, 3) == ["one", "two", "one"]
+    assert speaker.says("p", 1.0, 3) == ["one", "two", "one"] and speaker.says("p", 0.5, 3) == ["two", "one", "two"]
+    assert speaker.eval() is speaker.train() is speaker, "as a right function may ask of its model"
 
 
 def test_what_speaks_is_sampled_in_the_order_of_the_prompts():
     """Catches completions that stand beside another prompt, and a temperature that is not asked for."""
     speaker = Speaker({"p": "P", "q": "Q"}, {"p": ["p1", "p2"], "q": ["q1", "q2"]})
-    sampling = Sampling(8)
+    sampling = Sampling(MOST)
     rollout = speak(speaker, TOKENIZER, ("p", "q"), 2, sampling, seed=3)
     assert (rollout.prompts, rollout.completions) == (["p", "q"], ["p1", "p2", "q1", "q2"])
     assert rollout.num_generations == 2 and rollout.sampling is sampling
-    assert speak(speaker, TOKENIZER, ["q"], 1, Sampling(8, temperature=0)).completions == ["Q"]
-    with pytest.raises(TypeError, match="`sample` does not get the model"):
-        speak(object(), TOKENIZER, ["p"], 1)
+    assert speak(speaker, TOKENIZER, ["q"], 1, Sampling(MOST, temperature=0)).completions == ["Q"]
+
+
+@pytest.mark.parametrize(
+    ("model", "prompt", "sampling", "said"),
+    [
+        (object(), "p", Sampling(MOST), "`sample` does not get the model"),
+        (Speaker({"p": "P"}, {"p": ["p1"]}), "p ", Sampling(MOST), "samples the prompt 'p ', which no row has"),
+        (Speaker({"p": "P"}, {"p": ["p1"]}), "p", Sampling(16), "max_new_tokens=16.*`MAX_NEW_TOKENS`"),
+        (Speaker({"p": "P"}, {"p": ["p1"]}), "p", Sampling(MOST, top_p=0.5), "top_p=0.5"),
+    ],
+    ids=["another model", "another prompt", "another length", "a cut"],
+)
+def test_a_setting_that_a_speaker_cannot_show_is_told(model, prompt, sampling, said):
+    """Catches a sampling that is not the notebook's, and an error of the stand-in's own that is told as the student's."""
+    with pytest.raises(NotAResult, match=said):
+        speak(model, TOKENIZER, [prompt], 1, sampling)
 
 
 def test_a_rollout_of_texts_has_one_token_for_each():
     """Catches tensors of a shape or a type that a real rollout does not have, on which a right function fails."""
-    rollout = rollout_of(["p", "q"], ["a", "b", "c", "d"], 2, Sampling(8))
+    rollout = rollout_of(["p", "q"], ["a", "b", "c", "d"], 2, Sampling(MOST))
     for ids, mask, count in (
         (rollout.prompt_ids, rollout.prompt_mask, 2),
         (rollout.completion_ids, rollout.completion_mask, 4),

@@ -7,7 +7,7 @@ judged, others stand in for them.
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 
 import torch
@@ -15,29 +15,48 @@ import torch
 from shared.engine.sampling import Sampling
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import is_reference
+from shared.exercises.results import NotAResult, clipped
 from shared.exercises.stand_ins.tokens import TOKENIZER
 from shared.rollout_record import Rollout
 
 
 @dataclass(frozen=True, eq=False)
 class Speaker:
-    """A stand-in for a model. sure: what it says to a prompt when greedy; unsure: by chance, one after the other."""
+    """A stand-in for a model. sure: what it says to a prompt when greedy; unsure: by chance, one after the other.
+
+    At another temperature than 1 it begins at another place, so that the temperature shows in what it says.
+    """
 
     sure: dict[str, str]
     unsure: dict[str, list[str]]
     device: torch.device = torch.device("cpu")
 
     def says(self, prompt: str, temperature: float, count: int) -> list[str]:
-        if temperature == 0:
-            return [self.sure[prompt]] * count
+        if prompt not in self.unsure:
+            raise NotAResult(f"it samples the prompt {clipped(repr(prompt), 80)}, which no row has: take it as it is.")
         said = self.unsure[prompt]
-        return [said[place % len(said)] for place in range(count)]
+        if temperature == 0:
+            return [self.sure.get(prompt, said[-1])] * count
+        first = round(10 * temperature) - 10
+        return [said[(first + place) % len(said)] for place in range(count)]
+
+    def eval(self) -> "Speaker":
+        return self
+
+    def train(self, mode: bool = True) -> "Speaker":
+        return self
 
 
 def speak(model, tokenizer, prompts, num_generations: int, sampling: Sampling = Sampling(), **others) -> Rollout:
-    """In the place of `shared.rollout.sample`. TypeError when the model is not the one that the function was given."""
+    """In the place of `shared.rollout.sample`. Settings that a speaker does not show are held against the notebook's."""
     if not isinstance(model, Speaker):
-        raise TypeError("`sample` does not get the model that the function was given")
+        raise NotAResult("its `sample` does not get the model that the function was given.")
+    others = replace(sampling, temperature=1.0)
+    if others != SETTINGS["SAMPLING"]:
+        raise NotAResult(
+            f"it samples with {others}, the temperature aside. The notebook's longest completion is `MAX_NEW_TOKENS`, and "
+            "nothing else cuts what is drawn."
+        )
     completions = []
     for prompt in prompts:
         completions += model.says(prompt, sampling.temperature, num_generations)
@@ -66,8 +85,10 @@ def rollout_of(
     )
 
 
+NAMES = "aBcDeFgHiJkLmNoP"  # of prompts, as many as a wide case has
 SAMPLERS = ("shared.rollout", "shared.evaluate")  # the library's modules in which a function may find `sample`
-SETTINGS = {"sample": speak, "tokenizer": TOKENIZER, "MAX_NEW_TOKENS": 8, "SAMPLING": Sampling(8)}
+MOST = 11  # new tokens: no number that anybody writes down
+SETTINGS = {"sample": speak, "tokenizer": TOKENIZER, "MAX_NEW_TOKENS": MOST, "SAMPLING": Sampling(MOST)}
 
 
 @contextmanager
@@ -84,6 +105,9 @@ def standing_in(function: Callable, **others) -> Iterator[None]:
     before = [{name: variables[name] for name in names if name in variables} for variables, names in places]
     for variables, names in places:
         variables.update(names)
+        for name, other in names.items():
+            if isinstance(other, FunctionType):
+                other.__qualname__ = name  # as errors about its arguments name it
     try:
         yield
     finally:

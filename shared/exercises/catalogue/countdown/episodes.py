@@ -11,7 +11,7 @@ from shared.exercises.catalogue.dots import group_advantages as advantages_exerc
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, TensorOf, named
-from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, standing_in
+from shared.exercises.stand_ins.speaking import NAMES, SETTINGS, Speaker, drawn_speaker, standing_in
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -161,7 +161,7 @@ def added_in_place_to_the_second(formats, solved):
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
+    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in NAMES[: draw.size(3)]]
     model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))
     return {"model": model, "rows": rows, "G": draw.choice([2, 3, 4])}
 

@@ -23,17 +23,18 @@ GRAPH_KEPT = (
 
 
 def some_loss(logps, old_logps, advantages, ref_logps, beta, epsilon):
-    """A loss of some completions, from (n,) tensors: their mean. Not GSPO's, which the same box asks for: no clipping.
+    """GSPO's loss of some completions, from (n,) tensors, without its clipping: the same box asks for GSPO's own.
 
-    Like GSPO's it is a share of itself where advantages and beta both are: to weight these two is to weight the loss.
+    No ratio of a case leaves the range of epsilon, so that who writes the formula out gets the same.
     """
-    penalty = beta * ((logps - ref_logps) ** 2 - epsilon * logps)
-    return (penalty - torch.exp(logps - old_logps) * advantages).mean()
+    far = ref_logps - logps
+    penalty = torch.exp(far) - far - 1
+    return (beta * penalty - torch.exp(logps - old_logps) * advantages).mean()
 
 
 def old_logps_of(logps):
     """Those of the policy that sampled, from which this one has moved on."""
-    return logps.detach() + 0.25
+    return logps.detach() + 0.125
 
 
 def ref_logps_of(logps):

@@ -141,14 +141,14 @@ def call(function, case: Case) -> str:
 
 @lru_cache
 def tiny_llama() -> LlamaForCausalLM:
-    """A random model of one block; nobody changes it, copies are handed out."""
+    """A random model of two blocks; nobody changes it, copies are handed out."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         config = LlamaConfig(
             vocab_size=16,
             hidden_size=16,
             intermediate_size=24,
-            num_hidden_layers=1,
+            num_hidden_layers=2,
             num_attention_heads=2,
             num_key_value_heads=2,
             max_position_embeddings=16,

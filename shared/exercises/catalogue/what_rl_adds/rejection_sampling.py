@@ -10,7 +10,7 @@ from shared.exercises.catalogue.what_rl_adds import keep_right as kept_samples
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, Text, named
-from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, speak, standing_in
+from shared.exercises.stand_ins.speaking import NAMES, SETTINGS, Speaker, drawn_speaker, speak, standing_in
 from shared.exercises.steps import Steps
 from shared.training import rows_of_step
 
@@ -34,9 +34,8 @@ def speak_by_round(
     model, tokenizer, prompts, num_generations: int, sampling: Sampling = Sampling(), seed: int = 0, step: int = 0
 ):
     """In the place of `shared.rollout.sample`: other completions at each step."""
-    if not isinstance(model, Speaker):
-        raise TypeError("`sample` does not get the model that the function was given")
-    return speak(turned(model, step), tokenizer, prompts, num_generations, sampling)
+    now = turned(model, step) if isinstance(model, Speaker) else model
+    return speak(now, tokenizer, prompts, num_generations, sampling)
 
 
 def told(number: int, documents: list[dict]) -> str:
@@ -167,7 +166,7 @@ def call(function, case: Case) -> str:
 
     def learn(learner, of_round):
         if learner is not model:
-            raise TypeError("`learn` does not get the model that the function was given")
+            raise NotAResult("its `learn` does not get the model that the function was given.")
         learnt.append(told(len(learnt) + 1, of_round))
         return float(len(learnt))
 
@@ -176,7 +175,7 @@ def call(function, case: Case) -> str:
         history = function(model, rows, rounds)
     if not isinstance(history, list) or not all(isinstance(one, tuple) and len(one) == 3 for one in history):
         raise NotAResult(f"it returns {named(history)}; return a list with a triple for each round.")
-    lines = [f"({float(average):.5f}, {int(count)}, {float(loss):.1f})" for average, count, loss in history]
+    lines = [f"({float(average):.5f}, {float(count):g}, {float(loss):.1f})" for average, count, loss in history]
     return "\n".join([*learnt, "history", *lines])
 
 
@@ -217,7 +216,7 @@ def one_each(model, batches, steps):
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in "abc"[: draw.size(3)]]
+    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in NAMES[: draw.size(3)]]
     return {
         "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
         "rows": rows,
