@@ -45,6 +45,7 @@ OUTSIDE = (
     f"Sure! {KEPT}",
     KEPT + KEPT,
     KEPT[:-1],
+    KEPT.upper(),
     "",
 )
 

@@ -166,7 +166,22 @@ PROBLEMS = (
     ([22], 22, "22"),
     ([1, 21], 22, "21 + 1 + 0"),
     ([3, 8, 2], 19, "8 + 8 + 3"),
+    ([3, 8], 5, "3 - 8"),
+    ([3, 4], 21, "3 * 4"),
+    ([64, 3], 22, "64 / 3"),
+    ([68, 3], 22, "68 / 3"),
+    ([13, 8], 11, "3 + 8"),
 )
+
+
+@STEPS.slip("hits", "The sign of the value is lost: 3 - 8 is paid for a target of 5. Compare the value itself.")
+def sign_lost(expressions, goals):
+    return [found is not None and abs(found[0]) == goal for found, goal in zip(expressions, goals)]
+
+
+@STEPS.slip("hits", "A value less than 1 off the target is paid. It has to be the target.")
+def less_than_one_off(expressions, goals):
+    return [found is not None and abs(found[0] - goal) < 1 for found, goal in zip(expressions, goals)]
 
 
 @STEPS.slip(
@@ -247,4 +262,5 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     call=as_score_calls,
+    draws=114,
 )

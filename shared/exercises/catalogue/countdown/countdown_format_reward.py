@@ -235,5 +235,6 @@ EXERCISE = Exercise(
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    draws=119,
     call=as_score_calls,
 )

@@ -256,11 +256,12 @@ class Answers(Things):
 
 
 def draw(draw: Draw) -> Case:
-    words = draw.some(range(1, 7), draw.size(7))
+    first = draw.choice([0, 1, 20])  # tokens that are drawn may be heard too, and 0 is a token as any other
+    words = draw.some(range(first, first + 7), draw.size(7))
     answers = {}
-    for token in range(3, 7):
+    for token in range(first + 2, first + 7):
         if draw.random() < 0.6:
-            said = draw.some(range(20, 40), draw.randrange(4))
+            said = draw.some([0, *words, *range(20, 40)], draw.randrange(4))
             answers[token] = (said, draw.random() < 0.3)
     return {"draw": words, "listen": answers, "max_new_tokens": draw.size(12)}
 

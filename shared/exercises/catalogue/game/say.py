@@ -298,6 +298,19 @@ def third_not_answered(answer, guesses, most, word):
     return "" if len(guesses) == most and word != "right" else answer
 
 
+NO_GUESSES = (" 12?", " 3? 4?")
+
+
+@STEPS.slip("guess", "A number of two digits counts as a guess. A guess has one digit.")
+def of_two_digits(line):
+    return int(line[1:-1]) if re.fullmatch(r" [0-9]+\?", line) else None
+
+
+@STEPS.slip("guess", "The guess at the end of a line counts, whatever stands before it. The whole line is the guess.")
+def at_the_end_of_a_line(line):
+    return int(line[-2]) if re.search(r" [0-9]\?\Z", line) else None
+
+
 def draw(draw: Draw) -> Case:
     low = draw.randrange(4)
     high = draw.randrange(low + 2, 10)
@@ -307,7 +320,7 @@ def draw(draw: Draw) -> Case:
     number = draw.choice([secret, draw.randrange(10), draw.randrange(10)])
     whole = f" {number}?"
     written = draw.choice(
-        [whole, whole, whole, whole, "", " ", f" {number}", f"{whole}?", f" {number}\n", " well", "\n"]
+        [whole, whole, whole, whole, "", " ", f" {number}", f"{whole}?", f" {number}\n", " well", "\n", *NO_GUESSES]
     )
     return {"game": game, "text": text + written}
 
@@ -315,18 +328,18 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     cases = []
     for guesses in ([], [2], [2, 6]):
-        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", " 4?\n", "\n 4?"):
+        for written in (" 4?", " 5?", " 3?", " 4", " ", "", " right", " 4\n", " 4?\n", "\n 4?", *NO_GUESSES):
             game, text = game_after(1, 7, 4, guesses)
             cases.append({"game": game, "text": text + written})
     return cases
 
 
 def valid(case: Case) -> bool:
-    """A game that goes on, its own lines first. Whether a guess may have two digits, or no space before it, is left open."""
+    """A game that goes on, its own lines first. Whether a number needs its space is left open."""
     game, text = case["game"], case["text"]
     so_far = game_after(game.low, game.high, game.secret, game.guesses)[1]
     own = text.removeprefix(so_far)
-    is_plain = not own[:1].strip(" \n") and not re.search("[0-9]{2}", own)
+    is_plain = not own[:1].isdigit()
     return text.startswith(so_far) and is_plain and game.secret not in game.guesses
 
 
@@ -352,6 +365,7 @@ EXERCISE = Exercise(
     result=Text(),
     draw=draw,
     boundary=boundary,
+    draws=114,
     valid=valid,
     smaller=smaller,
     call=call,

@@ -198,10 +198,11 @@ def one_for_none(exact):
 
 
 def draw(draw: Draw) -> Case:
-    """Prices 1, 2, 4, ... with accuracies that need not rise; a target that some of them just reach."""
+    """Prices 1, 2, 4, ... or any seconds, with accuracies that need not rise; a target that some of them just reach."""
     count = draw.size(5)
-    prices = [2**i for i in range(count)]
-    dearer = draw.choice([1, 1, 3])  # as seconds may be: what is trained is shorter
+    first = draw.choice([1, 1, draw.number(0.1, 3.0)])
+    prices = [2**i * first for i in range(count)]
+    dearer = draw.choice([1, 1, 3, 1.7])  # what is trained is shorter
     levels = [0.25, 0.5, 0.75, 0.875, 1.0]
     before = [(dearer * price, draw.choice(levels[:-1])) for price in prices]
     after = [(price, draw.choice(levels)) for price in prices]
@@ -209,8 +210,18 @@ def draw(draw: Draw) -> Case:
         "before": before,
         "after": after,
         "target": draw.choice([0.5, 0.75, 0.875]),
-        "training": draw.randint(1, 200),
+        "training": draw.choice([draw.randint(1, 200), draw.randint(1, 6), draw.number(0.5, 200.0)]),
     }
+
+
+def valid(case: Case) -> bool:
+    """True where no fraction decides between two whole numbers: then rounding would."""
+    if not case["before"] or case["training"] <= 0:
+        return False
+    prices = [case["training"], *(price for price, _ in (*case["before"], *case["after"]))]
+    exact = STEPS.result(case, (NOT_ROUNDED,))
+    are_whole = all(float(price).is_integer() for price in prices)
+    return are_whole or exact in (0, math.inf) or abs(exact - round(exact)) > 1e-6
 
 
 def boundary() -> list[Case]:
@@ -218,6 +229,7 @@ def boundary() -> list[Case]:
     quadruples = [
         (few, many, 0.875, 1024),
         (few, many, 0.875, 24),
+        (few, many, 0.875, 480),
         (few, many, 0.875, 25),
         (many, few, 0.875, 1024),
         (few, few, 0.875, 1024),
@@ -233,6 +245,7 @@ def boundary() -> list[Case]:
     return [dict(zip(("before", "after", "target", "training"), quadruple)) for quadruple in quadruples]
 
 
+NOT_ROUNDED = next(slip for slip in STEPS.slips if slip.name == "not_rounded")
 EXERCISE = Exercise(
     name="break-even",
     function="break_even",
@@ -248,5 +261,6 @@ EXERCISE = Exercise(
     tolerance=1e-6,
     draw=draw,
     boundary=boundary,
-    valid=lambda case: bool(case["before"]) and case["training"] > 0,
+    draws=119,
+    valid=valid,
 )

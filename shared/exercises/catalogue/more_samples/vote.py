@@ -124,7 +124,7 @@ def longest_of_a_tie(tied):
     return sorted(tied, key=len, reverse=True)
 
 
-ANSWERS = ("3", "10", "flush", "one pair", "2", "7", "12", "straight")
+ANSWERS = ("3", "33", "10", "flush", "one pair", "2", "7", "12", "straight")
 
 
 @STEPS.slip(
@@ -164,6 +164,8 @@ def boundary() -> list[Case]:
         ["3", "10", "2"],
         ["2", "3", "3", "2", ""],
         ["3", "3", "", "", "", "2"],
+        ["3"] * 4 + ["2"] * 5,
+        ["33", "3", "3"],
     ]
     return [{"answers": answers} for answers in lists]
 
@@ -177,4 +179,5 @@ EXERCISE = Exercise(
     result=Text(),
     draw=draw,
     boundary=boundary,
+    draws=118,
 )

@@ -142,7 +142,7 @@ def stop_as_length(spoken, width):
 
 
 def draw(draw: Draw) -> Case:
-    lengths = [draw.randrange(1, 9) for _ in range(draw.size())]
+    lengths = [draw.randrange(1, 13) for _ in range(draw.size())]
     spoken = []
     for length in lengths:
         spans = []
