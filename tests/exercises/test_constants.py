@@ -11,7 +11,7 @@ import yaml
 from shared.exercises.catalogue import EXERCISES
 from shared.trajectory import Trajectory
 from tests.conftest import few_of
-from tests.exercises.traits import constant_traits, of_numbers, of_texts, of_walks
+from tests.exercises.traits import FORM, constant_traits, of_numbers, of_texts, of_walks
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 EXCUSED = yaml.safe_load((Path(__file__).parent / "constants.yml").read_text(encoding="utf-8"))
@@ -23,7 +23,7 @@ def constants(name: str) -> dict[str, bool]:
 
 
 def is_excused(trait: str) -> bool:
-    return any(fnmatchcase(trait, pattern) for pattern in EXCUSED)
+    return FORM in trait or any(fnmatchcase(trait, pattern) for pattern in EXCUSED)
 
 
 @pytest.mark.parametrize("name", few_of(EXERCISES, ["surrogate", "get_reward", "walk_reward"]))

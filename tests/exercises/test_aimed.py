@@ -1,0 +1,66 @@
+"""Functions that are aimed at what cases and stand-ins do not show, made from references and worked solutions."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shared.exercises import drawing
+from shared.exercises.catalogue import EXERCISES
+from shared.exercises.exercise import Exercise
+from shared.exercises.stand_ins import speaking
+from tests.exercises import called
+from tests.exercises.aimed import accepted, aimed_at
+
+pytestmark = pytest.mark.usefixtures("shapes_unchecked")
+HARMLESS = yaml.safe_load((Path(__file__).parent / "harmless.yml").read_text(encoding="utf-8"))
+
+
+def holes(exercise: Exercise, name: str, about: str = "") -> list[str]:
+    """Name what is accepted of an exercise without a reason; about: in the names of those that are tried."""
+    aimed = [one for one in aimed_at(exercise, name) if about in one.change]
+    found = [one.change for one in accepted(exercise, aimed)]
+    return [change for change in found if not any(fnmatchcase(change, pattern) for pattern in HARMLESS[name])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_is_aimed_at_blind_spots_is_refused(name):
+    """Catches a class of values that is never drawn, a row that nobody misses, and a setting that a stand-in overlooks."""
+    assert holes(EXERCISES[name], name) == []
+
+
+def test_rows_that_nobody_misses_are_found(monkeypatch):
+    """The test above sees what it is about: without the wide case whoever evaluates the first eight rows passes."""
+    exercise = EXERCISES["greedy_evaluation"]
+    assert holes(exercise, "greedy_evaluation", "rows: the first eight") == []
+    monkeypatch.setattr(drawing, "WIDE", 0)
+    assert holes(exercise, "greedy_evaluation", "rows: the first eight") == ["rows: the first eight"]
+
+
+def test_a_setting_that_a_stand_in_overlooks_is_found(monkeypatch):
+    """Catches a `sample` that is handed another length, and says the same."""
+    exercise = replace(EXERCISES["greedy_evaluation"], draws=1)
+    assert holes(exercise, "greedy_evaluation", "= Sampling(") == []
+    monkeypatch.setitem(
+        speaking.SETTINGS,
+        "sample",
+        lambda model, tokenizer, prompts, count, sampling, **others: speaking.speak(
+            model, tokenizer, prompts, count, replace(sampling, max_new_tokens=speaking.MOST)
+        ),
+    )
+    assert "greedy = Sampling(4, temperature=0.0)" in holes(exercise, "greedy_evaluation", "= Sampling(")
+
+
+@pytest.mark.parametrize("name", sorted(called.called()))
+def test_what_a_notebook_hands_over_is_among_the_cases(name):
+    """Catches a function that is judged with two axes and called with three in the next cell."""
+    assert called.never_drawn(EXERCISES[name]) == {}
+
+
+def test_axes_that_no_case_has_are_found():
+    """The test above sees what it is about: without the case of three axes a notebook's call has none like it."""
+    exercise = replace(EXERCISES["own_weight"], ranks=())
+    assert called.never_drawn(exercise)["ratio: form: axes"] == (2, 3)
