@@ -84,7 +84,7 @@ def draw(draw: Draw) -> Case:
     return {
         "logits": draw.numbers(B, C, V, least=-far, most=far),
         "teacher_logits": draw.numbers(B, C, V, least=-far, most=far),
-        "completion_mask": draw.mask(B, C),
+        "completion_mask": draw.mask(B, C) * draw.choice([1, 1, 1.0]),
     }
 
 

@@ -164,4 +164,5 @@ EXERCISE = Exercise(
     result=TensorOf("N B"),
     draw=draw,
     boundary=boundary,
+    doubles=True,
 )

@@ -166,4 +166,5 @@ EXERCISE = Exercise(
     result=TensorOf("N 1"),
     draw=draw,
     boundary=boundary,
+    doubles=True,
 )

@@ -175,6 +175,7 @@ EXERCISE = Exercise(
     result=TensorOf("D N G"),
     draw=draw,
     boundary=boundary,
+    doubles=True,
     valid=lambda case: case["rewards"].size(-1) > 1,
     call=call,
 )

@@ -135,5 +135,6 @@ EXERCISE = Exercise(
     result=ByName("E N B", names=NAMES),
     draw=draw,
     boundary=boundary,
+    doubles=True,
     ranks=(1, 3),
 )

@@ -286,7 +286,7 @@ def draw(draw: Draw) -> Case:
     return {
         "rewards": draw.garbage(rewards, mask),
         "values": draw.garbage(draw.numbers(B, C), mask),
-        "completion_mask": mask,
+        "completion_mask": mask.float() if draw.random() < 0.2 else mask,
         "lam": draw.choice([0.0, 0.3, 0.5, 0.7, 0.95, 1.0]),
     }
 
