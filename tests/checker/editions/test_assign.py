@@ -170,8 +170,9 @@ def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
     codes = [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in codes)
     locked = {"editable": False, "deletable": False}  # text that is not the student's
+    folded = locked | {"jupyter": {"source_hidden": True}}  # what a cell should print
     assert all(cell["metadata"] == {} for cell in codes)
-    assert all(cell["metadata"] in ({}, locked) for cell in edition["cells"])
+    assert all(cell["metadata"] in ({}, locked, folded) for cell in edition["cells"])
     assert edition["metadata"].keys() == {"kernelspec", "course"}
     assert [c["id"] for c in edition["cells"] if not c["id"].endswith(("-expected", "-generated"))] == [
         c["id"] for c in worked["cells"]
@@ -183,7 +184,8 @@ def test_outputs_counts_and_metadata_are_cleared_and_ids_kept(worked):
 def test_text_without_an_answer_is_locked_and_what_is_to_be_filled_in_is_not(worked):
     """Catches a question that is deleted by accident, and an answer or a function that nobody can type."""
     edition = blank(worked, "x")["cells"]
-    locked = [cell["id"] for cell in edition if cell["metadata"] == {"editable": False, "deletable": False}]
+    fixed = {"editable": False, "deletable": False}.items()
+    locked = [cell["id"] for cell in edition if fixed <= cell["metadata"].items()]
     assert locked == ["cell-0", "cell-0-generated", "cell-1", "cell-5-expected"]
     assert all(cell["metadata"] == {} for cell in edition if cell["id"] not in locked)
 

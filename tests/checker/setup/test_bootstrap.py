@@ -217,7 +217,12 @@ def test_every_link_of_a_copy_leads_to_a_file(tmp_path):
     for name in editions(student):
         copy = json.loads(start(name, student, work).read_text(encoding="utf-8"))
         texts = ["".join(cell["source"]) for cell in copy["cells"] if cell["cell_type"] == "markdown"]
-        links = [link for text in texts for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+        links = [
+            link
+            for text in texts
+            for link in re.findall(r"\]\(([^)]+)\)", text)
+            if "://" not in link and not link.startswith("attachment:")
+        ]
         assert links and all((work / link).resolve().is_relative_to(student) for link in links)
         assert all((work / link).exists() for link in links), name
 
@@ -225,7 +230,7 @@ def test_every_link_of_a_copy_leads_to_a_file(tmp_path):
 def test_a_link_to_a_chapter_that_was_not_handed_out_is_text(course):
     bootstrap.main(["start", "dots"])
     text = (bootstrap.WORK / "dots.ipynb").read_text(encoding="utf-8")
-    assert ".ipynb)" not in text and "gradients derives the formula." in text
+    assert ".ipynb)" not in text and "; off_policy is where it" in text
 
 
 def test_start_never_overwrites_what_is_begun(course, capsys):

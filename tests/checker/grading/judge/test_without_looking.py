@@ -97,7 +97,6 @@ def test_the_largest_length_is_drawn_and_no_more_than_there_is():
         range(3, 13)
     )
     assert sorted(chance.sample([1, 2], 5)) == [1, 2] and len(chance.sample(range(9), 5)) == 5
-    assert chance.sample(["a", "b"], 5, counts=[0, 2]) == ["b", "b"]
 
 
 def test_a_case_that_is_not_valid_or_that_the_reference_cannot_bear_is_left_out():
