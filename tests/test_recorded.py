@@ -727,6 +727,7 @@ LATER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("chapter", LATER)
