@@ -57,7 +57,7 @@ def training_cells(sources: list[str]) -> list[str]:
     """Those of Cell 6 from the one that trains on; a few updates by hand before it end as any cell does."""
     begins = next(i for i, source in enumerate(sources) if "# Cell 6:" in source)
     ends = next(i for i, source in enumerate(sources) if "# Cell 7:" in source)
-    trains = next(i for i in range(begins, ends) if re.search(r"\btrain\(|until_interrupted\(", sources[i]))
+    trains = next(i for i in range(begins, ends) if re.search(r"\b(train|run)\(|until_interrupted\(", sources[i]))
     return sources[trains:ends]
 
 
