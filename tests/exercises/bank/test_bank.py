@@ -40,6 +40,7 @@ def test_functions_that_differ_in_names_alone_lie_in_one_half():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("patient_judge")
 @pytest.mark.parametrize("most", [4, pytest.param(None, marks=pytest.mark.exhaustive)], ids=["a few", "all"])
 @pytest.mark.parametrize("check", sorted({block.check for block in BLOCKS}))
 def test_right_ones_pass_and_wrong_ones_are_named_but_for_those_that_are_listed(check, most):
