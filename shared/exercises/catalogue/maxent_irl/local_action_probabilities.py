@@ -78,7 +78,7 @@ def one_sweep():
 
 @STEPS.slip("sweeps", "You make one sweep too few: 2 S are asked for. Look at the end of your `range`.")
 def one_sweep_less(sweeps):
-    return sweeps - 1
+    return max(sweeps - 1, 1)  # one at least, or nothing is left to give back
 
 
 @STEPS.slip("sweeps", "You make one sweep too many: 2 S are asked for. Look at the end of your `range`.")
