@@ -14,8 +14,3 @@ def ORACLE(model, reference, rollout, rewards, beta, epsilon):
     advantages = group_advantages(rewards, rollout.num_generations)[0]
     mask = rollout.completion_mask
     return grpo_loss(logps, rollout.old_logps, advantages, mask, ref_logps, beta=beta, epsilon=epsilon)[0]
-
-
-EQUIVALENT = {
-    "ref_logps: return SCORED(reference, *batch)": "the gradient that counts is by the policy; one by the reference is thrown away",
-}
