@@ -7,8 +7,10 @@ Nothing is trained here; `python -m benchmarks.sweeps real_model` does that, in 
 
 from pathlib import Path
 
-import matplotlib
+import matplotlib.pyplot as plt
 
+from benchmarks import checks_report
+from shared.plots import STYLE
 from shared.recorded import Recorded, recorded
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -27,17 +29,15 @@ COLUMNS = (
 
 def table(sweep: Recorded) -> str:
     """The conditions as a Markdown table: the mean of the seeds, and lowest and highest where they differ."""
-    heads = ["", *(head for head, _, _ in COLUMNS)]
-    lines = [heads, ["---"] * len(heads)]
-    lines += [[name, *(_cell(sweep, name, *column[1:]) for column in COLUMNS)] for name in sweep.conditions]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = [[name, *(_cell(sweep, name, *column[1:]) for column in COLUMNS)] for name in sweep.conditions]
+    return checks_report.table(["", *(head for head, _, _ in COLUMNS)], rows)
 
 
 def _cell(sweep: Recorded, condition: str, measure: str, decimals: int) -> str:
     if measure not in sweep.of(condition)[0]:
         return "none"
-    mean, low, high = (f"{value:.{decimals}f}" for value in sweep.spread(condition, measure))
-    return mean if low == high else f"{mean} ({low} to {high})"
+    _, low, high = (f"{value:.{decimals}f}" for value in sweep.spread(condition, measure))
+    return low if low == high else sweep.told(condition, measure, decimals)
 
 
 def with_table(page: str, made: str) -> str:
@@ -49,17 +49,17 @@ def with_table(page: str, made: str) -> str:
 
 def draw(sweep: Recorded, path: Path) -> None:
     """Held-out sums in the format, greedy and sampled, a dot for each seed."""
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
-    for axis, way in zip(axes, ("greedy", "sampled"), strict=True):
-        for place, name in enumerate(reversed(sweep.conditions)):
-            shares = [run[f"format, {way}"] for run in sweep.of(name)]
-            axis.plot(shares, [place] * len(shares), "o", alpha=0.7)
-        axis.set(title=f"in the format, {way}", xlim=(-0.05, 1.05), xlabel="share of 48 held-out sums")
-    axes[0].set_yticks(range(len(sweep.conditions)), list(reversed(sweep.conditions)))
-    figure.savefig(path, dpi=120)
+    names = sweep.conditions[::-1]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
+        for axis, way in zip(axes, ("greedy", "sampled"), strict=True):
+            for place, name in enumerate(names):
+                shares = [run[f"format, {way}"] for run in sweep.of(name)]
+                axis.plot(shares, [place] * len(shares), "o", alpha=0.7)
+            axis.set(title=f"in the format, {way}", xlim=(-0.05, 1.05), xlabel="share of 48 held-out sums")
+        axes[0].set_yticks(range(len(names)), names)
+        figure.savefig(path, dpi=120)
+        plt.close(figure)
 
 
 def main() -> None:

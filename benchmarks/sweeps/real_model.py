@@ -105,10 +105,12 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
         return measure(condition.lora)
     made = setting(condition.lora)
     policy, tokenizer = made["policy"], made["tokenizer"]
+    answers = condition.learned_from == "answers"
+    given = seconds_of_grpo(seed) if answers and steps is None else 1.0
     put_back(policy, made["untrained"])
     clock = Clock()
-    if condition.learned_from == "answers":
-        updates = learn_from_answers(seed, seconds_of_grpo(seed) if steps is None else 1.0)
+    if answers:
+        updates = learn_from_answers(seed, given)
         return {"training seconds": rounded(clock.seconds, 3), "updates": updates} | measure(condition.lora)
     paid = REWARDS if condition.learned_from == "rewards" else (by_lot(seed),)
     kind = REAL_LORA if condition.lora else REAL
@@ -132,7 +134,9 @@ SECONDS: dict[tuple[str, int], float] = {}
 
 
 def seconds_of_grpo(seed: int) -> float:
-    """The processor seconds of GRPO's run with this seed, which comes before."""
+    """The processor seconds of GRPO's run with this seed, which is made if it did not come before."""
+    if ("GRPO, all weights", seed) not in SECONDS:
+        run("GRPO, all weights", seed)
     return SECONDS["GRPO, all weights", seed]
 
 

@@ -192,10 +192,16 @@ def measure(model, seed: int) -> dict[str, float]:
     }
     found |= what_is_left(model, plain, keyed)
     found |= {f"solved of {count} numbers": solved[counts == count].mean() for count in countdown.COUNTS}
+    found |= pass_rates(model, shared.held_out[:PASS_ROWS], seed)
+    return {name: rounded(value) for name, value in found.items()}
+
+
+def pass_rates(model, rows: list[dict], seed: int) -> dict[str, float]:
+    """pass@k of problems by `DRAWN` answers to each, for every k of `K`."""
     drawn = evaluate(
         model,
-        shared.tokenizer,
-        shared.held_out[:PASS_ROWS],
+        setting().tokenizer,
+        rows,
         countdown.correctness_reward,
         max_new_tokens=countdown.MAX_NEW_TOKENS,
         temperature=1.0,
@@ -203,8 +209,7 @@ def measure(model, seed: int) -> dict[str, float]:
         seed=seed,
     )
     right = drawn.rewards.view(-1, DRAWN).sum(dim=1).int().tolist()
-    found |= {f"pass@{k}": sum(pass_at_k(DRAWN, c, k) for c in right) / len(right) for k in K}
-    return {name: rounded(value) for name, value in found.items()}
+    return {f"pass@{k}": sum(pass_at_k(DRAWN, c, k) for c in right) / len(right) for k in K}
 
 
 def without_and_with_key(model) -> tuple[Evaluation, Evaluation]:

@@ -14,11 +14,9 @@ from functools import partial
 
 from benchmarks.sweeps import what_rl_adds
 from benchmarks.sweeps.measuring import rounded
-from benchmarks.sweeps.what_rl_adds import DRAWN, REJECTION, K, by_grpo, setting, under_the_key
+from benchmarks.sweeps.what_rl_adds import REJECTION, by_grpo, setting, under_the_key
 from shared import rejection
-from shared.evaluate import evaluate
 from shared.models import frozen_copy
-from shared.statistics import pass_at_k
 from shared.tasks import countdown
 from shared.training import rows_of_step
 
@@ -65,15 +63,4 @@ def at_least_once(model, seed: int) -> dict[str, float]:
     """pass@k below the header of the problems that the greedy answer there did not solve."""
     shared = setting()
     rows = [row for row, knows in zip(under_the_key(shared.held_out), shared.known) if not knows]
-    drawn = evaluate(
-        model,
-        shared.tokenizer,
-        rows,
-        countdown.correctness_reward,
-        max_new_tokens=countdown.MAX_NEW_TOKENS,
-        temperature=1.0,
-        num_generations=DRAWN,
-        seed=seed,
-    )
-    right = drawn.rewards.view(-1, DRAWN).sum(dim=1).int().tolist()
-    return {f"others, pass@{k}": rounded(sum(pass_at_k(DRAWN, c, k) for c in right) / len(right)) for k in K}
+    return {f"others, {name}": rounded(rate) for name, rate in what_rl_adds.pass_rates(model, rows, seed).items()}
