@@ -17,7 +17,7 @@ from shared.exercises.stand_ins.tokens import END
 WIDTH = 16
 HEADS = 2
 LAYERS = 2
-LONGEST = 32  # tokens
+LONGEST = 64  # tokens
 
 
 class Output(NamedTuple):

@@ -1,7 +1,7 @@
 """Hidden cases that are larger than those of a check, for functions that are right only up to the sizes they have seen."""
 
 from shared.exercises.calling import call
-from shared.exercises.drawing import Draw
+from shared.exercises.drawing import WIDE, Draw
 from shared.exercises.exercise import Case, Exercise
 
 COUNT = 10  # cases
@@ -10,20 +10,24 @@ TRIES = 20  # for each case: some of an exercise's draws are not valid
 
 
 class LargeDraw(Draw):
-    """Chance by which axes are as long as a check draws them at the most, or several times that."""
+    """Chance by which axes are as long as a check draws them at the most, or several times that; wide ones too."""
 
     def size(self, most: int = 4, least: int = 1) -> int:
-        return self.randint(max(least, most), FACTOR * max(least, most))
+        return self.randint(max(least, most), FACTOR * max(least, most)) + WIDE * self.is_wide
 
     def sample(self, population, k, **options) -> list:
         return super().sample(population, min(k, len(population)), **options)
 
 
 def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
-    """Large cases that are valid and that the reference can compute; fewer, or none, where it can compute few."""
+    """Large cases that are valid and that the reference can compute; fewer, or none, where it can compute few.
+
+    The first two are larger than the check's wide case as well.
+    """
     chance = LargeDraw(f"{exercise.function} {seed} larger")
     found = []
     for _ in range(COUNT * TRIES):
+        chance.is_wide = len(found) < 2
         case = exercise.draw(chance)
         if exercise.valid(case) and _bears(exercise, case):
             found.append(case)

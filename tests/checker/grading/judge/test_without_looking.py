@@ -12,6 +12,7 @@ from checker.grading.judge.oracle import larger_cases as larger
 from checker.grading.judge.oracle.constant_answers import Tried, constant_answer_remark
 from shared.exercises.arguments import Numbers
 from shared.exercises.calling import Outcome
+from shared.exercises.drawing import WIDE
 from shared.exercises.exercise import Exercise
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
@@ -78,10 +79,11 @@ def test_an_earlier_answer_given_again_is_told():
 
 
 def test_larger_cases_are_larger_and_the_same_for_a_seed():
-    """Catches cases of the size that a check shows, other ones at each grading, and those of another seed."""
+    """Catches cases no larger than a check's, its wide one included, others at each grading, and those of another seed."""
     cases = larger.larger_cases(TWICE, 7)
-    assert len(cases) == larger.COUNT and all(4 <= len(case["x"]) <= 16 for case in cases)
-    assert any(len(case["x"]) > 8 for case in cases)
+    lengths = [len(case["x"]) for case in cases]
+    assert len(cases) == larger.COUNT and all(4 <= length <= 16 for length in lengths[2:]) and max(lengths[2:]) > 8
+    assert max(lengths[:2]) > 4 + WIDE and min(lengths[:2]) >= 4 + WIDE
     for other, same in ((7, True), (8, False)):
         again = larger.larger_cases(TWICE, other)
         assert all(torch.equal(one["x"], two["x"]) for one, two in zip(cases, again, strict=True)) is same
