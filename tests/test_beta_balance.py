@@ -1,4 +1,4 @@
-"""The balance of reward and KL that `notebooks/reasoning_format.ipynb` derives in Cell 8, worked out without a network.
+"""The balance of reward and KL that `notebooks/reasoning_format.ipynb` tells of, worked out without a network.
 
 The policy is one number z, the logit of the probability p of the format. Dividing the advantages by the group's
 standard deviation makes the mean pull at z the mean standard deviation, not p(1 - p).
@@ -33,7 +33,6 @@ def test_the_division_moves_the_balance(divided, balance):
     assert pull(below, divided) > 0 > pull(above, divided)
 
 
-def test_for_large_groups_there_is_no_balance_below_a_beta_of_0_88():
-    grid = [BEFORE + i / 10_000 for i in range(1, 8_080)]
-    least = min(1 / sqrt(p * (1 - p)) / (logit(p) - logit(BEFORE)) for p in grid)
-    assert least == pytest.approx(0.88, abs=0.005)
+def test_the_division_more_than_doubles_the_pull_at_a_share_of_nine_tenths():
+    assert mean_std(0.9) == pytest.approx(0.21, abs=0.005)
+    assert mean_std(0.9) / (0.9 * 0.1) == pytest.approx(2.3, abs=0.05)
