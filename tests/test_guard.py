@@ -8,10 +8,12 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
+from shared import rollout
 from shared.constrain import answer_trie
 from shared.engine import llama, piece_size
 from shared.engine.decoding import LlamaDecoder
 from shared.engine.llama import llama_in
+from shared.engine.lockstep import LockstepDecoder
 from shared.engine.sampling import Sampling
 from shared.guard import HALF_PRECISION, GuardReport, UntrustedModel, score_in_parts, unequal_pair, verify
 from shared.logps import completion_logps
@@ -122,16 +124,22 @@ def test_a_fast_path_that_is_wrong_is_left_for_the_general_one(name, lora, monke
         assert not verify(model, draw(model)).fell_back
 
 
-def test_a_fast_decoder_that_is_wrong_is_left_too(monkeypatch):
+@pytest.mark.parametrize("decoder", [LlamaDecoder, LockstepDecoder])
+def test_a_fast_decoder_that_is_wrong_is_left_too(decoder, monkeypatch):
     """Scoring is right, sampling is not: the cache is the fast path's own, and the model is not to blame."""
     model = build(RIGHT["Llama"])
-    step = LlamaDecoder.step
+    in_lockstep = decoder is LockstepDecoder
+    monkeypatch.setattr(rollout, "takes_lockstep", lambda model: in_lockstep and llama_in(model) is not None)
+    step = decoder.step
 
-    def late(decoder, token, parent):
-        decoder.next_position = [position + 2 for position in decoder.next_position]
-        step(decoder, token, parent)
+    def late(decoder, *nodes):
+        if in_lockstep:
+            decoder.position += 2
+        else:
+            decoder.cache.next_position = [position + 2 for position in decoder.cache.next_position]
+        return step(decoder, *nodes)
 
-    monkeypatch.setattr(LlamaDecoder, "step", late)
+    monkeypatch.setattr(decoder, "step", late)
     with pytest.warns(UserWarning, match="taken from now on"):
         assert verify(model, draw(model)).fell_back
     assert verify(model, draw(model)).trusted

@@ -34,9 +34,9 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from shared.constrain import ROOT, AnswerTrie
-from shared.engine.decoding import group_attention
 from shared.engine.llama import PackedPrompts, attention, first_places, hidden_states
 from shared.engine.sampling import Sampling, next_token
+from shared.engine.shared_cache import attention_in_rows
 
 LOOK_EVERY = 8
 
@@ -126,7 +126,7 @@ class LockstepDecoder:
         def attend(layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Float[Tensor, "B heads size"]:
             self.keys[layer].index_copy_(3, self.place, keys[..., None])
             self.values[layer].index_copy_(2, self.place, values[:, :, None])
-            return group_attention(queries[:, None], self.keys[layer], self.values[layer], mask)[:, 0]
+            return attention_in_rows(queries[:, None], self.keys[layer], self.values[layer], mask)[:, 0]
 
         hidden = hidden_states(self.llama, self.token, self.position, attend)
         self.position.add_(1)

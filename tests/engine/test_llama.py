@@ -7,9 +7,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCau
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
 from shared.engine.contexts import groups_of
-from shared.engine.decoding import LlamaDecoder, group_limit, start_decoding
+from shared.engine.decoding import LlamaDecoder, PlainDecoder, start_decoding
 from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in, take_general_path
 from shared.engine.sampling import Sampling
+from shared.engine.shared_cache import most_in_a_row
 from shared.logps import completion_logps
 from shared.models import add_lora
 from shared.rollout import sample
@@ -107,18 +108,18 @@ def test_sampling_and_scoring_are_those_of_transformers(llama_shaped, tokenizer,
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_completions_of_a_group_do_not_see_each_other(k, tokenizer, monkeypatch):
-    """Every grouping draws the same tokens, and so does a decoder without groups; rows leave as they end."""
+def test_completions_of_a_row_do_not_see_each_other(k, tokenizer, monkeypatch):
+    """However many share a row, the same tokens are drawn, and so they are without a shared cache; rows leave as they end."""
     model = tiny_llama().eval()
-    monkeypatch.setattr(decoding, "group_limit", lambda *sizes: k)
-    grouped = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
+    monkeypatch.setattr(decoding, "most_in_a_row", lambda *sizes: k)
+    together = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
     transformers_only(monkeypatch)
     alone = sample(model, tokenizer, PROMPTS, 4, Sampling(10), seed=0)
-    assert grouped.completions == alone.completions
-    torch.testing.assert_close(grouped.old_logps, alone.old_logps, rtol=1e-5, atol=1e-5)
+    assert together.completions == alone.completions
+    torch.testing.assert_close(together.old_logps, alone.old_logps, rtol=1e-5, atol=1e-5)
 
 
-STEPS = [  # each node a token and its parent; nodes part, end, come in any order, and whole groups leave
+STEPS = [  # each node a token and its parent; nodes part, end, come in any order, and whole rows leave
     ([2, 3, 4, 5, 6], [0, 0, 1, 2, 2]),
     ([7, 2, 7, 9, 3, 4], [4, 0, 1, 0, 3, 4]),
     ([5, 6], [5, 0]),
@@ -127,20 +128,21 @@ STEPS = [  # each node a token and its parent; nodes part, end, come in any orde
 
 
 def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
-    """The fast decoder beside the general one. Catches a group that leaves and shifts the others' places."""
+    """Both decoders beside the definition. Catches a row that leaves and shifts the slots of the others."""
     model = tiny_llama().eval()
     ids = torch.tensor([[0, 2, 3], [4, 5, 6], [0, 0, 7]])
     mask = torch.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
     with torch.no_grad():
-        fast = LlamaDecoder(model, prompt_of_group=[0, 1, 2], room=20)
-        fast.prefill(PackedPrompts.of(ids, torch.tensor([2, 3, 1])), torch.tensor([2, 3, 1]))
+        lengths = torch.tensor([2, 3, 1])
+        plain = PlainDecoder(model, [[2, 3], [4, 5, 6], [7]])
+        fast = LlamaDecoder(model, PackedPrompts.of(ids, lengths), lengths, prompt_of_row=[0, 1, 2], room=20)
         general = CachedDecoder(model, ids, mask, torch.arange(3))
-        torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
-        for token, parent in STEPS:
-            fast.step(token, parent)
-            general.step(token, parent)
-            torch.testing.assert_close(fast.logits, general.logits, rtol=1e-4, atol=1e-5)
-    assert len(fast.prompt_of_group) == 1, "only the third group has nodes left"
+        for token, parent in [([], []), *STEPS]:
+            for decoder in (plain, fast, general) if token else ():
+                decoder.step(token, parent)
+            torch.testing.assert_close(fast.logits, plain.logits, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(general.logits, plain.logits, rtol=1e-4, atol=1e-5)
+    assert len(fast.cache.prompt_of_row) == 1, "only the third row has nodes left"
 
 
 def test_decoding_reads_nothing_back_from_the_device():
@@ -165,7 +167,7 @@ def test_under_autocast_the_cache_is_of_the_half_precision_type():
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         decoder, _ = start_decoding(model, ids, ids, torch.tensor([2, 2]), prompt_of=[0, 1], room=4)
         decoder.step([6, 7], [0, 1])
-    kinds = {cache.dtype for cache in [*decoder.cache.keys, *decoder.cache.values, decoder.mask]}
+    kinds = {cache.dtype for cache in [*decoder.cache.keys, *decoder.cache.values, decoder.cache.mask]}
     assert kinds == {torch.bfloat16}
 
 
@@ -183,9 +185,9 @@ def test_only_models_of_this_shape_take_this_pass():
     assert llama_in(lora) is lora.get_base_model()
 
 
-def test_a_group_is_not_larger_than_pays():
+def test_a_row_is_not_fuller_than_pays():
     """The keys of the others are read in vain; with long completions that is most of what is read."""
-    assert group_limit(P=40, C=16) == 14 and group_limit(P=40, C=256) == 4 and group_limit(P=1, C=1) == 8
+    assert [most_in_a_row(P, C) for P, C in ((40, 16), (40, 256), (1, 1))] == [14, 4, 8]
 
 
 def test_completions_of_a_prompt_are_cut_into_even_groups():

@@ -96,7 +96,7 @@ def test_half_a_batch_is_half_of_the_batch(make, tokenizer):
 @torch.no_grad()
 def test_prompts_and_nodes_pass_once_in_sampling_and_in_scoring(tokenizer, monkeypatch):
     """Catches a beginning that is computed for each of its completions, a prompt that is, and padding that passes."""
-    monkeypatch.setattr(decoding, "group_limit", lambda P, C: 2 * G)  # the prompt that stands twice is one group
+    monkeypatch.setattr(decoding, "most_in_a_row", lambda P, C: 2 * G)  # the prompt that stands twice shares one row
     model = tiny_llama().eval()
     seen = []
     model.get_input_embeddings().register_forward_pre_hook(lambda module, args: seen.append(args[0].numel()))
@@ -117,7 +117,7 @@ def test_what_a_constraint_makes_certain_passes_through_no_layer(tokenizer, answ
 
     Catches certain tokens that are computed, and gradients that are lost with them.
     """
-    monkeypatch.setattr(decoding, "group_limit", lambda P, C: 8)  # all completions of a prompt are one group
+    monkeypatch.setattr(decoding, "most_in_a_row", lambda P, C: 8)  # all completions of a prompt share one row
     model = tiny_llama().eval().double()
     trie = answer_trie(tokenizer, answers)
     seen = []

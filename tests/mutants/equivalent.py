@@ -91,11 +91,14 @@ EQUIVALENT = {
         r"torch\.tensor\((token|rows), (device=None)?\)": DEVICE,
     },
     "shared/engine/decoding.py": {
-        r"DROP_GROUPS_BELOW": "When groups are dropped changes time and memory alone.",
-        r"LlamaDecoder.__init__: self\.(next_position|mask|logits) = |self\.used = (None|1)$": "Set by `prefill`, which comes first.",
-        r"(self\.mask|finfo).*keys\[1\]": "The keys of all layers are of one type, on one device.",
+        r"^(start_decoding: each_once|LlamaDecoder\..*).*(device=None|, \)|None\)|to\(None\))": DEVICE,
+    },
+    "shared/engine/shared_cache.py": {
+        r"DROP_ROWS_BELOW": "When rows are dropped changes time and memory alone.",
+        r"SharedCache.__init__: self\.next_position = |self\.used = (None|1)$": "Set when the prompts are read, which comes first.",
+        r"(self\.mask|finfo|key_heads = |padding = ).*keys\[1\]": "The keys of all layers are of one type and shape, on one device.",
         r"flatten\((2, |3|3, 3|2, 4)\)$": "The projection that follows flattens heads and size, in this order.",
-        r"^(start_decoding: each_once|LlamaDecoder\..*|places_in_groups: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
+        r"^(SharedCache\..*|nodes_in_rows: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
     },
     "shared/engine/scoring.py": {
         r"NODES_IN_GROUP = 49|at_once = ": "How many nodes stand side by side changes time and memory alone.",

@@ -100,6 +100,7 @@ TESTS = {
     "shared/prompts.py": ["tests/test_prompts.py", "tests/test_models.py"],
     "shared/saving.py": ["tests/test_model_card.py", "tests/test_saving.py", "tests/engine/test_hub.py"],
     "shared/engine/sampling.py": ["tests/engine/test_sampling.py", *SAMPLED],
+    "shared/engine/shared_cache.py": ["tests/engine/test_llama.py", *SAMPLED],
     "shared/engine/decoding.py": [
         "tests/engine/test_llama.py",
         *SAMPLED,
