@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -16,19 +15,10 @@ import pytest
 import torch
 
 from shared.exercises import process
-from shared.exercises.arguments import Scalar
-from shared.exercises.calling import call
 from shared.exercises.catalogue.dots import per_token_kl
-from shared.exercises.catalogue.poker import hand_type
-from shared.exercises.comparing import near
-from shared.exercises.exercise import plain_call
-from shared.exercises.judging import Listener, Verdict, _smallest_failure, try_cases
+from shared.exercises.judging import Verdict
 from shared.exercises.process import Judgement, in_a_child, in_the_kernel, judgement_on, verdict_on
-from shared.exercises.recognition import find_explanations
-from shared.exercises.results import Number
 from shared.exercises.state import everything_restored, settings_now
-from shared.exercises.steps import Steps
-from shared.exercises.wording import _places
 
 pytestmark = pytest.mark.usefixtures("patient_judge")
 RIGHT = per_token_kl.EXERCISE.reference()
@@ -262,19 +252,6 @@ def test_after_threads_of_torch_the_child_still_computes():
 
 
 @FORKS
-def test_a_slow_function_is_said_to_be_slow(monkeypatch):
-    """Each case is in time and all of them are not: it is no endless loop."""
-    monkeypatch.setattr(process, "TIME_LIMIT", 2.0)
-
-    def slow(cards):
-        time.sleep(0.5)
-        return hand_type.EXERCISE.reference()(cards)
-
-    verdict = verdict_on(hand_type.EXERCISE, slow)
-    assert not verdict.passed and "is too slow" in verdict.text
-
-
-@FORKS
 def test_no_child_is_left(short):
     """Catches a child that was killed and not waited for; other tests of this process may have children of their own."""
     before = set(psutil.Process().children())
@@ -365,99 +342,10 @@ def test_a_verdict_that_is_there_at_the_deadline_is_not_lost(judge, monkeypatch)
     assert judge(Judgement("KL", explains_for_long, str)) == found
 
 
-def test_boundary_cases_are_tried_however_slow_the_machine_is():
-    """Catches a function that is right because there was no time for the cases in which it is wrong."""
-    tried = try_cases(FEW, RIGHT, time_left=lambda: False).comparisons
-    assert len(tried) == len(FEW.boundary()) + 1 > 1
-
-
-def test_a_number_is_right_by_the_size_of_the_largest():
-    """Catches 1000.05 that is wrong for 1000, and a large error excused by nothing."""
-    thousand = torch.tensor([1000.0, 1.0])
-    assert near(thousand + 0.05, thousand, 1e-4) and not near(thousand + 0.5, thousand, 1e-4)
-    assert not near(torch.tensor([0.01]), torch.tensor([0.0]), 1e-4)
-
-
-def test_two_numbers_that_differ_look_different():
-    """Catches "it gives 0.3333, expected 0.3333"."""
-    told = _places(torch.tensor([0.33331]), torch.tensor([0.33334]), "", 1e-6)
-    assert told == "it gives 0.33331, expected 0.33334"
-
-
-def test_a_list_inside_of_a_list_is_the_functions_own():
-    """Catches a change that reaches the case, so that the reference is asked about another one; it is told as a harm."""
-    exercise = SimpleNamespace(gradient=None, relevant=None, result=Number(), call=plain_call)
-    case = {"rows": [["a"], ["b"]]}
-
-    def changes(rows):
-        rows[0].append("c")
-        return 1.0
-
-    assert "it changes its argument `rows` in place" in call(exercise, changes, case).harm
-    assert case == {"rows": [["a"], ["b"]]}
-
-
-def test_a_failure_is_told_before_it_is_explained():
-    """Catches a verdict of which nothing is known when its explanation takes too long."""
-    told = []
-    try_cases(FEW, lambda *arguments: RIGHT(*arguments) * 2, lambda: True, Listener(on_verdict=told.append))
-    assert len(told) == 1 and not told[0].passed and "it gives" in told[0].text
-
-
-def test_without_time_the_smallest_case_that_was_tried_is_shown():
-    """Catches the largest failing case in its place."""
-    wrong = lambda *arguments: RIGHT(*arguments) * 2  # noqa: E731
-    trial = try_cases(FEW, wrong, lambda: True)
-    failing = [FEW.size(comparison.case) for comparison in trial.failures[trial.main_difference]]
-    shown = _smallest_failure(FEW, wrong, trial, lambda: False)
-    assert FEW.size(shown) == min(failing) < max(failing)
-
-
-def test_what_is_not_a_number_is_right_where_that_is_asked_for():
-    """Catches a reference that its own check refuses."""
-    nan = torch.tensor([1.0, torch.nan])
-    assert near(nan, nan.clone(), 1e-4) and not near(torch.ones(2), nan, 1e-4)
-
-
 def test_chance_is_everybodys_again_after_a_check(as_before):
     """Catches cells below a check that draw other numbers because of it."""
     with everything_restored():
         seeds_everything(torch.zeros(1, 1), torch.zeros(1, 1))
-
-
-@FORKS
-def test_the_last_verdict_of_a_judge_counts():
-    """Catches an explanation that nobody hears since the first word ended the waiting."""
-
-    def explains(listener):
-        listener.on_verdict(Verdict("KL", False, "a mistake.", 3))
-        return Verdict("KL", False, "the mistake.", 3)
-
-    assert in_a_child(Judgement("KL", explains, str)).text == "the mistake."
-
-
-def test_an_error_of_its_own_does_not_hide_a_slip_where_a_function_raises_in_some_cases():
-    """Catches a slip that is told only to those who raise with the very words of the reference."""
-    steps = Steps()
-
-    @steps.step
-    def result(x):
-        return x + 1.0
-
-    @steps.slip("result", "It is divided by x.")
-    def divided(x):
-        return 1.0 / x
-
-    def students(x):
-        if x == 0:
-            raise ValueError("x is 0")
-        return 1.0 / x
-
-    exercise = replace(FEW, steps=steps, arguments={"x": Scalar()}, result=Number(), gradient=None)
-    cases = [{"x": 0}, {"x": 2.0}, {"x": 3.0}]
-    outcomes = [call(exercise, students, case) for case in cases]
-    ((slip,),) = find_explanations(exercise, cases, outcomes, lambda: True)
-    assert slip.name == "divided"
 
 
 def test_an_exit_outside_of_every_call_is_an_exit():

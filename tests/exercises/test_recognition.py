@@ -33,6 +33,11 @@ def raises(x):
     return x[len(x) + 5]
 
 
+@STEPS.slip("doubled", "You take three times x, of one number alone.")
+def raises_for_two(x):
+    return 3 * x if len(x) == 1 else x[9]
+
+
 EXERCISE = Exercise("a", "a", "", STEPS, {"x": Numbers("B")}, TensorOf("B"), draw=lambda draw: {}, gradient="x")
 CASES = [{"x": torch.tensor([1.0, 2.0])}, {"x": torch.tensor([3.0])}]
 
@@ -63,3 +68,12 @@ def test_every_outcome_has_to_be_explained():
     assert found([*outcomes(lambda x: x)[:1], Outcome(value=torch.ones(1).double())]) == []
     without_gradient = outcomes(lambda x: x.detach())
     assert found(without_gradient) == []
+
+
+def test_an_error_of_its_own_does_not_hide_a_slip_where_a_function_raises_in_some_cases():
+    """Catches a slip that is told only to those who raise with the very words of the reference."""
+
+    def students(x):
+        return 3 * x if len(x) == 1 else {}["x"]
+
+    assert found(outcomes(students)) == [["raises_for_two"]]

@@ -141,7 +141,7 @@ TESTS = {
     "shared/exercises/comparing.py": ["tests/exercises/test_comparing.py"],
     "shared/exercises/steps.py": ["tests/exercises/test_steps.py"],
     "shared/exercises/arguments.py": ["tests/exercises/test_arguments.py", "tests/exercises/test_shrinking.py"],
-    "shared/exercises/judging.py": ["tests/exercises/test_judging.py", "tests/exercises/test_facts.py"],
+    "shared/exercises/judging.py": ["tests/exercises/test_judging.py"],
     "shared/exercises/calling.py": ["tests/exercises/test_calling.py"],
     "shared/exercises/process.py": ["tests/exercises/test_awaiting.py"],
     "shared/exercises/wording.py": ["tests/exercises/test_sentences.py", "tests/exercises/test_wording.py"],
