@@ -6,7 +6,6 @@
 A block is a launch of its own (torchrun), with warm-up steps that are not counted. The ways alternate, round after
 round, so that a slow moment of the machine meets all of them; medians are given with the lowest and the highest.
 Seconds of the processor ignore other programs, and the wait for another process does not count among them.
-`benchmarks/scaling.py` works out on paper what follows for more processes and larger models.
 """
 
 import argparse
@@ -26,7 +25,6 @@ from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from benchmarks.contestants import WORKLOADS, Problem, Reading, clock, make_problem, put_aside_what_was_loaded
-from benchmarks.scaling import paper
 from shared.engine import processes as engine
 from shared.grpo import train
 from shared.plots import BLUE, ORANGE, STYLE
@@ -194,7 +192,7 @@ def main() -> None:
         (HERE / "processes.md").write_text(
             f"# What a second process costs and saves\n\nMade by `python -m benchmarks.processes`, {rounds}: "
             "medians, lowest and highest in brackets.\n\n"
-            f"{text}\n\n![Seconds of a step](processes.png)\n\n{paper()}\n"
+            f"{text}\n\n![Seconds of a step](processes.png)\n"
         )
         picture(found, HERE / "processes.png")
 
