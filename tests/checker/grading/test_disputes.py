@@ -28,19 +28,6 @@ from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, worked
 
-HALF = """# Cell 5: One GRPO step
-import torch
-
-
-def group_advantages(rewards, num_generations):
-    # student code here
-    # TODO: the advantage of each completion (2 points, 5 minutes)
-    {}
-    # end student code
-
-
-check.group_advantages(group_advantages)"""
-
 
 def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(monkeypatch, shapes_unchecked):
     """Catches a right case among the wrong ones, one without an answer left out, and values cut to a few digits."""
