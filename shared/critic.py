@@ -1,4 +1,4 @@
-"""A value head on a language model: what PPO needs beside the policy. `notebooks/ppo.ipynb` writes it out."""
+"""A value head on a language model: what PPO needs beside the policy. `notebooks/ppo.ipynb` trains with it."""
 
 from pathlib import Path
 

@@ -29,7 +29,6 @@ from benchmarks.sweeps import (
     poker,
     ppo,
     ppo_hacked,
-    ppo_whitening,
     ratio_weights,
     reasoning_format,
     reasoning_format_number,
@@ -441,38 +440,9 @@ def test_one_seed_of_each_part_of_ppo_comes_out_as_recorded(condition):
     assert now["full stops"] == pytest.approx(then["full stops"], abs=1.0 if condition == "PPO, beta 0" else 0.5)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", by_hand(ppo_whitening))
-def test_one_seed_of_each_place_of_the_penalty_comes_out_as_recorded(condition):
-    """As above."""
-    now = ppo_whitening.run(condition, seed=0)
-    then = recorded("ppo_whitening").of(condition)[0]
-    assert now["full stops"] == pytest.approx(then["full stops"], abs=0.5)
-
-
-def test_whitening_is_what_makes_a_penalty_in_the_reward_stronger():
-    """Catches the cause that `notebooks/ppo.ipynb` names, if its controls, made again, come out otherwise."""
-
-    def stops(chapter, condition):
-        _, low, high = recorded(chapter).spread(condition, "full stops")
-        return low, high
-
-    in_the_loss = stops("ppo", "PPO, beta 0.1")
-    assert stops("ppo", "PPO, beta 0.1 in the reward")[1] < in_the_loss[0]
-    assert not apart(stops("ppo_whitening", "beta 0.01 in the reward"), in_the_loss)
-    places = [stops("ppo_whitening", f"beta 0.1 in the {place}, not whitened") for place in ("loss", "reward")]
-    assert not apart(*places)
-
-
-def apart(one, other) -> bool:
-    """True if two ranges, each from its lowest to its highest, have nothing in common."""
-    return one[1] < other[0] or other[1] < one[0]
-
-
 def test_every_condition_of_ppo_spends_the_same_completions_and_updates():
     """Catches a condition that is ahead because it saw more."""
-    for name, config in (ppo.CONDITIONS | ppo_whitening.CONDITIONS).items():
+    for name, config in ppo.CONDITIONS.items():
         assert config.prompts_per_step * config.num_generations == 48, name
         assert config.steps * config.num_iterations * config.minibatches == 20, name
         assert config.learning_rate == ppo.PPO.learning_rate, name

@@ -48,7 +48,6 @@ CONDITIONS = {
     "PPO, beta 0.1": PPO,
     "PPO, beta 0.3": replace(PPO, beta=0.3),
     "PPO, beta 1": replace(PPO, beta=1.0),
-    "PPO, beta 0.1 in the reward": replace(PPO, kl_in="reward"),
     "no policy-gradient term": replace(PPO, policy_coef=0.0),
     "PPO, 6 openings x 8": replace(PPO, prompts_per_step=6, num_generations=8),
     "GRPO, 6 openings x 8": GRPO,

@@ -1,13 +1,13 @@
 """The causes that an analysis names: `tests/claims/causes/<notebook>.yml`, with two lists.
 
     causes:
-      - says: "a penalty in the loss stays as it is"
-        run: [ppo, "PPO, beta 0.1 in the reward", full stops]
+      - says: "A larger $\\beta$ keeps the policy nearer"
+        run: [ppo, "PPO, beta 1", full stops]
         control: [ppo, "PPO, beta 0.1", full stops]
-        threshold: 7.5
+        threshold: 7
         higher: control
-        differs: kl_in
-        shares: [beta, learning_rate, steps, whiten_advantages]
+        differs: beta
+        shares: [kl_in, learning_rate, steps, whiten_advantages]
     no_cause:
       - says: "The eight labels differ in their first token, so"
         because: "A property of the labels, by which sums are rearranged."
