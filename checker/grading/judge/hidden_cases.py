@@ -16,7 +16,7 @@ reads, and with the worked solutions of the wrong functions. An example, where `
     def cube(x): return x * square(x)     wrong       with the sheet's `square`       right
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -25,35 +25,45 @@ from checker.grading.judge.boxed_functions import BoxedFunction, Grader, judge_i
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
 from checker.grading.judge.sheets import Sheet
 from checker.points.items import Check
-from checker.reading.slicing.slices import Slice, nothing_forbidden, slice_of
+from checker.reading.slicing.slices import NONE_KNOWN, Slice, nothing_forbidden, slice_of
 from checker.reading.syntax.statements import Definitions
 
 AT_SECOND_TRY = "once the functions that it calls are right and all has run that it may need"
 NOTHING_WRONG: frozenset[str] = frozenset()
-Programs = Callable[
-    [frozenset[str]], dict[Check, BoxedFunction]
-]  # `programs` of one notebook: from what is wrong in it
+# `programs` of one notebook: from what is wrong in it, and the numbers that only a run of it makes.
+Programs = Callable[[frozenset[str], Mapping[str, float]], dict[Check, BoxedFunction]]
 
 
 def verdicts(programs_for: Programs, grader: Grader) -> dict[Check, HiddenVerdict]:
     """Return the verdict on each check of a notebook that has hidden cases. The instructor judges the others.
 
     Args:
-        programs_for: reads the notebook: `programs`, but for what is wrong.
+        programs_for: reads the notebook: `programs`, but for what is wrong and for numbers.
         grader: what judges the programs.
 
     Raises:
         BoxFailed: a box failed, and no function is to blame.
     """
-    found = judge_in_boxes([*programs_for(NOTHING_WRONG).values()], grader)
+    handed_in = programs_for(NOTHING_WRONG, {})
+    numbers = _numbers(handed_in.values(), grader)
+    if numbers:
+        handed_in = programs_for(NOTHING_WRONG, numbers)
+    found = judge_in_boxes([*handed_in.values()], grader)
     wrong = frozenset(check.function for check, verdict in found.items() if not verdict.passed)
-    mended = programs_for(wrong) if wrong else {}
+    mended = programs_for(wrong, numbers) if wrong else {}
     for check, program in mended.items():
         if not found[check].passed:
             # In a box of its own: the program holds solutions that another function could read there.
             second_try = judge_in_boxes([program], grader)
             found[check] = _better_of(found[check], second_try[check])
     return found
+
+
+def _numbers(functions: Iterable[BoxedFunction], grader: Grader) -> dict[str, float]:
+    """The numbers that programs want of what only a run makes, as the worked notebook has them."""
+    wanted = dict(one for function in functions for one in function.program.wanted)
+    found = {expression: grader.references.number(expression, program) for expression, program in wanted.items()}
+    return {expression: number for expression, number in found.items() if number is not None}
 
 
 def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
@@ -70,7 +80,11 @@ def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
 
 
 def programs(
-    student: Definitions, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str] = NOTHING_WRONG
+    student: Definitions,
+    sheet: Sheet,
+    cases: HiddenCases,
+    wrong: frozenset[str] = NOTHING_WRONG,
+    numbers: Mapping[str, float] = NONE_KNOWN,
 ) -> dict[Check, BoxedFunction]:
     """Return the student's functions that have hidden cases, each a program of its own.
 
@@ -81,17 +95,19 @@ def programs(
         wrong: functions that are wrong. With these, only those of them are returned that are another program once worked
             solutions stand in the place of the wrong functions that the solution calls, and once all is taken along that
             may change what they read.
+        numbers: of what only a run makes, by expression.
     """
+    program_of = partial(_program, student=student, sheet=sheet, cases=cases, numbers=numbers)
     checks = [check for check in sheet.checks if check.name in cases.checks]
     if not wrong:
-        return {check: _program(check, student, sheet, cases)[0] for check in checks}
+        return {check: program_of(check)[0] for check in checks}
     found = {}
     for check in checks:
         if check.function not in wrong:
             continue
-        handed_in, solution = _program(check, student, sheet, cases)
+        handed_in, solution = program_of(check)
         called_and_wrong = wrong & (solution.names - {check.function})
-        mended, _ = _program(check, student, sheet, cases, called_and_wrong)
+        mended, _ = program_of(check, with_solutions_of=called_and_wrong)
         if not mended.program.problem and mended.program.statements != handed_in.program.statements:
             found[check] = mended
     return found
@@ -102,6 +118,7 @@ def _program(
     student: Definitions,
     sheet: Sheet,
     cases: HiddenCases,
+    numbers: Mapping[str, float],
     with_solutions_of: frozenset[str] | None = None,
 ) -> tuple[BoxedFunction, Slice]:
     """The student's function of a check, ready for a box, and the slice of the worked solution.
@@ -121,6 +138,7 @@ def _program(
         with_solutions_of=with_solutions_of or NOTHING_WRONG,
         generous=with_solutions_of is not None,
         find_forbidden=find_forbidden,
+        numbers=numbers,
         **of_both,
     )
     allowed = solution.imports | program.imports if is_own_task else solution.imports

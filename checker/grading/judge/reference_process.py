@@ -104,6 +104,10 @@ class ReferenceProcess:
             mistakes=tuple(answer["mistakes"]),
         )
 
+    def number(self, expression: str, program: str) -> float | None:
+        """Return the number of `len(train_rows)`, with the worked notebook's lines that make `train_rows`; None for none."""
+        return self._answer_to({"number": expression, "program": program})["number"]
+
     def close(self) -> None:
         """End the process. It has nothing to save."""
         self.process.kill()

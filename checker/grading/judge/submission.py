@@ -11,6 +11,7 @@ import json
 import math
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
@@ -248,9 +249,14 @@ def _item(item: Item, earned: float | None, verdict: str) -> dict:
 
 
 def _programs(
-    text: str, modules: Modules, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str]
+    text: str,
+    modules: Modules,
+    sheet: Sheet,
+    cases: HiddenCases,
+    wrong: frozenset[str],
+    numbers: Mapping[str, float],
 ) -> dict[Check, BoxedFunction]:
-    return programs(_definitions(text, modules), sheet, cases, wrong)
+    return programs(_definitions(text, modules), sheet, cases, wrong, numbers)
 
 
 @lru_cache(maxsize=1)

@@ -22,17 +22,20 @@ show something with it. An example:
 
 import ast
 import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from checker.reading.slicing.numbers import measured, root_of, with_numbers
 from checker.reading.slicing.own_modules import read_modules
 from checker.reading.slicing.showing import made_global, without_showing
 from checker.reading.syntax.statements import FUTURE, STAR, Definitions, Place, Statement
 
 OF_NOTEBOOKS = {"display", "get_ipython"}  # what a notebook defines by itself, and no `from module import *`
+SET_UP = ("Cell 2", "Cell 3")  # the sections that make the model and the rows, and that take a moment
 MOST_MISSING_NAMES = 3  # of which warnings are given: more would bury the verdict
 
+NONE_KNOWN: Mapping[str, float] = {}
 FindForbidden = Callable[[Collection[str]], list[str]]  # from imported names to those that are not allowed
 
 
@@ -53,6 +56,7 @@ class Slice:
     left_out: sentences on lines of a function that are left out, since they only show something.
     which_definition: a sentence on the definition that was taken, where there are several; else "".
     modules: the student's own modules that the statements import, each with its name and statements.
+    wanted: expressions whose numbers the edition knows, each with the program that makes what they are about.
     problem: a sentence on why there is no program; "" where there is one.
     """
 
@@ -64,6 +68,7 @@ class Slice:
     left_out: tuple[str, ...] = ()
     which_definition: str = ""
     modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    wanted: tuple[tuple[str, str], ...] = ()
     problem: str = ""
 
     @property
@@ -86,6 +91,7 @@ def slice_of(
     supplied_names: Collection[str] = (),
     find_forbidden: FindForbidden = nothing_forbidden,
     generous: bool = False,
+    numbers: Mapping[str, float] = NONE_KNOWN,
 ) -> Slice:
     """Return the program that defines one of the student's functions.
 
@@ -98,6 +104,7 @@ def slice_of(
         supplied_names: names that exist when the function is called. Nothing that makes them is taken.
         find_forbidden: returns those of some imported names that are not allowed.
         generous: take along all that may change what the function reads, as `heappush(heap, 2)` changes `heap`.
+        numbers: of expressions that the program could not work out (`checker.reading.slicing.numbers`).
     """
     notebooks = _Notebooks(
         name=name,
@@ -112,8 +119,17 @@ def slice_of(
         return Slice(problem=f"There is no function `{name}` in the notebook.")
     reached = notebooks.reached()
     left_out = _left_out(reached, find_forbidden)
+    set_up = _set_up(edition)
+    wanted = _wanted(reached, left_out, set_up)
+    measures = {statement: _measured(statement, numbers) for statement in wanted} if numbers else {}
+    if measures:
+        notebooks = replace(notebooks, shortened=measures)
+        reached = notebooks.reached()
+        left_out = _left_out(reached, find_forbidden)
     shortened = _shortened(reached, left_out, find_forbidden)
-    notebooks = replace(notebooks, shortened={statement: short for statement, (short, _) in shortened.items()})
+    short = {statement: one for statement, (one, _) in shortened.items()}
+    of_numbers = {statement: short.get(one, one) for statement, one in measures.items()}
+    notebooks = replace(notebooks, shortened=short | of_numbers)
     kept = notebooks.reached(left_out.keys())
     functions = replace(notebooks, generous=False).reached(through_functions=True)
     imported_by_functions = frozenset(imported for statement in functions.statements for imported in statement.imports)
@@ -129,6 +145,7 @@ def slice_of(
         left_out=tuple(_lines_left_out(shortened)),
         which_definition=_which_definition(name, student),
         modules=tuple(sorted(own.statements.items())),
+        wanted=tuple((text, _program_of(text, set_up)) for text in sorted(set().union(*wanted.values()))),
     )
 
 
@@ -191,13 +208,16 @@ class _Notebooks:
             # What an import or a function makes is not changed by what reads it.
             if self.generous and not is_edition and not all(one.is_import or _is_function(one) for one in makers):
                 makers = (*makers, *self._may_change(wanted, carriers))
-            for maker in _lasting(wanted, makers) if through_functions else makers:
+            taken = list(_lasting(wanted, makers) if through_functions else makers)
+            for maker in taken:
                 maker = self.shortened.get(maker, maker)
                 if maker in statements or maker in without:
                     continue
                 if through_functions and not (maker.is_function or maker.is_import):
                     continue
                 statements[maker] = is_edition
+                if self.generous and not is_edition:
+                    taken += self._of_the_same_files(maker)
                 waiting.extend((used, is_edition) for used in sorted(maker.reads))
         return _Reached(made_by, statements)
 
@@ -218,6 +238,11 @@ class _Notebooks:
                 if _is_function(reader):
                     waiting += reader.binds
                 yield reader
+
+    def _of_the_same_files(self, statement: Statement) -> list[Statement]:
+        """The student's statements that name a file of this one: what one of them reads another one may write."""
+        others = [one for one in self.student.statements if one.files & statement.files]
+        return [one for one in others if self.end is None or one.place <= self.end]
 
     def makers(self, wanted: str, from_edition: bool) -> tuple[Statement, ...]:
         """Return the statements that make or change a name; () where none makes it."""
@@ -305,6 +330,41 @@ def _left_out(reached: _Reached, find_forbidden: FindForbidden) -> dict[Statemen
                 missing.add(name)
                 unshown += [(reader, name) for reader in readers.get(name, ())]
     return found
+
+
+def _set_up(edition: Definitions) -> Definitions:
+    """What the edition makes in its sections of model and data."""
+    makers = {name: tuple(one for one in made if one.section in SET_UP) for name, made in edition.makers.items()}
+    return replace(edition, makers={name: made for name, made in makers.items() if made})
+
+
+def _wanted(reached: _Reached, left_out: Collection[Statement], set_up: Definitions) -> dict[Statement, set[str]]:
+    """The student's statements that take numbers of what is left out and what the edition makes, with the expressions."""
+    lost = {name for statement in left_out for name in statement.binds if _is_value(name, set_up)}
+    found = {}
+    for statement, is_edition in reached.statements.items():
+        if not is_edition and (names := lost & statement.reads):
+            found[statement] = set(map(ast.unparse, measured(statement.node, names)))
+    return {statement: texts for statement, texts in found.items() if texts}
+
+
+def _is_value(name: str, set_up: Definitions) -> bool:
+    """True for what is made by a line that is no function and no import."""
+    makers = set_up.bound(name)
+    return bool(makers) and not any(maker.is_import or maker.is_function for maker in makers)
+
+
+def _measured(statement: Statement, numbers: Mapping[str, float]) -> Statement:
+    """A statement with the numbers that are known in it; as it is where it cannot be read."""
+    try:
+        return replace(statement, node=with_numbers(statement.source, numbers))
+    except (SyntaxError, ValueError, RecursionError):
+        return statement
+
+
+def _program_of(expression: str, set_up: Definitions) -> str:
+    """The program that makes what an expression is about."""
+    return slice_of(root_of(ast.parse(expression, mode="eval").body), set_up, set_up).source
 
 
 def _shortened(

@@ -1,6 +1,7 @@
 """The statements at top level of a notebook: the names that each makes, changes and reads. No cell is run."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from checker.reading.layout import sections
 from checker.reading.markers import BEGIN
 from checker.reading.notebook import Notebook
 from checker.reading.syntax.checks import Names, names_of
+from checker.reading.syntax.expressions import called
 from checker.reading.syntax.scopes import DEFINITIONS, IMPORTS, bound, names_read, running
 from checker.reading.syntax.trees import Tree, read_trees
 
@@ -16,6 +18,8 @@ PROJECT = "shared"
 BLANKS = "shared.blanks"  # what a notebook does about blank exercises is no part of a function
 FUTURE = "from __future__ import annotations"  # the first line of each program
 STAR = "*"  # stands for the names of `from module import *`, which are not known
+FILE = re.compile(r"[\w./-]{1,200}\.[A-Za-z]\w{0,9}")
+NAMESPACES = ("globals", "locals", "vars")  # of a notebook's own names, when they are called at top level
 ASSIGNMENTS = (ast.Expr, ast.Assign, ast.AnnAssign)
 REPLACING = (*DEFINITIONS, *IMPORTS, ast.Assign, ast.AnnAssign)
 
@@ -68,6 +72,13 @@ class Statement:
         A function's own variables are none of them, nor is what only an annotation names, which nobody evaluates.
         """
         return names_read([self.node])
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The files that it names in a call, as "table.json" in `open("table.json")`."""
+        calls = (part for part in ast.walk(self.node) if isinstance(part, ast.Call))
+        texts = (one.value for call in calls for one in call.args if isinstance(one, ast.Constant))
+        return frozenset(text for text in texts if isinstance(text, str) and FILE.fullmatch(text))
 
     @cached_property
     def imports(self) -> frozenset[str]:
@@ -151,7 +162,7 @@ def _statements(
     for part in running([node]):
         if isinstance(part, ast.Call) and any(names.check(part) for names in left_alone):
             return
-        binds.update(bound(part))
+        binds.update(bound(part), _put_among_names(part))
         changes.update(_changed(part))
     yield Statement(place, section, node, tree.lines, frozenset(binds), frozenset(changes - brought))
 
@@ -160,6 +171,23 @@ def one_by_one(node: ast.Import | ast.ImportFrom) -> Iterator[ast.Import | ast.I
     """An import for each of its names."""
     for alias in node.names:
         yield ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
+
+
+def _put_among_names(part: ast.AST) -> Iterator[str]:
+    """The names that `globals()["x"] = 1`, `globals().update(x=1)` and `globals().setdefault("x", 1)` make."""
+    if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and _is_namespace(part.value):
+        name = part.slice
+    elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and _is_namespace(part.func.value):
+        yield from (keyword.arg for keyword in part.keywords if keyword.arg)
+        name = part.args[0] if part.args else None
+    else:
+        return
+    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+        yield name.value
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    return called(node) in NAMESPACES and not node.args
 
 
 def _changed(part: ast.AST) -> Iterator[str]:

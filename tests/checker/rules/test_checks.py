@@ -176,7 +176,10 @@ ROWS = "from shared.tasks import dots\ntrain_rows = dots.dataset('train', 4, see
 @pytest.mark.parametrize(
     ("above", "body", "told_of"),
     [
-        ("XX = len(train_rows)", "return 2 * x[:XX]", "`XX` is made in Cell 5 with `train_rows`"),
+        ("XX = len(train_rows)", "return 2 * x[:XX]", ""),
+        ("vocab = model.config.vocab_size", "return 2 * x[:vocab]", ""),
+        ("first = train_rows[0]", "return 2 * x[:first]", "`first` is made in Cell 5 with `train_rows`"),
+        ("mine = dots.dataset('train', 4)\nXX = len(mine)", "return 2 * x[:XX]", "`XX` is made in Cell 5 with `mine`"),
         ("dev = next(model.parameters()).device", "return 2 * x.to(dev)", "`dev` is made in Cell 5 with `model`"),
         (
             "dev = next(model.parameters()).device\ndef helper(x):\n    return x.to(dev)",
@@ -184,22 +187,23 @@ ROWS = "from shared.tasks import dots\ntrain_rows = dots.dataset('train', 4, see
             "`dev`",
         ),
         ("XX = 64", "return 2 * x[:XX]", ""),
-        (f"XX = len(train_rows)\n{EXERCISE.replace('doubled', 'experiment').format('return XX')}", "return 2 * x", ""),
-        ("XX = len(train_rows)", "print(XX); return 2 * x", ""),
+        (f"XX = train_rows[0]\n{EXERCISE.replace('doubled', 'experiment').format('return XX')}", "return 2 * x", ""),
+        ("XX = train_rows[0]", "print(XX); return 2 * x", ""),
         ("", "return 2 * x + G - tokenizer.pad_token_id", ""),
     ],
 )
 def test_what_grading_does_not_have_is_told_before_it_is_handed_in(above, body, told_of, good, told):
     """Catches a function that is right in its notebook, and of which grading alone says that a name is not defined."""
     load = "from shared.models import load_policy\n"
-    with_code(good, f"{load}{ROWS}{above}\n{EXERCISE.format(body)}check.doubled(doubled)")
+    good["cells"][3]["source"] += f"\n{load}{ROWS}"
+    with_code(good, f"{above}\n{EXERCISE.format(body)}check.doubled(doubled)")
     found = told("C004")
     assert len(found) == bool(told_of) and all(told_of in finding.found and finding.cell == 5 for finding in found)
 
 
 def test_a_task_of_ones_own_may_use_what_its_notebook_makes(good, told):
     """Catches a warning in the one notebook whose functions are graded with all of the course."""
-    made = f"from shared.models import load_policy\n{ROWS}XX = len(train_rows)\n"
+    made = f"from shared.models import load_policy\n{ROWS}XX = train_rows[0]\n"
     with_code(good, f"{made}{EXERCISE.format('return XX')}check.rows(doubled)")
     assert told("C004") == []
 

@@ -6,6 +6,7 @@ It runs beside the boxes, never in one. It may import torch, and the references:
 answers requests, a JSON line each, until stdin ends:
 
     {"cases": ["kl", "loss"]}              the cases of these checks, pickled for the box (see `cases`)
+    {"number": "len(rows)", "program": ""} the number of an expression, after the worked notebook's lines (see `number`)
     {"judge": "kl", "outcomes": [...]}     the verdict, from one outcome for each call and null for none (see `judge`)
 
 The process that asks is `checker/grading/judge/reference_process.py`. What needs torch is imported when it is first used,
@@ -14,6 +15,7 @@ so that nothing which a library prints meanwhile is taken for an answer.
 
 from __future__ import annotations
 
+import ast
 import base64
 import builtins
 import json
@@ -39,6 +41,7 @@ from checker.grading.judge.oracle.partial_credit import (
     counted,
     share,
 )
+from checker.reading.slicing.numbers import root_of
 
 if TYPE_CHECKING:
     from checker.grading.judge.oracle.constant_answers import Tried
@@ -67,7 +70,32 @@ def main() -> None:
 def _answer(request: dict, seed: int) -> dict:
     if "cases" in request:
         return cases(request["cases"], seed)
+    if "number" in request:
+        return {"number": number(request["number"], request["program"])}
     return judge(request["judge"], request["outcomes"], seed)
+
+
+def number(expression: str, program: str) -> float | None:
+    """Return the number that an expression of the form `len(x)` or `x.a.b` has; None where it has none.
+
+    program: the lines of the worked notebook that make x. No other code runs here.
+    """
+    parsed = ast.parse(expression, mode="eval").body
+    if not root_of(parsed):
+        return None
+    try:
+        found = eval(expression, _made(program))
+    except Exception:  # what has no length, or no such attribute
+        return None
+    return found if type(found) in (int, float) else None
+
+
+@cache
+def _made(program: str) -> dict:
+    """The names that lines of a worked notebook make."""
+    names: dict = {}
+    exec(program, names)
+    return names
 
 
 def exercise(check: str):

@@ -241,6 +241,18 @@ FURTHER = {
         "from __future__ import annotations\ndef later(n: Unknown) -> Unknown:\n    return n * n",
         "return later(x)",
     ],
+    "a file that one cell writes": [
+        'from pathlib import Path\nPath("power.txt").write_text("2")',
+        'POWER = int(Path("power.txt").read_text())',
+        "return x**POWER",
+    ],
+    "a file that the function reads": [
+        'import json\nwith open("powers.json", "w") as file:\n    json.dump([2], file)',
+        'return x ** json.load(open("powers.json"))[0]',
+    ],
+    "a name put among the globals": ['globals()["POWER_1"] = 2', "return x**POWER_1"],
+    "names put among the globals": ["globals().update(POWER_2=2)", "return x**POWER_2"],
+    "a default put among the globals": ['vars().setdefault("POWER_3", 2)', "return x**POWER_3"],
     "a list sorted by its type": ["ORDERED = [2, 1]", "list.sort(ORDERED)", "return x ** ORDERED[-1]"],
 }
 # What an honest function does not need of the course: a name that its notebook replaced, a line that only shows something.

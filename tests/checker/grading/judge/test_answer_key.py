@@ -348,3 +348,18 @@ def test_the_program_answers_where_it_is_run(monkeypatch, capfd):
         os.dup2(out, 1)
         os.close(out)
     assert json.loads(capfd.readouterr().out)["checks"] == []
+
+
+def test_a_number_is_that_of_a_length_or_an_attribute_alone():
+    """Catches a text of a worked notebook, or code of a student, that passes where numbers are asked for."""
+    made = "from types import SimpleNamespace as S\nrows = [7, 8]\nmodel = S(config=S(size=12, name='x', _own=3))\n"
+    assert key.number("len(rows)", made) == 2 and key.number("model.config.size", made) == 12
+    for refused in (
+        "rows[0]",
+        "model.config.name",
+        "model.config._own",
+        "len(nowhere)",
+        "len(rows + rows)",
+        "print(1)",
+    ):
+        assert key.number(refused, made) is None, refused

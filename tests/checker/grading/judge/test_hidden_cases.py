@@ -51,6 +51,10 @@ class PlainKey:
         names = dict.fromkeys(asked, list(supplied))
         return HiddenCases(tuple(sorted(asked)), pickled, (), supplied_names=names)
 
+    def number(self, expression, program):
+        assert "dots" in program
+        return {"len(train_rows)": 4, "model.config.vocab_size": 12}.get(expression)
+
     def judge(self, check, outcomes):
         given = [None if outcome is None else outcome.get("value") for outcome in outcomes]
         expected = [ABOUT[check](number) for number in self.numbers]
@@ -231,6 +235,40 @@ def test_honest_styles_are_right_in_a_box(notebook, isolation):
     found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
     assert len(found) == len(styles)
     assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
+
+
+MADE = (
+    "# Cell 3: Rows\nfrom shared.tasks import dots\ntrain_rows = dots.dataset('train', 4, seed=0)\nmodel = dots.load()"
+)
+NUMBERS = {  # cells above a function of x, its body, and whether it is the square
+    "a length": (["A = len(train_rows)"], "return x ** (A // 2)", True),
+    "half a length": (["B = len(train_rows) // 2", "C = B"], "return x**C", True),
+    "a length in the function": ([], "return x ** (len(train_rows) // 2)", True),
+    "a length in a helper": (["def half():\n    return len(train_rows) // 2"], "return x ** half()", True),
+    "an attribute": (["D = model.config.vocab_size"], "return x ** (D // 6)", True),
+    "a number that the notebook has not": (["E = model.config.no_such"], "return x * x if E else 0", False),
+    "a text": (["F = train_rows[0]['prompt']"], "return x * x if F else 0", False),
+    "rows of one's own": (["rows = [1, 2]", "H = len(rows)"], "return x**H", True),
+    "rows that a later cell makes": (["late = [4]\nG = len(late)"], "return x ** (2 * G)", True),
+    "rows that the course has not": (["mine = dots.dataset('train', 2)", "I = len(mine)"], "return x**I", False),
+}
+
+
+def test_a_number_of_what_only_a_run_makes_is_that_of_the_notebook_as_handed_out(notebook, isolation):
+    """Catches a right function that earns nothing for a length, and more than a number that reaches it."""
+    functions = [SQUARE.replace("square", f"number_{place}") for place in range(len(NUMBERS))]
+    checks = [f"check.square(number_{place})" for place in range(len(NUMBERS))]
+    worked = [part for one, check in zip(functions, checks) for part in (one.format("return x * x"), check)]
+    handed_in = [
+        part
+        for (above, body, _), one, check in zip(NUMBERS.values(), functions, checks)
+        for part in (*above, one.format(body), check)
+    ]
+    sheet = read_sheet(notebook(MADE, *worked, folder="worked"))
+    student = definitions(read(notebook(MADE, *handed_in, folder="student")))
+    found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
+    right = {check.function: verdict.passed for check, verdict in found.items()}
+    assert [right[f"number_{place}"] for place in range(len(NUMBERS))] == [good for *_, good in NUMBERS.values()]
 
 
 HELPERS = "from more import FACTOR\nnowhere\nclass Power:\n    def of(self, x): return x ** FACTOR\n"

@@ -50,7 +50,7 @@ def test_wrong_functions_are_tried_again_one_by_one(monkeypatch):
     tried = []
     asked = []
 
-    def programs_for(wrong):
+    def programs_for(wrong, numbers):
         asked.append(wrong)
         named = {name: f"{name} mended" for name in "acd"} if wrong else {name: name for name in "abcd"}
         return {checks[name]: SimpleNamespace(check=checks[name], program=program) for name, program in named.items()}
@@ -61,6 +61,7 @@ def test_wrong_functions_are_tried_again_one_by_one(monkeypatch):
         return {one.check: WRONG if first and one.check.name != "a" else RIGHT for one in functions}
 
     monkeypatch.setattr(hidden_cases, "judge_in_boxes", judged)
+    monkeypatch.setattr(hidden_cases, "_numbers", lambda functions, grader: {})
     found = verdicts(programs_for, None)
     assert tried == [["a", "b", "c", "d"], ["c mended"], ["d mended"]]
     assert [verdict.passed for verdict in found.values()] == [True, False, True, True]
