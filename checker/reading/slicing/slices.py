@@ -333,7 +333,7 @@ def _left_out(reached: _Reached, find_forbidden: FindForbidden) -> dict[Statemen
 
 
 def _set_up(edition: Definitions) -> Definitions:
-    """What the edition makes in its sections of model and data."""
+    """The edition without all that stands outside of its sections of model and data."""
     makers = {name: tuple(one for one in made if one.section in SET_UP) for name, made in edition.makers.items()}
     return replace(edition, makers={name: made for name, made in makers.items() if made})
 
