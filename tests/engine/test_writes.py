@@ -3,12 +3,10 @@ one is there, never a mixture.
 """
 
 import os
-import random
 import signal
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,38 +135,6 @@ def test_kill_9_at_every_moment_of_a_save(path):
         with hold(path):
             assert sorted(os.listdir(path.parent)) == ["run.pt", "run.pt.lock"]
     assert len(found) > 20 and found == sorted(found) and sum(found) >= 3
-
-
-@posix
-@pytest.mark.slow
-def test_kill_9_at_any_moment_of_a_run(path):
-    """Twenty runs are killed one after the other, each holding the checkpoint and writing it again and again."""
-    moment = random.Random(0)
-    last = 0
-
-    def run():
-        with hold(path):
-            for n in range(last + 1, last + 1_000_000):
-                save(path, {"n": n, "w": torch.full((20_000,), float(n))})
-
-    save(path, {"n": 0, "w": torch.zeros(20_000)})
-    for number in range(20):
-        child = forked(run)
-        try:
-            while (
-                not number and load(path)["n"] == 0
-            ):  # the first is killed when it is at work, however busy the machine
-                time.sleep(0.01)
-            time.sleep(moment.uniform(0, 0.05))
-        finally:
-            os.kill(child, signal.SIGKILL)
-        assert ended(child) == -signal.SIGKILL
-        state = load(path)
-        assert state["n"] >= last and state["w"].eq(state["n"]).all()
-        last = state["n"]
-    assert last > 0
-    with hold(path):
-        assert sorted(os.listdir(path.parent)) == ["run.pt", "run.pt.lock"]
 
 
 def test_leftovers_of_other_checkpoints_are_not_touched(path):

@@ -111,15 +111,6 @@ def test_a_question_shows_each_students_own_answer_and_leads_to_the_notebook(one
     assert all(f"results of {name}" in (one.folder.path / place).read_text() for name, _, place, _ in answers)
 
 
-def test_points_of_a_form_stand_beside_the_answer_that_they_are_for(one):
-    """Catches points that were given and that the page of the question asks for again."""
-    one.write(grader=Points())
-    one.write([Form("student02", "dots.ipynb", {SUCCESS: 2.5}, "", 9.0, one.folder.path)], grader=Points())
-    (page,) = pages(one, QUESTION).values()
-    assert re.findall(r'value="(.*?)" aria-label="Points of (.*?),', page) == [("", "student01"), ("2.5", "student02")]
-    assert [row["Success"] for row in table(one)] == ["", "2.5", ""]
-
-
 def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
     """Catches a student whose box failed and of whom nobody is told, or who is judged on a page."""
     one.write(grader=Points(ungraded=["student02"]))
@@ -128,16 +119,6 @@ def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
     assert "student01" in page and "student02" not in page
     (row,) = table(one, "not-graded.csv")
     assert row["reason"] == "a box failed" and row["file"].endswith("student02/dots.ipynb")
-
-
-def test_who_left_the_class_leaves_no_page(one):
-    """Catches the pages and the feedback of somebody who handed in under another name before."""
-    one.write(grader=Points())
-    (one.submissions / "student02").rename(one.submissions / "student03")
-    one.write(grader=Points())
-    assert sorted(pages(one, "pages/*/*.html")) == ["pages/student01/dots.html", "pages/student03/dots.html"]
-    assert sorted(pages(one, "feedback/*.html")) == [f"feedback/student0{number}.html" for number in (1, 2, 3)]
-    assert "No notebook was handed in." in (one.folder.path / "feedback/student02.html").read_text()
 
 
 def test_names_are_listed_beside_those_of_the_pages(one):

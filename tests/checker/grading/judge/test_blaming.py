@@ -3,7 +3,6 @@
 The judge is the stand-in of `test_hidden_cases.py`; boxes are real. An attack is the body of a function that `square` calls.
 """
 
-import os
 import textwrap
 import threading
 
@@ -12,7 +11,6 @@ import pytest
 from benchmarks.attacks import job
 from checker.grading.box import ending
 from checker.grading.box import isolation as isolations
-from checker.grading.box.inside.children import DONE, Bounds, in_a_child
 from checker.grading.box.isolation import BoxFailed, Outcome, run
 from checker.grading.box.limits import Limits
 from checker.grading.box.selection import PROJECT
@@ -207,31 +205,3 @@ def test_who_is_run_again_follows_the_table(case, monkeypatch):
     found = boxed_functions.judge_one_batch(functions, Grader(PlainKey(), Isolation("none"), Limits()))
     assert seen == boxes
     assert sorted(check.function for check in found) == ["a", "b", "c"]
-
-
-def test_a_child_has_no_descriptor_but_its_own_pipe():
-    """Catches results of the box, or of the child before, that a function can write to because it inherits them."""
-    reading, writing = os.pipe()
-    os.set_inheritable(writing, True)
-    received = []
-    work = lambda send: send({"open": sorted(map(int, os.listdir("/proc/self/fd")))})  # noqa: E731
-    assert in_a_child(work, received.append, Bounds(5.0, 10_000)) == ""
-    ((record),) = received
-    own = [number for number in record["open"] if number > 2]
-    assert len(own) == 2 and writing not in own  # its pipe, and the folder that is listed
-    os.close(reading)
-    os.close(writing)
-
-
-def test_a_child_is_read_until_it_is_done():
-    """Catches what is sent after the end of the work, and records that are none, passed on."""
-    received = []
-
-    def work(send):
-        send({"one": 1})
-        send([1])
-        send(DONE)
-        send({"two": 2})
-
-    assert in_a_child(work, received.append, Bounds(5.0, 10_000)) == ""
-    assert received == [{"one": 1}]

@@ -24,7 +24,6 @@ from checker.grading.classes import Class, plan
 from checker.grading.judge import scheduling
 from checker.grading.judge.scheduling import KILLED, on_workers
 from checker.grading.judge.submission import Settings, failed
-from checker.grading.judge.workers import refuse_unfit
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
@@ -186,18 +185,6 @@ def test_a_worker_of_another_version_is_refused_by_name(other, elsewhere, jobs, 
     assert not marks.exists()
 
 
-def test_a_result_of_another_version_does_not_count(elsewhere, jobs, address, tmp_path, monkeypatch):
-    """Catches a worker that comes when the others were asked already: what it gives would be kept like any result."""
-    monkeypatch.setattr(scheduling, "_graded", at_once)
-    monkeypatch.setattr(scheduling, "refuse_unfit", lambda *arguments: None)
-    folder = Folder(tmp_path / "graded")
-    folder.prepare()
-    with scheduler(address), worker(address, tmp_path, root=elsewhere(shared__kl="# mended\n")):
-        with pytest.raises(Unreadable, match="worker tcp://127.0.0.1:[0-9]+ has another version.*Nothing of it counts"):
-            list(graded(jobs, folder, lambda work: on_workers(work, address)))
-    assert not (folder.path / "results").exists()
-
-
 @pytest.mark.parametrize("asked", [True, False])
 def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, monkeypatch):
     """Catches strangers' programs on a machine whose walls nobody tried, and six zeros for six students."""
@@ -224,15 +211,6 @@ def leaves_a_mark(marks, job):
     return at_once(job)
 
 
-def test_a_scheduler_without_workers_is_told(jobs, address, monkeypatch):
-    """Catches a grader that waits for ever, without a word, for workers that nobody has started."""
-    monkeypatch.setattr(scheduling, "COMING", 1)
-    work = [job for _, job in jobs.jobs.values()]
-    with scheduler(address):
-        with pytest.raises(Unreadable, match=f"has no workers. Start some, .*: dask worker {address}"):
-            list(on_workers(work, address))
-
-
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
     """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
@@ -254,18 +232,6 @@ def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, 
     with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address)}
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
-
-
-def test_a_worker_that_ends_over_the_question_is_passed_over(address, tmp_path):
-    """Catches a class that ends with "another version" because a notebook killed its worker while it was asked."""
-    from distributed import Client
-
-    with scheduler(address), worker(address, tmp_path) as ends:
-        with Client(address, timeout=30) as client:
-            client.wait_for_workers(1, timeout=60)
-            asked = set(client.nthreads())
-            os.kill(ends.pid, signal.SIGKILL)
-            refuse_unfit(client, asked, "none")
 
 
 @pytest.mark.parametrize("later", [0, 0.3], ids=["between two looks", "in the middle of one"])

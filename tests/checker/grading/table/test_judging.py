@@ -232,15 +232,6 @@ def test_a_student_who_is_called_like_a_page_does_not_stop_the_class(sheet, tmp_
     assert "index.html-" in (one.folder.path / "pages/index.html").read_text()
 
 
-def test_pages_without_names_are_without_names_everywhere(sheet, tmp_path):
-    """Catches a name on the index or on the page of a question, where the instructor asked for none."""
-    one = class_of(2, tmp_path, sheet)
-    one.this_class = replace(one.this_class, anonymous=True)
-    one.write()
-    for path in (one.folder.path / "pages/index.html", page_of(one)):
-        assert "student01" not in path.read_text() and "student-" in path.read_text()
-
-
 def test_a_question_nobody_asks_any_more_leaves_no_page(sheet, tmp_path):
     """Catches pages of an earlier run, with names among them, that stay for ever."""
     one = class_of(1, tmp_path, sheet)
