@@ -3,9 +3,13 @@
 import sys
 from collections.abc import Iterator
 
-from checker.reading.syntax.newer import newer_form
 from checker.reading.syntax.trees import cells_not_python
 from checker.rules.base import Remark, Submission, rule
+
+ADVICE = (
+    "Mend the line, or one above it, and run the cell again. If it runs in a newer Python of yours, write it in a form that"
+    " Python 3.11 reads."
+)
 
 
 @rule(
@@ -52,16 +56,8 @@ def not_a_cell(submission: Submission) -> Iterator[Remark]:
 )
 def not_python(submission: Submission) -> Iterator[Remark]:
     running = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    for number, source, error in cells_not_python(submission.notebook):
-        newer = newer_form(source)
-        if newer is None:
-            line, said = error.lineno, error.msg
-            advice = "Mend the line, or one above it, and run the cell again."
-        else:
-            line, form = newer
-            said = f"{form.name} is for Python {form.version[0]}.{form.version[1]} and later"
-            advice = f"The notebook is read by {running} here. {form.advice}"
-        yield number, f"{running} cannot read this cell, line {line}: {said}", advice
+    for number, error in cells_not_python(submission.notebook):
+        yield number, f"{running} cannot read this cell, line {error.lineno}: {error.msg}", ADVICE
 
 
 RULES = [not_a_cell, not_python]

@@ -49,14 +49,13 @@ def read_trees(notebook: Notebook) -> list[Tree]:
     return trees
 
 
-def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, str, SyntaxError]]:
-    """Each code cell that is to be run and that this Python cannot read: its number, its source without magic, and why."""
+def cells_not_python(notebook: Notebook) -> Iterator[tuple[int, SyntaxError]]:
+    """Each code cell that is to be run and that this Python cannot read: its number, and why."""
     for cell in _read_cells(notebook):
         if _parsed(cell.source) is None and not _is_no_code(cell.source) and not is_left_out(cell):
-            source = _without_magic(cell.source)
-            error = _syntax_error(source)
+            error = _syntax_error(_without_magic(cell.source))
             if error is not None:
-                yield cell.number, source, error
+                yield cell.number, error
 
 
 def _read_cells(notebook: Notebook) -> Iterator[Cell]:

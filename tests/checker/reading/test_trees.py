@@ -45,7 +45,7 @@ def test_a_cell_that_is_no_python_is_told_with_its_line():
     """Catches a cell that no rule looks at, without a word; and another language taken for an error."""
     cells = [("markdown", "no ("), "x = 1", "%time\nx = = 2", BASH, "%%time\nfor", "!ls", "x = 'a\n", "\n%%latex\n$x$"]
     found = list(cells_not_python(notebook(*cells)))
-    assert [(cell, error.lineno) for cell, _, error in found] == [(2, 2), (4, 2), (6, 1)]
+    assert [(cell, error.lineno) for cell, error in found] == [(2, 2), (4, 2), (6, 1)]
     assert [tree.cell for tree in read_trees(notebook(*cells))] == [1, 5]
 
 
