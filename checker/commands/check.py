@@ -10,7 +10,7 @@ from rich.console import Console
 
 from checker.checking.batch import check_all
 from checker.checking.check import Report
-from checker.checking.formats import as_gradescope, as_json
+from checker.checking.formats import as_json
 from checker.checking.ignored import silenced
 from checker.checking.summary import account, summarise
 from checker.checking.terminal import FAIL, UNREADABLE, row, show
@@ -22,8 +22,6 @@ from checker.reading.convert import MAX_OUTPUT
 class Format(StrEnum):
     text = "text"
     json = "json"
-    html = "html"
-    gradescope = "gradescope"
 
 
 def check_command(
@@ -48,7 +46,7 @@ def check_command(
             elif format is Format.text:
                 console.print(row(report))
     if format is not Format.text:
-        _print(reports, found, format)
+        print(as_json(reports, found))
     elif several:
         summarise(reports, found, console, verbose)
     else:
@@ -56,18 +54,6 @@ def check_command(
     if not reports:
         nothing_found(paths)
     raise typer.Exit(exit_status(reports))
-
-
-def _print(reports: list[Report], found: inventory.Inventory, format: Format) -> None:
-    """Everything in one of the forms for programs, or as a page."""
-    if format is Format.json:
-        print(as_json(reports, found))
-    elif format is Format.gradescope:
-        print(as_gradescope(reports, found))
-    else:
-        from checker.pages.rendering import index
-
-        print(index([(report, "") for report in reports]))
 
 
 def exit_status(reports: list[Report]) -> int:

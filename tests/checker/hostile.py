@@ -10,7 +10,7 @@ from rich.console import Console
 
 from checker.checking.batch import check_all
 from checker.checking.check import Report, check
-from checker.checking.formats import as_gradescope, as_json
+from checker.checking.formats import as_json
 from checker.checking.terminal import show
 from checker.pages.rendering import index, render
 from checker.reading.convert import to_markdown
@@ -23,7 +23,7 @@ def everything(path: Path) -> Report:
     """The report, after all that the commands make of one file was made and could be written down."""
     before = path.read_bytes()
     report = check(path)
-    made = [as_json([report]), as_gradescope([report]), index([(report, "")])]
+    made = [as_json([report]), index([(report, "")])]
     show(report, Console(file=io.StringIO()))
     if report.status != "unreadable":
         with tempfile.TemporaryDirectory() as folder:

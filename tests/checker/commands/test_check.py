@@ -55,17 +55,11 @@ def test_a_code_is_left_out_and_output_is_kept_as_the_command_line_says(good, sa
 
 
 def test_forms_for_programs_hold_nothing_else(good, save, tmp_path):
-    """Catches a verdict above the JSON, and a page that leads to pages that nobody made."""
+    """Catches a verdict above the JSON."""
     save(good, "a.ipynb"), save(good, "b.ipynb")
     (tmp_path / "essay.pdf").write_text("")
     reports = json.loads(checker("check", tmp_path, "--format", "json").stdout)
     assert [report["status"] for report in reports] == ["pass", "pass", "skipped"]
-    tests = json.loads(checker("check", tmp_path, "--format", "gradescope").stdout)["tests"]
-    assert [test["status"] for test in tests] == ["passed", "passed"]
-    page = checker("check", tmp_path, "--format", "html").stdout
-    assert page.startswith("<!") and "a.ipynb" in page and ".html" not in page
-    rows = page.split("<tr")[2:]
-    assert len(rows) == 2 and not any("<a " in row for row in rows)
     assert checker("check", tmp_path, "--format", "pdf").returncode == 2
 
 

@@ -185,13 +185,6 @@ def test_what_is_no_zip_is_said(tmp_path):
     assert done.returncode == 2 and "The zip cannot be read" in done.stdout
 
 
-def test_gradescope_gets_tests_without_points(good, save):
-    del good["cells"][0]
-    results = json.loads(checker(save(good), "--format", "gradescope").stdout)
-    assert results["tests"] and all(test["max_score"] == 0 for test in results["tests"])
-    assert "failed" in {test["status"] for test in results["tests"]}
-
-
 def test_a_course_silences_a_rule_in_its_pyproject(good, save, tmp_path):
     good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
     save(good)
