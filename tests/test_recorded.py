@@ -17,7 +17,6 @@ from benchmarks.sweeps import (
     countdown_credit,
     distillation,
     distillation_controls,
-    dots,
     game,
     game_limits,
     gradients,
@@ -39,7 +38,6 @@ from benchmarks.sweeps import (
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
 from benchmarks.sweeps.__main__ import seeds_of
 from benchmarks.sweeps.settings import settings_of
-from checker.reading.notebook import read
 from shared import grpo
 from shared.distill import Distillation
 from shared.engine.sampling import Sampling
@@ -171,7 +169,6 @@ def assert_as_recorded(now: dict, then: dict, *measures: str, tolerance: float =
 # measures part further on, and runs without a penalty amplify rounding most. Of a sweep that is listed with a condition
 # every run of the slow tests makes that one again; the rest are exhaustive ones.
 MEASURES = {
-    "dots": ("30 steps", "greedy", "sampled"),
     "dots_short": ("8 prompts x 4, G = 2", "greedy", "sampled", "equal groups", "KL"),
     "analogies": (next(iter(analogies.CONDITIONS)), "validation", "held out", "soft"),
     "analogies_lot": (None, "right"),
@@ -324,17 +321,6 @@ def test_one_seed_of_game_limits_comes_out_as_recorded(condition):
     assert now["consistent"] == then["consistent"]
     for when in ("before", "after"):
         assert now[f"won {when}"] == pytest.approx(then[f"won {when}"], abs=0.15)
-
-
-def test_the_seeds_of_dots_are_trained_as_its_notebook_trains():
-    """Catches a sweep whose settings the notebook has left behind."""
-    code = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "dots.ipynb").code_cells)
-    config = dots.CONDITIONS["30 steps"]
-    assert (config.steps, config.prompts_per_step, config.learning_rate) == (30, 16, 1e-4)
-    assert "STEPS, PROMPTS_PER_STEP, REPORT_EVERY = 30, 16, 10" in code
-    assert f"G, BETA, LEARNING_RATE = {config.num_generations}, {config.beta}, 1e-4" in code
-    assert f"epsilon={config.epsilon}" in code and config.warmup_steps == 0
-    assert config.max_grad_norm == 1.0 and "clip_grad_norm_(model.parameters(), 1.0)" in code
 
 
 def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):

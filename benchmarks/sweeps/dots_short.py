@@ -6,8 +6,8 @@ and 64 completions as "8 prompts, G = 8", compared in pairs. Its control in the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from benchmarks.sweeps.dots import base_model
 from benchmarks.sweeps.measuring import rounded
 from shared import training
 from shared.algorithm import Metrics
@@ -15,7 +15,7 @@ from shared.engine.processes import ALL_ROWS, Share
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
-from shared.models import frozen_copy
+from shared.models import frozen_copy, load_policy
 from shared.tasks import dots
 from shared.training import mean_metrics
 
@@ -42,6 +42,13 @@ CONDITIONS = {
     "8 prompts x 4, G = 2": Condition(8, 2, 1e-4, times=4),
     "8 prompts, G = 2": Condition(8, 2, 1e-4),
 }
+
+
+@cache
+def base_model():
+    """The untrained model, frozen, and its tokenizer."""
+    model, tokenizer = load_policy()
+    return frozen_copy(model), tokenizer
 
 
 class AskedAgain(GRPO):
