@@ -15,7 +15,6 @@ from checker.editions.assign import (
     assign,
     blank,
     blank_code,
-    blank_markdown,
     edition,
     fill,
     leaked,
@@ -86,71 +85,6 @@ def test_a_blank_edition_links_to_its_questions_where_they_are_public(tmp_path):
     assert linked()
     (tmp_path / "_quarto.yml").write_text(settings, encoding="utf-8")
     assert not linked()
-
-
-def test_a_todo_of_several_lines_stays_whole_and_the_solutions_own_comment_goes():
-    """Catches a TODO that is cut after its first line, and a solution told by the comment that stands above it."""
-    todo = ["    # TODO: return the square of x,", "    # of a tensor by its places (1 point, 2 minutes, further)"]
-    lines = [
-        "    # student code here",
-        *todo,
-        "    # x times x (not a sum)",
-        "    return x * x",
-        "    # end student code",
-    ]
-    assert blank_code(lines) == [lines[0], *todo, "    raise NotImplementedError", lines[-1]]
-
-
-def test_an_answer_becomes_a_place_for_one():
-    lines = [
-        "Why?",
-        "",
-        "<!-- student answer -->",
-        "Because.",
-        "Indeed.",
-        "<!-- end student answer -->",
-        "Next.",
-    ]
-    assert blank_markdown(lines) == ["Why?", "", "Your answer here.", "Next."]
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (
-            ["# student code here", "# TODO: x", "# student code here", "# end student code"],
-            "line 3: .* inside the exercise that begins in line 1",
-        ),
-        (["# student code here", "# TODO: x", "x = 1"], "line 1: .*not closed"),
-        (["x = 1", "# end student code"], "line 2: .* without"),
-        (["# student code here", "x = 1", "# end student code"], "must be `# TODO"),
-        (["# student code here", "# end student code"], "is empty"),
-        (["# Student code here", "# TODO: x", "x = 1", "# end student code"], "looks like a marker"),
-        (["# student code here", "# TODO: x", "x = 1", "# end students code"], "looks like a marker"),
-        (["# student code here.", "# TODO: x"], "looks like a marker"),
-        (["#student code here", "# TODO: x"], "looks like a marker"),
-        (["def f():", "    # Student code here", "    # TODO: x", "    return 1"], "looks like a marker"),
-        (["    # student code here", "    # TODO: x", "    # end students code"], "looks like a marker"),
-    ],
-)
-def test_a_slip_in_a_marker_is_an_error_and_leaks_nothing(lines, said):
-    with pytest.raises(MarkerError, match=said):
-        blank_code(lines)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "<!--student answer-->",
-        "<!-- Student answer -->",
-        "<!-- end student anser -->",
-        "<!-- student answer: two points -->",
-        "  <!-- Student answer -->",
-    ],
-)
-def test_a_slip_in_markdown_is_an_error(line):
-    with pytest.raises(MarkerError, match="looks like a marker"):
-        blank_markdown([line, "secret"])
 
 
 @pytest.fixture

@@ -99,6 +99,8 @@ def test_a_doubtful_marker_in_code_is_an_error_that_says_where(lines, said):
         "# students' code here",
         "#student's code here",
         "# end of student code",
+        "# end students code",
+        "# student code here.",
         "# END STUDENT CODE",
         "# End student",
         "<!-- student answer -->",
@@ -119,6 +121,7 @@ def test_a_misspelt_marker_in_code_is_an_error(line):
         "<!-- student answer: three points -->",
         "<!-- student answer: 3 points, more -->",
         "<!-- end of student answer -->",
+        "<!-- end student anser -->",
         "<!--student answer-->",
     ],
 )
