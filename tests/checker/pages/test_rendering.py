@@ -8,13 +8,11 @@ import pytest
 
 from checker.checking.check import check
 from checker.editions.assign import EXAMPLE_PRINTED, SHOULD_PRINT
-from checker.pages import cells, quarto, rendering
+from checker.pages import quarto, rendering
 from checker.pages.body import Body
 from checker.pages.rendering import index, render, render_all
-from checker.pages.templates import with_code
 from checker.points.rubric import RUBRIC
 from checker.reading.inventory import Entry
-from checker.reading.notebook import Cell
 from tests.checker.conftest import code, markdown
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -33,38 +31,6 @@ def test_the_nine_cells_are_headings_and_listed(page):
     headings = re.findall(r'<h2 id="([^"]+)">(Cell \d)', text)
     assert headings == [(f"section-{n}", f"Cell {n}") for n in range(9)]
     assert all(text.count(f'id="{anchor}"') == 1 for anchor, _ in contents)
-
-
-def test_headings_go_down_one_level_at_a_time(good, save, tmp_path):
-    """Catches a third level right below the first, which whoever hears a page takes for a part that is missing, and
-    an empty corner of a table that is said to be the head of a column.
-    """
-    good["cells"][1]["source"] += (
-        "\n\n### Third\n\n##### Fifth\n\n### Again\n\n## Second\n\n`<h5>`\n\n| | a |\n|---|---|\n| b | c |"
-    )
-    text = render(save(good), tmp_path / "out", "builtin").read_text()
-    levels = dict(re.findall(r"<h\d[^>]*>(Third|Fifth|Again|Second)</h(\d)>", text))
-    assert levels == {"Third": "3", "Fifth": "4", "Again": "3", "Second": "3"}
-    assert all(f"<h{level}" in re.search(f"<h[^<]*>{name}<", text)[0] for name, level in levels.items())
-    assert "&lt;h5&gt;" in text and "<th></th>" not in text and re.search(r"<td></td>\s*<th>a</th>", text)
-
-
-def test_a_label_in_bold_is_a_heading_too_and_stands_there_once(good, save, tmp_path):
-    good["cells"][1]["source"] = "**Cell 1: Task definition and plan**\nCount the dots."
-    text = render(save(good), tmp_path / "out", "builtin").read_text()
-    assert '<h2 id="section-1">Cell 1: Task definition and plan</h2>' in text
-    assert text.split("</nav>")[1].count("Task definition and plan") == 1
-
-
-@pytest.mark.parametrize(("bold", "stays"), [("A title", False), ("Another", True), ("A title, and more", True)])
-def test_a_page_says_its_title_once(good, save, tmp_path, bold, stays):
-    """Catches the title as heading and again in bold, where a notebook says it for Jupyter; other bold words stay."""
-    header = good["cells"][0]["source"]
-    good["cells"][0]["source"] = header.replace("---\n", '---\ntitle: "A title"\n', 1)
-    good["cells"][1]["source"] = f"# Cell 1: Task definition and plan\n\n**{bold}**\n\nCount the dots."
-    text = render(save(good), tmp_path / "out", "builtin").read_text()
-    assert (f"<strong>{bold}</strong>" in text) == stays
-    assert "Count the dots." in text and "<h1>A title</h1>" in text
 
 
 FOLDS = {
@@ -92,14 +58,6 @@ def test_the_code_of_an_exercise_is_open(page):
     assert folds[-2:] == ["", " open"] and set(folds[:-1]) == {""}
 
 
-def test_each_line_of_code_is_an_element(page):
-    """Catches wrapped code that goes back to the edge, a line that is lost, and a blank one that is doubled."""
-    text = page(code('def f():\n    """Two\n    lines"""\n\n    return 1'))
-    lines = re.findall(r'<span class="li">(.*?)\n</span>', text[text.rindex("<pre><span></span>") :])
-    plain = [re.sub("<[^>]*>", "", line) for line in lines]
-    assert plain == ["def f():", '    """Two', '    lines"""', "", "    return 1"]
-
-
 def picture(source: str, pictures: int = 1) -> dict:
     """A code cell that shows pictures."""
     shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PIXEL, "text/plain": "<Figure>"}}
@@ -120,35 +78,9 @@ def test_a_picture_has_its_caption_its_text_and_its_number(page):
     assert text.count('id="fig-reward"') == 1 and "fig-cap" not in text
 
 
-def test_each_of_a_cells_pictures_has_its_own_caption(page):
-    text = page(picture("#| fig-cap: [One, Two]\n# Cell 7: Evaluation", pictures=2))
-    assert re.findall("<figcaption>([^<]+)", text) == ["One", "Two"]
-
-
-def test_a_picture_without_a_text_is_named_after_its_cell(page):
-    assert 'alt="Figure: Training loop"' in page(picture("# Cell 6: Training loop"))
-
-
-def test_an_option_goes_on_in_the_next_line():
-    """Catches a caption that ends where its first line does, or is lost whole."""
-    wrapped = '#| fig-cap: "Reward over\n#|   the steps."\n#| fig-alt: "A curve\n#|   that rises."\n# Cell 6: Loop'
-    cell = Cell(0, "code", wrapped)
-    assert (cells.caption(cell, 0), cells.alternative(cell, 0)) == ("Reward over the steps.", "A curve that rises.")
-    assert cells.code_of(cell) == "# Cell 6: Loop"
-
-
 @pytest.mark.parametrize("options", ["#| fig-cap: [", "#| 3", "#| fig-cap: {a: 1}", "#| !!python/object:x y", "#| - a"])
 def test_options_that_are_none_are_borne(page, options):
     assert "<summary>Code: by PPO <small>" in page(picture(f"{options}\n# Cell 6: Training loop\n# by PPO"))
-
-
-def test_an_attached_picture_is_shown(page):
-    """Catches a traceback for a picture that is not there, and one lost on the way."""
-    cell = markdown("![mine](attachment:a.png) ![gone](attachment:b.png)") | {
-        "attachments": {"a.png": {"image/png": PIXEL}}
-    }
-    text = page(cell)
-    assert f'<img src="data:image/png;base64,{PIXEL}" alt="mine">' in text and '<img alt="gone">' in text
 
 
 HEADER = """---
@@ -190,30 +122,11 @@ def test_what_an_exercise_should_print_is_folded_and_no_output(page, words):
     assert folded[1] == words.removesuffix(":") and "step 1" in folded[2]
 
 
-def test_ids_and_classes_of_a_stranger_are_not_the_pages(page):
-    """Catches `<b id="save-grades">`, which took the click handler from the instructor's button."""
-    text = page(markdown('<b id="save-grades" class="pass facts">x</b> <a href="#save-grades">y</a>'))
-    assert text.count('id="save-grades"') == 1 and '<b id="user-save-grades">' in text
-    assert 'href="#user-save-grades"' in text
-
-
 def test_mathematics_needs_no_network(page):
     text = page(markdown("Inline $x_1 < 2$ and\n\n$$\\frac{a}{b}$$\n\nbut not `$y$` or $5 and $6."))
     assert text.count("<math") == 2 and "<mfrac>" in text
     assert "$y$" in text and "$5 and $6" in text
     assert "mathjax" not in text.lower()
-
-
-def test_figures_are_in_the_page(page):
-    cell = code("plot()")
-    cell["outputs"] = [
-        {
-            "output_type": "display_data",
-            "metadata": {},
-            "data": {"image/png": PIXEL, "text/plain": "<Figure>"},
-        }
-    ]
-    assert f'src="data:image/png;base64,{PIXEL}"' in page(cell)
 
 
 def test_the_verdict_and_the_rewards_are_on_the_page(page):
@@ -276,14 +189,6 @@ def test_a_page_that_stands_alone_links_to_no_file(page):
     text = page(markdown("See [gradients](gradients.ipynb), [above](#x) and [a paper](https://example.org/a)."))
     assert "See gradients, <a" in text and 'href="https://example.org/a"' in text
     assert "gradients.ipynb" not in text
-
-
-def test_code_in_a_finding_is_code_and_nothing_else_is_markup(good, save, tmp_path):
-    """Catches raw backticks on the page, and a finding that escapes from its text."""
-    good["cells"][0]["source"] = good["cells"][0]["source"].replace("\njupyter: python3", "")
-    text = render(save(good), tmp_path / "out", "builtin").read_text()
-    assert "<code>jupyter: python3</code>" in text and "`jupyter: python3`" not in text
-    assert with_code("`<b>` <i>") == "<code>&lt;b&gt;</code> &lt;i&gt;"
 
 
 def test_findings_that_are_alike_stand_together(good, save, tmp_path):

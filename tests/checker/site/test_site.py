@@ -16,14 +16,12 @@ from PIL import Image, ImageColor
 
 from checker.outputs.chapters import chapters
 from checker.pages import templates
-from checker.pages.card import card
 from checker.reading.layout import title_of
 from checker.reading.notebook import read
 from checker.reading.website import Website, website
 from checker.site import builtin, finish, linking, pieces, searching, terms
 from checker.site.pieces import cloning, recorded, thumbnails
 from shared import plots
-from tests.checker.conftest import markdown
 
 PROJECT = Path(__file__).parents[3]
 LOADING = {"src", "srcset", "poster", "data", "background", "action"}
@@ -200,19 +198,6 @@ def test_a_page_says_in_which_section_it_stands(course_pages):
         assert all((page.parent / link).resolve() == course_pages[0].resolve() for link, _ in crumbs)
 
 
-def test_a_card_says_what_the_header_says(good, save):
-    """Catches a course's words that the gallery drops, and the names of files in place of titles."""
-    header = {
-        "title": "Dots",
-        "description": "Count & compare.",
-        "course": {"minutes": 3, "level": "first steps", "builds-on": ["earlier"], "goals": ["to count"]},
-    }
-    good["cells"][0] = markdown(f"---\n{yaml.safe_dump(header)}---")
-    made = card(Path("notebooks/a.ipynb"), read(save(good)), {"earlier": "An earlier one"})
-    assert (made.title, made.description, made.minutes, made.level) == ("Dots", "Count & compare.", "3", "first steps")
-    assert (made.needs, made.goals) == (["An earlier one"], ["to count"])
-
-
 def test_every_card_says_what_its_record_says_that_is_reached(pages):
     """Catches numbers without what they measure, and cards that have those of their neighbours."""
     landing = next(iter(pages)).read_text(encoding="utf-8")
@@ -231,25 +216,6 @@ def test_colab_is_offered_where_it_can_open(tmp_path):
         finish._write_files(PROJECT, source, folder, site)
         made = (folder / finish.FILES / "dots-colab.ipynb").is_file()
         assert offered == made == bool(repository)
-
-
-@pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\ndescription: [1]\n---", "x"])
-def test_a_card_copes_with_a_header_that_says_nothing(good, save, header):
-    good["cells"][0] = markdown(header)
-    made = card(Path("a.ipynb"), read(save(good)), {})
-    assert (made.description, made.minutes, made.needs, made.goals) == ("", "", [], [])
-
-
-def test_a_picture_is_made_small_for_the_gallery():
-    """Catches a landing page that carries every figure at its full size, and a picture that is not one any more."""
-    out = io.BytesIO()
-    Image.effect_noise((1600, 800), 64).save(out, "PNG")
-    address = thumbnails.PNG + base64.b64encode(out.getvalue()).decode()
-    small = thumbnails.thumbnail(address)
-    with Image.open(io.BytesIO(base64.b64decode(small.removeprefix(thumbnails.PNG)))) as picture:
-        assert (picture.size, picture.format) == ((thumbnails.WIDTH, thumbnails.WIDTH // 2), "PNG")
-    assert len(small) < len(address) / 2
-    assert thumbnails.thumbnail("data:image/svg+xml;base64,PHN2Zy8+") == "data:image/svg+xml;base64,PHN2Zy8+"
 
 
 def test_the_lines_of_a_picture_made_small_keep_their_colours():
