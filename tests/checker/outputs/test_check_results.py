@@ -7,7 +7,6 @@ from checker.outputs.check_results import asked, check_results
 from checker.pages.rendering import render
 from checker.points.rubric import evidence, load
 from checker.reading.notebook import CHECK_RECORD, read
-from tests.checker.conftest import code, markdown
 
 RIGHT = "✓ per-token KL: right on 2 probes.\n"
 WRONG = "✗ GRPO loss: it returned None. Is the `return` missing?\n"
@@ -42,13 +41,6 @@ def test_a_check_that_said_nothing_counts_as_asked(good, save):
     """Catches "1 of 1" where a second check was written and never ran."""
     notebook = read(save(with_checks(good, RIGHT)))
     assert len(check_results(notebook)) == 1 and asked(notebook) == 2
-
-
-def test_checks_that_a_loop_made_count_one_by_one(good, save):
-    """Catches "3 of 1": a call in a loop is one in the code, and three in the output."""
-    lines = "".join(f"✓ {name}: right on 2 probes.\n" for name in ("k1", "k2", "k3"))
-    notebook = read(save(with_checks(good, lines, "for function in kinds:\n    check.per_token_kl(function)")))
-    assert len(check_results(notebook)) == 3 and asked(notebook) == 3
 
 
 def test_the_record_counts_and_its_line_not_again(good, save):
@@ -142,34 +134,7 @@ def test_evidence_shows_every_verdict(good, save):
     assert all(line.strip() in found.quote for line in lines)
 
 
-IDEA = "I expect GRPO to double the reward."
 JUDGED = "The hypothesis was wrong: the reward rose by a third."
-
-
-def test_evidence_quotes_what_is_claimed_and_what_is_concluded(good, save):
-    """Catches "Cell 8: 61 words", from which nobody can tell whether an analysis is one."""
-    good["cells"][1]["source"] += f"\n\n{IDEA}"
-    good["cells"][8]["source"] += f"\n\n{JUDGED}"
-    good["cells"].append(markdown("And a further cell of the analysis."))
-    path = save(good)
-    quoted = {
-        criterion.name: {
-            found.text.split(":")[0]: found.quote for found in evidence(criterion, read(path), check(path))
-        }
-        for criterion in load()
-    }
-    for name in ("Task and rewards", "Evaluation"):
-        assert IDEA in quoted[name]["Cell 1"] and JUDGED in quoted[name]["Cell 8"]
-        assert "# Cell" not in quoted[name]["Cell 8"] and "a further cell of the analysis" in quoted[name]["Cell 8"]
-
-
-def test_a_long_text_is_cut_in_the_evidence_and_that_is_said(good, save):
-    """Catches a form that repeats a pasted book four times."""
-    good["cells"][8]["source"] += "\n\n" + "word " * 10_000
-    path = save(good)
-    evaluation = next(criterion for criterion in load() if criterion.name == "Evaluation")
-    (found,) = [e for e in evidence(evaluation, read(path), check(path)) if e.text.startswith("Cell 8")]
-    assert len(found.quote) < 7_000 and "more characters)" in found.quote
 
 
 def test_the_form_folds_texts_away(good, save, tmp_path):
@@ -179,35 +144,6 @@ def test_the_form_folds_texts_away(good, save, tmp_path):
     form = page.split('id="grades"')[1]
     before, _, _ = form.partition(JUDGED)
     assert before.rpartition("<")[0].rstrip().endswith("</summary>")
-
-
-def test_cases_are_counted_as_cases(good, save):
-    """Catches the check's line, and a title with a number, counted as hand-made cases."""
-    good["cells"][4]["source"] += "\ncheck.get_reward(reward)"
-    good["cells"][4]["outputs"][0]["text"] = (
-        "version 2 of the reward\nresponse ' 3' reward 1.0\nresponse ' 4' reward 0.0\n✓ reward: right on 1 probe.\n"
-    )
-    path = save(good)
-    task = next(criterion for criterion in load() if 4 in criterion.sections)
-    (found,) = [e for e in evidence(task, read(path), check(path)) if e.text.startswith("Cell 4")]
-    assert found.text == "Cell 4: 2 cases, checks 1 of 1"
-
-
-def test_evidence_quotes_lines_and_no_place_of_a_picture(good, save):
-    """Catches "<Figure size 640x480 with 1 Axes>" told as a line of an evaluation, beside "1 picture"."""
-    picture = {"image/png": "AAAA", "text/plain": "<Figure size 640x480 with 1 Axes>"}
-    output = {"output_type": "display_data", "metadata": {}, "data": picture}
-    good["cells"][7]["outputs"].append(output)
-    path = save(good)
-    evaluation = next(criterion for criterion in load() if 7 in criterion.sections)
-    (found,) = [e for e in evidence(evaluation, read(path), check(path)) if e.text.startswith("Cell 7")]
-    assert found.text == "Cell 7: 7 lines, 1 picture" and "Figure" not in found.quote
-
-
-def test_an_empty_further_cell_is_named_so_that_it_is_found(good, save):
-    good["cells"].insert(5, code("x = 1\ny = 2", count=None))
-    (finding,) = check(save(good)).findings
-    assert finding.place == '"x = 1" in Cell 4: Reward function'
 
 
 def test_verdicts_that_were_displayed_one_after_the_other_are_told_apart(good, save):
@@ -241,37 +177,7 @@ def test_a_check_under_another_name_is_a_check(good, save, brought, call):
     assert [c for c, _ in findings(path)] == ["C001", "C003"]
 
 
-ANSWERS = ["if {}:\n    print('train')", "passed = {}", "if not (passed := {}):\n    print('mend')", "print(all([{}]))"]
-
-
-@pytest.mark.parametrize("used", ANSWERS)
-def test_a_check_whose_answer_is_used_is_a_check(good, save, used):
-    """Catches a check that counts only as a line of its own, and its answer taken for another name of the checks."""
-    call = used.format("check.grpo_loss(grpo_loss)")
-    path = save(with_checks(good, WRONG, f"def grpo_loss(logps, ratio):\n    return torch.tensor(0.1)\n{call}"))
-    assert asked(read(path)) == 1
-    assert [c for c, _ in findings(path)] == ["C001", "C003"]
-
-
-@pytest.mark.parametrize("source", ["c.loss = print", "c = SimpleNamespace(loss=print)", "setattr(c, 'loss', print)"])
-def test_a_check_under_another_name_that_was_written_over_is_found(good, save, source):
-    good["cells"][2]["source"] += "\nfrom shared import check as c"
-    assert [c for c, _ in findings(save(with_checks(good, "", source + "\nc.loss(grpo_loss)")))] == ["C002"]
-
-
-def test_a_name_that_is_no_check_is_left_alone(good, save):
-    """Catches every `c.loss(...)` taken for a check, since one notebook calls the checks so."""
-    path = save(with_checks(good, RIGHT, "c = Canvas()\nc.loss(grpo_loss)"))
-    assert check_results(read(path)) == [] and findings(path) == []
-
-
 def test_a_check_in_a_cell_that_is_no_python_is_asked(good, save):
     """Catches "checks 0 of 0" where a bracket is missing in the cell that calls them."""
     good["cells"][2]["source"] += "\nfrom shared import check as c"
     assert asked(read(save(with_checks(good, "", "c.loss(grpo_loss)\nprint((")))) == 1
-
-
-def test_a_notebook_that_is_nothing_but_a_check_is_asked(good, save):
-    """Catches "checks 0 of 0" where every cell of code calls one."""
-    good["cells"] = [with_checks(good, RIGHT, CALLS)["cells"][5]]
-    assert asked(read(save(good))) == 2
