@@ -6,7 +6,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCau
 
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
-from shared.engine.contexts import groups_of
 from shared.engine.decoding import LlamaDecoder, PlainDecoder, start_decoding
 from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in, take_general_path
 from shared.engine.sampling import Sampling
@@ -188,13 +187,6 @@ def test_only_models_of_this_shape_take_this_pass():
 def test_a_row_is_not_fuller_than_pays():
     """The keys of the others are read in vain; with long completions that is most of what is read."""
     assert [most_in_a_row(P, C) for P, C in ((40, 16), (40, 256), (1, 1))] == [14, 4, 8]
-
-
-def test_completions_of_a_prompt_are_cut_into_even_groups():
-    """Catches a last group of one, and completions of a prompt that stands at two places left apart."""
-    assert groups_of([0, 0, 0, 0, 0], limit=3) == ([0, 0], [0, 0, 0, 1, 1])
-    assert groups_of([1, 1, 0, 1, 1], limit=2) == ([1, 0, 1], [0, 0, 1, 2, 2])
-    assert groups_of([0, 1, 0], limit=8) == ([0, 1], [0, 1, 0])
 
 
 @pytest.mark.parametrize("kind", MODELS)

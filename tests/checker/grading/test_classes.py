@@ -6,24 +6,18 @@ import json
 import re
 import shutil
 import textwrap
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.attacks import job as sleeping_job
-from checker.grading.box.isolation import run as run_in_box
 from checker.grading.box.limits import Limits
-from checker.grading.box.selection import PROJECT
-from checker.grading.box.walls import Isolation, box
+from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class, plan
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.similarity import pairs, text_of
-from checker.grading.judge import scheduling, submission
-from checker.grading.judge.scheduling import in_threads
+from checker.grading.judge import submission
 from checker.grading.judge.sheets import read_sheet, sheet_for
 from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.results import graded
@@ -470,48 +464,6 @@ def test_what_was_handed_out_makes_nobody_alike():
     ann, bob = (text_of(name, notebook(text)) for name in ("ann", "bob"))
     assert len(pairs([ann, bob], [])) == 1
     assert pairs([ann, bob], [text_of("", notebook(text))]) == []
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_as_many_notebooks_run_at_once_as_were_asked_for(threads, this_class, submissions, tmp_path, monkeypatch):
-    """Catches a number of workers that is not heeded: one for each core whatever was asked for."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    submissions("ann"), submissions("bob")
-    jobs = [job for _, job in plan([submissions("cy")], scratch, this_class).jobs.values()]
-    together = threading.Barrier(threads)
-
-    def waits_for_the_others(job):
-        together.wait(timeout=20)
-        return failed(job, f"graded in {threading.get_ident()}")
-
-    monkeypatch.setattr(scheduling, "_graded", waits_for_the_others)
-    said = {result["stopped"] for _, result in in_threads(jobs, threads)}
-    assert len(jobs) == 3 and len(said) == threads
-
-
-def test_boxes_end_when_grading_is_stopped(this_class, submissions, tmp_path, monkeypatch, isolation):
-    """Catches Ctrl-C that waits until the notebooks that run have ended, and one that begins the others."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    submissions("ann"), submissions("bob")
-    jobs = [job for _, job in plan([submissions("cy")], scratch, this_class).jobs.values()]
-    begun = []
-
-    def sleeps_in_a_box(job):
-        begun.append(job.student)
-        if job.student != "ann":
-            run_in_box(
-                box(isolation, PROJECT, Limits(wall=60)), sleeping_job("import time; time.sleep(60)", seconds=60)
-            )
-        return failed(job, "graded")
-
-    monkeypatch.setattr(scheduling, "_graded", sleeps_in_a_box)
-    results = in_threads(jobs, 2)
-    assert next(results)[0].student == "ann"
-    start = time.monotonic()
-    results.close()
-    assert begun and time.monotonic() - start < 30  # of the 60 s that each of the boxes sleeps
 
 
 @pytest.mark.slow
