@@ -135,14 +135,14 @@ def break_even(function: Callable) -> Passed:
 def vote(function: Callable) -> Passed:
     """Check `f(answers) -> answer`: the most frequent text, of a tie the one that came first; "" abstains."""
 
+def promise(function: Callable) -> Passed:
+    """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C), rewards (B,))` -> the mean over all completions of ratio times reward, one number."""
+
 def sequence_ratio(function: Callable) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
 
 def surrogate(function: Callable) -> Passed:
     """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
-
-def token_weights(function: Callable) -> Passed:
-    """Check `f(completion_mask (B, C), max_length) -> {"grpo": (B, C), "dapo": (B, C), "dr_grpo": (B, C)}`."""
 
 def hand_type(function: Callable) -> Passed:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""

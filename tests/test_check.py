@@ -48,7 +48,7 @@ def test_the_stub_is_written_from_the_checks():
 
 NO_CHECKS = {
     "slops": "there is no check `slops`; did you mean `slopes`?",
-    "weights": "there is no check `weights`; did you mean `exact_weights` or `next_weights` or `token_weights`?",
+    "weights": "there is no check `weights`; did you mean `exact_weights` or `next_weights`?",
     "zzzzzz": "there is no check `zzzzzz`.",
 }
 
