@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens"},
     {"engine", "models", "prompts", "reference", "saving", "environment"},
-    {"rollout_record", "rollout"},
+    {"rollout_record", "rollout", "kept"},
     {"rewards", "advantages", "model_classes", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},

@@ -7,7 +7,6 @@ answers to plain questions that it answers rightly before, and the surprise at a
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,14 +15,13 @@ import torch
 from benchmarks.sweeps.measuring import Clock, rounded
 from shared import grpo, supervised
 from shared.algorithm import TrainingConfig
-from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
 from shared.interrupt import put_back, trained_weights
+from shared.kept import answered_rightly, surprise
 from shared.model_classes import REAL, REAL_LORA, examples_for, settings_for
 from shared.models import add_lora, load_policy
 from shared.prompts import max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
-from shared.rollout import sample
 from shared.tasks import addition
 from shared.tasks.tags import tagged
 
@@ -31,26 +29,6 @@ MODEL = "smollm2"
 TRAIN_ROWS, HELD_OUT = 256, 48
 SUPERVISED_ROWS, SUPERVISED_RATE = 8, 1e-5
 REWARDS = (addition.format_reward, addition.correctness_reward)
-# Each with the word of a right answer; the untrained model says it in each (twenty questions were tried).
-KNOWN = {
-    "What is the capital of France?": "Paris",
-    "What is the capital of Japan?": "Tokyo",
-    "What is the capital of Germany?": "Berlin",
-    "How many days are in a week?": "7",
-    "What color is the sky on a clear day?": "blue",
-    "What is the opposite of hot?": "cold",
-    "What is 2 + 2?": "4",
-    "What language is spoken in Spain?": "Spanish",
-    "What is the first month of the year?": "January",
-    "What is the chemical symbol of gold?": "Au",
-}
-PLAIN_TEXT = (
-    "The ferry left the island early in the morning, before the fog had gone. Most of the passengers were fishermen who "
-    "sold their catch on the mainland, and a few were children on their way to school. They sat on wooden benches, drank "
-    "tea out of paper cups and talked about the weather, which had been too warm for the season. When the sun came "
-    "through at last, somebody opened a window, and the smell of salt and engine oil filled the cabin. Nobody was in a "
-    "hurry. The crossing takes about forty minutes, and it has taken forty minutes for as long as anyone can remember."
-)
 
 
 @dataclass(frozen=True)
@@ -94,7 +72,6 @@ def setting(lora: bool) -> dict:
         "untrained": trained_weights(policy),
         "train": rows_for(tokenizer, addition.dataset("train", TRAIN_ROWS), addition, examples=examples),
         "held out": rows_for(tokenizer, addition.dataset("eval", HELD_OUT), addition, examples=examples),
-        "known": [row["prompt"] for row in rows_for(tokenizer, [{"prompt": question} for question in KNOWN])],
     }
 
 
@@ -181,17 +158,5 @@ def measure(lora: bool) -> dict[str, float]:
         )
         formatted, correct = told.rewards_per_func.mean(dim=0).tolist()
         found |= {f"format, {name}": rounded(formatted, 3), f"correct, {name}": rounded(correct, 3)}
-    return found | {"known": known(policy, tokenizer, made["known"]), "nats a token": surprise(policy, tokenizer)}
-
-
-def known(policy, tokenizer, prompts: Sequence[str]) -> int:
-    """The number of plain questions whose greedy answer has the right word."""
-    answers = sample(policy, tokenizer, prompts, 1, Sampling(40, temperature=0.0)).completions
-    return sum(word.lower() in answer.lower() for word, answer in zip(KNOWN.values(), answers, strict=True))
-
-
-@torch.no_grad()
-def surprise(policy, tokenizer) -> float:
-    """The mean of -log pi over the tokens of the plain text, in nats; the exponential of it is the perplexity."""
-    ids = torch.tensor([tokenizer(PLAIN_TEXT)["input_ids"]], device=policy.device)
-    return rounded(policy(ids, labels=ids).loss, 4)
+    kept = {"known": answered_rightly(policy, tokenizer), "nats a token": rounded(surprise(policy, tokenizer), 4)}
+    return found | kept
