@@ -83,6 +83,11 @@ def model_name(name: str | os.PathLike | None = None) -> str:
     return str(name or os.environ.get("COURSE_MODEL") or COURSE_MODEL)
 
 
+def real_model() -> str:
+    """The model of a chapter that needs a real one: COURSE_MODEL where it is set, else the one that a command fetches."""
+    return os.environ.get("COURSE_MODEL") or next(iter(named.fetched_models()))
+
+
 def load_policy(
     name: str | os.PathLike | None = None,
     *,

@@ -7,12 +7,12 @@ A notebook trains one seed before your eyes and reads the others with `recorded`
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shared.engine.named import EMBEDDED, name_of
-from shared.models import model_name
 
 SWEEPS = Path(__file__).resolve().parent.parent / "benchmarks" / "sweeps"
 # What a column of a table is called, and the field of the records, or what is taken from one, that it holds.
@@ -29,6 +29,7 @@ class Recorded:
     runs: each with `condition`, `seed`, `seconds` and what was measured.
     settings: of each condition by their names, as `benchmarks/sweeps/settings.py` reads them.
     reward: the measure that the training itself pays for, if one is.
+    model: the model that was trained, by its name in the course.
     """
 
     chapter: str
@@ -39,6 +40,7 @@ class Recorded:
     runs: tuple[dict, ...]
     settings: dict[str, dict] = field(default_factory=dict)
     reward: str = ""
+    model: str = EMBEDDED
 
     @property
     def conditions(self) -> list[str]:
@@ -54,7 +56,7 @@ class Recorded:
         """The origin of the records in one line, how many runs, on what and when; `command` makes them again."""
         seconds = sum(run["seconds"] for run in self.runs)
         return (
-            f"{_of_another_model()}{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
+            f"{_of_another_model(self.model)}{len(self.runs)} runs, seeds {', '.join(map(str, self.seeds))}, {seconds:.0f} processor seconds, {self.date}, "
             f"code {self.code}"
         )
 
@@ -87,10 +89,11 @@ class Recorded:
         return f"{mean} ({low} to {high})"
 
 
-def _of_another_model() -> str:
-    """A warning where the notebook has another model than the embedded one, with which every sweep was made; else ""."""
-    used = name_of(model_name())
-    return "" if used == EMBEDDED else f"NOT OF {used}, BUT OF THE EMBEDDED MODEL: "
+def _of_another_model(model: str) -> str:
+    """A warning where COURSE_MODEL asks for another model than the one that the runs were made with; else ""."""
+    asked = name_of(os.environ.get("COURSE_MODEL") or model)
+    made = "THE EMBEDDED MODEL" if model == EMBEDDED else model
+    return "" if asked == model else f"NOT OF {asked}, BUT OF {made}: "
 
 
 def recorded(chapter: str, folder: Path = SWEEPS) -> Recorded:

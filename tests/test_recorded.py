@@ -97,6 +97,9 @@ def test_a_record_of_another_model_than_the_one_in_use_says_so(monkeypatch):
     assert MADE.origin.startswith("NOT OF smollm2, BUT OF THE EMBEDDED MODEL: ")
     monkeypatch.setenv("COURSE_MODEL", str(COURSE_MODEL))
     assert not MADE.origin.startswith("NOT OF")
+    assert replace(MADE, model="smollm2").origin.startswith("NOT OF models/course-lm, BUT OF smollm2: ")
+    monkeypatch.delenv("COURSE_MODEL")
+    assert not replace(MADE, model="smollm2").origin.startswith("NOT OF")
 
 
 def test_the_origin_stands_in_one_line():

@@ -21,6 +21,7 @@ from tqdm import tqdm
 from benchmarks.sweeps import measuring
 from benchmarks.sweeps.settings import settings_of
 from checker import __version__
+from shared.engine.named import EMBEDDED
 from shared.recorded import SWEEPS, Recorded
 
 # Every module beside this one that has a recorded sweep, or is to get one: what defines conditions.
@@ -71,6 +72,7 @@ def sweep(chapter: str, seeds: int) -> Recorded:
         runs=tuple(runs),
         settings={name: settings_of(condition) for name, condition in module.CONDITIONS.items()},
         reward=getattr(module, "REWARD", ""),
+        model=getattr(module, "MODEL", EMBEDDED),
     )
 
 
