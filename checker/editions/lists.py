@@ -7,11 +7,13 @@ Each stands in its file between a line that says where it is made from and one t
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from checker.outputs.chapters import CHAPTERS, Chapter, chapters
+from checker.outputs.claims import needs_of
 from checker.reading.files import write_beside
-from checker.reading.notebook import Unreadable
+from checker.reading.notebook import Unreadable, read
 from checker.reading.website import SETTINGS
 
 README = "README.md"
@@ -68,8 +70,15 @@ def with_lists(file: str, text: str, course: list[Chapter]) -> str:
     return LIST.sub(made, text)
 
 
+def _with_need(project: Path, chapter: Chapter) -> Chapter:
+    """The chapter; of one whose header names a model that it needs, what it teaches says how to fetch that."""
+    needs = needs_of(read(project / chapter.notebook))
+    return replace(chapter, teaches=f"{chapter.teaches}; needs `make {needs}`") if needs else chapter
+
+
 def lists(project: Path, course: list[Chapter]) -> dict[Path, str]:
     """The text of each file that has such a list, with the list of these chapters."""
+    course = [_with_need(project, chapter) for chapter in course]
     return {
         project / file: with_lists(file, (project / file).read_text(encoding="utf-8"), course)
         for file in LISTS

@@ -2,9 +2,11 @@
 
     course:
       claim: measures
+      needs: smollm2
 
 A notebook that *learns*, which is what one without the key says, prints a fine-tuned reward above its baseline. One
 that *measures* compares methods on held-out data, and whether any of them gains is the question, not the claim (see CONTRIBUTING: house words).
+A notebook that *needs* a model which one command fetches can show its claim only where that model is.
 """
 
 import re
@@ -54,6 +56,13 @@ def claim_of(notebook: Notebook) -> str:
     course = header_of(notebook).get("course")
     claim = course.get("claim", LEARNS) if isinstance(course, dict) else LEARNS
     return claim if isinstance(claim, str) else repr(claim)
+
+
+def needs_of(notebook: Notebook) -> str:
+    """The model that the notebook needs besides the embedded one, as `course: needs:` of its header names it; else ""."""
+    course = header_of(notebook).get("course")
+    needs = course.get("needs", "") if isinstance(course, dict) else ""
+    return needs if isinstance(needs, str) else repr(needs)
 
 
 def methods(notebook: Notebook) -> dict[str, float]:

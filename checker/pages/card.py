@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.outputs.claims import header_of
+from checker.outputs.claims import header_of, needs_of
 from checker.pages import cells
 from checker.pages.builtin import picture_of
 from checker.reading.layout import sections, title_of
@@ -16,7 +16,7 @@ class Card:
     """The gallery's card of a notebook, all of it from the notebook: its header and its pictures.
 
     minutes: to run it.    core_minutes, further_minutes: to write its code, the core's and what goes beyond it.
-    needs: titles of the notebooks to read before.
+    needs: titles of the notebooks to read before.    model: the one that a command has to fetch, "" for none.
     """
 
     link: str
@@ -27,6 +27,7 @@ class Card:
     further_minutes: str
     level: str
     needs: list[str]
+    model: str
     goals: list[str]
     picture: str
     alternative: str
@@ -50,6 +51,7 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         further_minutes=_text(course.get("further-minutes")),
         level=_text(course.get("level")),
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
+        model=needs_of(notebook),
         goals=_texts(course.get("goals")),
         picture=picture,
         alternative=alternative,

@@ -28,17 +28,18 @@ from rich.table import Table
 
 from checker.checking.check import Report, check
 from checker.checking.terminal import FAIL, INTERRUPTED, UNREADABLE, LiveLine, complain, many, show
-from checker.outputs.claims import MEASURES, NOT_SHOWN
+from checker.outputs.claims import MEASURES, NOT_SHOWN, needs_of
 from checker.outputs.drift import drifted
 from checker.pages.rendering import render
 from checker.reading.convert import to_markdown
 from checker.reading.files import folded, refuse_unwritable, write_beside
 from checker.reading.inventory import Entry
 from checker.reading.layout import SPECS
-from checker.reading.notebook import Unreadable, notebook_of, parse, read
+from checker.reading.notebook import Notebook, Unreadable, notebook_of, parse, read
 from checker.reading.text import one_line
 from checker.rules.findings import COUNTED
 from checker.running.kernel import fresh_kernel
+from checker.setup.model import MODELS
 
 NUMBER_OF_CELLS = len(SPECS)  # that a notebook of the course has, the header among them
 OUTPUTS_OF_OTHER_CODE = (
@@ -59,6 +60,7 @@ class Run:
     error: a sentence on why it did not run to its end; "" if it did.
     note: a sentence on why Quarto did not make the page; "" for nothing to say.
     drift: a sentence for each key number that the saved outputs do not allow; none if the run stopped.
+    lacks: what it needs and this machine does not have, as words that follow the notebook's path; "" for nothing.
     """
 
     source: Path
@@ -69,6 +71,7 @@ class Run:
     error: str = ""
     note: str = ""
     drift: tuple[str, ...] = ()
+    lacks: str = ""
 
     @property
     def saved_again(self) -> bool:
@@ -144,6 +147,7 @@ def run(
         error=error,
         note="".join(notes),
         drift=() if error else tuple(drifted(saved_notebook, fresh_notebook)),
+        lacks=lacking(saved_notebook) if error else "",
     )
 
 
@@ -216,11 +220,22 @@ def _free(folder: Path, stem: str, taken: set[str]) -> Path:
     return free
 
 
+def lacking(notebook: Notebook, models: Path = MODELS) -> str:
+    """The model that a notebook needs and that was not fetched, as words that follow its path; "" for nothing."""
+    needs = needs_of(notebook)
+    if not needs or (models / needs).is_dir():
+        return ""
+    return f"needs the model {needs}, which is not fetched: make {needs}."
+
+
 def failures(result: Run, require_claim: bool) -> list[Failure]:
     """The reasons why a run makes the command fail; [] if it does not.
 
     A claim and a drift count only where the claim is required. A drift counts no more once the outputs are saved again.
+    A claim that is required may be missing where the model that the header asks for is.
     """
+    if require_claim and result.lacks:
+        return []
     reasons = []
     if result.error:
         reasons.append(Failure(f"stopped: {result.error}", in_summary=True))
@@ -245,6 +260,8 @@ def summary(result: Run, console: Console) -> None:
     """Print the result of a run: a table, then a line for each remark, then the checker's findings."""
     if result.error:
         console.print(f"  [red]stopped[/red]  {escape(result.error)}")
+    if result.lacks:
+        console.print(f"  [yellow]left out[/yellow]  it {escape(result.lacks)}")
     console.print(_table(result))
     if result.note:
         console.print(f"  [yellow]note[/yellow]  {escape(result.note)}")

@@ -130,12 +130,23 @@ def done(**changes) -> report.Run:
         ({"drift": ("elsewhere",)}, False, False),
         ({"drift": ("elsewhere",), "executed": Path("dots.ipynb")}, True, False),
         ({"error": "stopped"}, False, True),
+        ({"error": "stopped", "lacks": "needs a model"}, True, False),
+        ({"error": "stopped", "lacks": "needs a model"}, False, True),
     ],
-    ids=["right", "drift in CI", "drift elsewhere", "drift that is saved", "stopped"],
+    ids=["right", "drift in CI", "drift elsewhere", "drift that is saved", "stopped", "no model in CI", "no model"],
 )
 def test_a_drift_fails_only_where_claims_are_required_and_nothing_is_saved(changes, require_claim, fails):
     """CI that goes on with outputs of other code; a student whose machine rounds otherwise and who fails for it."""
     assert bool(report.failures(done(**changes), require_claim)) == fails
+
+
+def test_a_notebook_lacks_the_model_of_its_header_only_while_that_is_not_fetched(tmp_path):
+    """Catches a chapter whose claim may be missing for ever, and one that fails CI where nothing could be fetched."""
+    header = "---\ncourse:\n  needs: smollm2\n---"
+    needing = Notebook(Path("mine.ipynb"), (Cell(0, "markdown", header),))
+    assert report.lacking(needing, tmp_path) == "needs the model smollm2, which is not fetched: make smollm2."
+    (tmp_path / "smollm2").mkdir()
+    assert report.lacking(needing, tmp_path) == report.lacking(printing(SAVED), tmp_path) == ""
 
 
 @pytest.mark.parametrize("require_claim", [True, False])

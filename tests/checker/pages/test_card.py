@@ -15,6 +15,7 @@ course:
   level: first
   builds-on: [earlier, unknown]
   goals: [count, compare]
+  needs: big
 ---"""
 
 
@@ -41,6 +42,7 @@ def test_a_card_says_what_the_header_says():
         further_minutes="20",
         level="first",
         needs=["An earlier one", "unknown"],
+        model="big",
         goals=["count", "compare"],
         picture="",
         alternative="",
