@@ -6,11 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from checker.outputs.claims import header_of
 from checker.reading.notebook import read
 from checker.reading.website import website
 from shared.models import load_policy
 
 ROOT = Path(__file__).parents[1]
+NUMBERS = ("no", "one", "two", "three", "four", "five")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_SCREEN = README.partition("\n## ")[0]
 
@@ -60,6 +62,17 @@ def test_a_model_is_kept_by_the_lines_that_are_shown(tmp_path, monkeypatch):
     exec(lines, left)
     assert left["model"] is not model
     assert "fine-tuned | 1" in (tmp_path / "build" / "my-dots" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_first_screen_names_the_chapters_that_need_a_model():
+    """Catches "it needs no network" above a chapter whose header names a model, and a minute where that says four."""
+    headers = {path.stem: header_of(read(path))["course"] for path in (ROOT / "notebooks").glob("*.ipynb")}
+    needing = {name: course for name, course in headers.items() if "needs" in course}
+    assert needing
+    said = " ".join(FIRST_SCREEN.split())
+    for name, course in needing.items():
+        assert f"Only {name} takes {NUMBERS[int(course['minutes'])]} minutes and a real model, which" in said
+        assert f"`make {course['needs']}`" in said
 
 
 def test_the_map_names_every_file_of_shared():
