@@ -1,4 +1,4 @@
-"""What a model knew before it was trained on something else, asked before and after: plain questions, and a plain text.
+"""Plain questions and a plain text, asked before and after: they tell what a model still knows once it was trained.
 
 A reward says nothing of what it does not read. Whether a policy still is the model that it was has to be measured apart.
 """

@@ -72,7 +72,8 @@ def with_lists(file: str, text: str, course: list[Chapter]) -> str:
 
 def _with_need(project: Path, chapter: Chapter) -> Chapter:
     """The chapter; of one whose header names a model that it needs, what it teaches says how to fetch that."""
-    needs = needs_of(read(project / chapter.notebook))
+    path = project / chapter.notebook
+    needs = needs_of(read(path)) if path.is_file() else ""
     return replace(chapter, teaches=f"{chapter.teaches}; needs `make {needs}`") if needs else chapter
 
 
