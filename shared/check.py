@@ -1,8 +1,9 @@
 """Checks that a student calls on the student's own function, right under the exercise.
 
     check.group_advantages(group_advantages)
+    check.group_advantages(group_advantages, hint=True)
 
-Each shows one verdict, never raises, and returns whether the function passed. `shared/exercises/` tells how the verdict
+The second also says what to write, where the mistake is a known one. Each shows one verdict, never raises, and returns whether the function passed. `shared/exercises/` tells how the verdict
 comes about, and `shared/exercises/catalogue/` has a file for each exercise: the reference, how arguments are drawn, the
 known mistakes.
 
@@ -25,7 +26,7 @@ from shared.exercises.process import verdict_on
 from shared.exercises.record import Passed, show
 
 
-def __getattr__(name: str) -> Callable[[Callable], Passed]:
+def __getattr__(name: str) -> Callable[..., Passed]:
     """The check of an exercise, `check.per_token_kl`."""
     if name in EXERCISES:
         return _check_of(name)
@@ -49,11 +50,11 @@ def _of_any_task() -> list[str]:
 
 
 @cache
-def _check_of(name: str) -> Callable[[Callable], Passed]:
+def _check_of(name: str) -> Callable[..., Passed]:
     exercise = EXERCISES[name]
 
-    def check(function: Callable) -> Passed:
-        return show(verdict_on(exercise, function), function)
+    def check(function: Callable, hint: bool = False) -> Passed:
+        return show(verdict_on(exercise, function), function, hint)
 
     check.__name__ = check.__qualname__ = name
     check.__doc__ = f"Check {exercise.contract}"

@@ -2,8 +2,9 @@
 """Checks that a student calls on the student's own function, right under the exercise.
 
     check.group_advantages(group_advantages)
+    check.group_advantages(group_advantages, hint=True)
 
-Each shows one verdict, never raises, and returns whether the function passed. `shared/exercises/` tells how the verdict
+The second also says what to write, where the mistake is a known one. Each shows one verdict, never raises, and returns whether the function passed. `shared/exercises/` tells how the verdict
 comes about, and `shared/exercises/catalogue/` has a file for each exercise: the reference, how arguments are drawn, the
 known mistakes.
 
@@ -18,217 +19,217 @@ from torch import Tensor
 from shared.exercises.own_task.rows import SPLITS
 from shared.exercises.record import Passed
 
-def clustered_error(function: Callable) -> Passed:
+def clustered_error(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together."""
 
-def exact_reward(function: Callable) -> Passed:
+def exact_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
 
-def share_already_rewarded(function: Callable) -> Passed:
+def share_already_rewarded(function: Callable, hint: bool = False) -> Passed:
     """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
 
-def soft_score(function: Callable) -> Passed:
+def soft_score(function: Callable, hint: bool = False) -> Passed:
     """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
 
-def correctness_reward(function: Callable) -> Passed:
+def correctness_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, numbers, target, **columns) -> list of floats`: 1.0 for a solved problem."""
 
-def countdown_format_reward(function: Callable) -> Passed:
+def countdown_format_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for both blocks and an expression, 0.5 for the blocks alone."""
 
-def episodes(function: Callable) -> Passed:
+def episodes(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, rows, seed) -> (rollout, rewards (B, 2), advantages (B,))`."""
 
-def distillation_loss(function: Callable) -> Passed:
+def distillation_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logits (B, C, V), teacher_logits (B, C, V), completion_mask (B, C)) -> loss`, with a gradient by the student's logits alone."""
 
-def forward_kl(function: Callable) -> Passed:
+def forward_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logits (B, C, V), teacher_logits (B, C, V)) -> KL(teacher || student) (B, C)` in nats."""
 
-def reverse_kl(function: Callable) -> Passed:
+def reverse_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logits (B, C, V), teacher_logits (B, C, V)) -> KL(student || teacher) (B, C)` in nats."""
 
-def sampled_kl(function: Callable) -> Passed:
+def sampled_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(sampler_logps (B, C), other_logps (B, C), completion_mask (B, C)) -> number`, the mean over real tokens."""
 
-def teacher_rows(function: Callable) -> Passed:
+def teacher_rows(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rows, header) -> rows`, each with a `teacher_prompt` beside its columns."""
 
-def completion_logps(function: Callable) -> Passed:
+def completion_logps(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, prompt_ids, prompt_mask, completion_ids, completion_mask) -> logps (B, C)`, ids (B, P), (B, C)."""
 
-def get_reward(function: Callable) -> Passed:
+def get_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, answer, **columns) -> list of floats`: 1.0 for the number alone on the first line, else 0.0."""
 
-def group_advantages(function: Callable) -> Passed:
+def group_advantages(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (B,), num_generations) -> advantages (B,)`."""
 
-def grpo_loss(function: Callable) -> Passed:
+def grpo_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps, old_logps, advantages, completion_mask, ref_logps, beta, epsilon) -> loss`."""
 
-def per_token_kl(function: Callable) -> Passed:
+def per_token_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), ref_logps (B, C)) -> k3 (B, C)`."""
 
-def step_loss(function: Callable) -> Passed:
+def step_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
 
-def consistent_share(function: Callable) -> Passed:
+def consistent_share(function: Callable, hint: bool = False) -> Passed:
     """Check `f(games) -> share`: of all guesses, those that lie in the range and agree with every answer before."""
 
-def play(function: Callable) -> Passed:
+def play(function: Callable, hint: bool = False) -> Passed:
     """Check `f(draw, listen, max_new_tokens) -> (ids, mask)`: 1 where the policy drew the token, 0 where it was heard."""
 
-def say(function: Callable) -> Passed:
+def say(function: Callable, hint: bool = False) -> Passed:
     """Check `f(game, text) -> answer`: behind a whole guess low, high or right, else ""; keeps `game.guesses` and `game.done`."""
 
-def turns_loss(function: Callable) -> Passed:
+def turns_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), advantages (B,), mask (B, C)) -> loss`, -A x log-probability of a turn, a mean over all turns."""
 
-def win_reward(function: Callable) -> Passed:
+def win_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, environments, **columns) -> floats`: 1.0 where the last guess is the secret."""
 
-def exact_weights(function: Callable) -> Passed:
+def exact_weights(function: Callable, hint: bool = False) -> Passed:
     """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
 
-def optimal_baseline(function: Callable) -> Passed:
+def optimal_baseline(function: Callable, hint: bool = False) -> Passed:
     """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
 
-def rloo_advantages(function: Callable) -> Passed:
+def rloo_advantages(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
 
-def slopes(function: Callable) -> Passed:
+def slopes(function: Callable, hint: bool = False) -> Passed:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
-def causal_policy(function: Callable) -> Passed:
+def causal_policy(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""
 
-def compute_expected_svf(function: Callable) -> Passed:
+def compute_expected_svf(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass."""
 
-def feature_expectation_from_trajectories(function: Callable) -> Passed:
+def feature_expectation_from_trajectories(function: Callable, hint: bool = False) -> Passed:
     """Check `f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories."""
 
-def initial_probabilities_from_trajectories(function: Callable) -> Passed:
+def initial_probabilities_from_trajectories(function: Callable, hint: bool = False) -> Passed:
     """Check `f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start."""
 
-def local_action_probabilities(function: Callable) -> Passed:
+def local_action_probabilities(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass."""
 
-def next_weights(function: Callable) -> Passed:
+def next_weights(function: Callable, hint: bool = False) -> Passed:
     """Check `f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`."""
 
-def potential_shaping(function: Callable) -> Passed:
+def potential_shaping(function: Callable, hint: bool = False) -> Passed:
     """Check `f(potential (S,), terminal, discount) -> payments (S, S)` for a step from each state to each."""
 
-def walk_reward(function: Callable) -> Passed:
+def walk_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
 
-def best_of_n(function: Callable) -> Passed:
+def best_of_n(function: Callable, hint: bool = False) -> Passed:
     """Check `f(scores, rewards, n) -> number`: the mean reward of the highest score, over all choices of n samples."""
 
-def best_of_n_kl(function: Callable) -> Passed:
+def best_of_n_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(probs (K,), n) -> number`: the KL in nats of the best of n to the policy; `probs` come worst first."""
 
-def break_even(function: Callable) -> Passed:
+def break_even(function: Callable, hint: bool = False) -> Passed:
     """Check `f(before, after, target, training) -> number` of questions from which on training pays; inf for never."""
 
-def vote(function: Callable) -> Passed:
+def vote(function: Callable, hint: bool = False) -> Passed:
     """Check `f(answers) -> answer`: the most frequent text, of a tie the one that came first; "" abstains."""
 
-def promise(function: Callable) -> Passed:
+def promise(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C), rewards (B,))` -> the mean over all completions of ratio times reward, one number."""
 
-def sequence_ratio(function: Callable) -> Passed:
+def sequence_ratio(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
 
-def surrogate(function: Callable) -> Passed:
+def surrogate(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
 
-def hand_type(function: Callable) -> Passed:
+def hand_type(function: Callable, hint: bool = False) -> Passed:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
 
-def weighted_reward(function: Callable) -> Passed:
+def weighted_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, answer, weight, **columns) -> list of floats`: the weight where the first line is the answer."""
 
-def advantages_of(function: Callable) -> Passed:
+def advantages_of(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards, values, completion_mask, lam) -> advantages`, (B, C) each."""
 
-def full_stops(function: Callable) -> Passed:
+def full_stops(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`: full stops over 10, at most 1."""
 
-def ppo_loss(function: Callable) -> Passed:
+def ppo_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps, old_logps, advantages, completion_mask, critic_loss, entropy, kl, epsilon, value_coef, entropy_coef, beta) -> loss`; the critic's loss is a number, the first four and entropy and KL are (B, C)."""
 
-def value_loss(function: Callable) -> Passed:
+def value_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(values, old_values, returns, completion_mask, epsilon) -> loss`, (B, C) each but epsilon."""
 
-def cispo_objective(function: Callable) -> Passed:
+def cispo_objective(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), advantages (B,), bound) -> (B, C)`, log-probabilities with a bounded ratio as their fixed weight."""
 
-def held_against(function: Callable) -> Passed:
+def held_against(function: Callable, hint: bool = False) -> Passed:
     """Check `f(draws (D, K), exact (K,)) -> {"bias": ..., "noise": ..., "cosine": ...}`, the first two over the exact gradient's length."""
 
-def own_weight(function: Callable) -> Passed:
+def own_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B, C)) -> (B, C)`: 1 at a ratio of 1, never negative, bounded, each token's own."""
 
-def sampler_weight(function: Callable) -> Passed:
+def sampler_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), sampler_logps (B, C), completion_mask (B, C), bound) -> (B,)`, the truncated ratio of each whole completion."""
 
-def sapo_weight(function: Callable) -> Passed:
+def sapo_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B, C), tau_pos, tau_neg) -> (B, C)`, the slope of the gated objective in log pi."""
 
-def accumulate(function: Callable) -> Passed:
+def accumulate(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 
-def attach_lora(function: Callable) -> Passed:
+def attach_lora(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, rank, alpha) -> model` with LoRA adapters at every linear layer, which alone are trained."""
 
-def format_reward(function: Callable) -> Passed:
+def format_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
 
-def greedy_evaluation(function: Callable) -> Passed:
+def greedy_evaluation(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
 
-def gspo_loss(function: Callable) -> Passed:
+def gspo_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B,), old_logps (B,), advantages (B,), ref_logps (B,), beta, epsilon) -> loss`, one number."""
 
-def bradley_terry_loss(function: Callable) -> Passed:
+def bradley_terry_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(chosen (N,), rejected (N,)) -> loss` of rewards."""
 
-def completion_kl(function: Callable) -> Passed:
+def completion_kl(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logits (B, C, V), ref_logits (B, C, V), completion_mask (B, C)) -> (B,)`."""
 
-def dpo_loss(function: Callable) -> Passed:
+def dpo_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(chosen, rejected, ref_chosen, ref_rejected, beta) -> loss`, log-probabilities (N,) each."""
 
-def gold_reward(function: Callable) -> Passed:
+def gold_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`, minus the distance of words per sentence from six."""
 
-def prefers_first(function: Callable) -> Passed:
+def prefers_first(function: Callable, hint: bool = False) -> Passed:
     """Check `f(first, second, noise, uniform) -> (N,)` booleans, (N,) each but noise."""
 
-def accuracy_by_length(function: Callable) -> Passed:
+def accuracy_by_length(function: Callable, hint: bool = False) -> Passed:
     """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""
 
-def calculator(function: Callable) -> Passed:
+def calculator(function: Callable, hint: bool = False) -> Passed:
     """Check `f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else."""
 
-def own_loss(function: Callable) -> Passed:
+def own_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
 
-def own_tokens(function: Callable) -> Passed:
+def own_tokens(function: Callable, hint: bool = False) -> Passed:
     """Check `f(lengths, spoken, width) -> mask (B, C)`: 1 for the policy's tokens, 0 for the environment's and padding."""
 
-def keep_right(function: Callable) -> Passed:
+def keep_right(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
 
-def near_miss(function: Callable) -> Passed:
+def near_miss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, target, **columns) -> list of floats`: 1 / (1 + distance) from the target."""
 
-def pass_at_k(function: Callable) -> Passed:
+def pass_at_k(function: Callable, hint: bool = False) -> Passed:
     """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
 
-def rejection_sampling(function: Callable) -> Passed:
+def rejection_sampling(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, rows, rounds) -> history`, a triple for each round: average reward, documents, loss."""
 
 def rows(function: Callable, splits: Sequence[str] = SPLITS) -> Passed:

@@ -5,11 +5,12 @@ An exercise asks for one function. Its *reference* is the right function, and a 
 shows (`shrinking.py`) and writes the sentences (`wording.py`). The result is a *verdict* (see CONTRIBUTING: house words).
 This one is on a `per_token_kl` that gives k2, another estimator, in the place of k3:
 
-    ✗ per-token KL: This is k2 = x² / 2: never negative, but biased. Asked for is k3 = exp(x) - x - 1.
+    ✗ per-token KL: This is k2 = x² / 2: never negative, but biased.
     For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.
 
-The first sentence explains the *slip*, a known mistake that is declared with the exercise: the reference with this
-slip does in all 125 cases what the student's function does. The second shows the smallest case in which it fails.
+The first sentence tells the *slip*, a known mistake that is declared with the exercise: the reference with this
+slip does in all 125 cases what the student's function does. The second shows the smallest case in which it fails. What
+to write, "Asked for is k3 = exp(x) - x - 1.", is the verdict's hint, for who asks.
 """
 
 import time
@@ -26,7 +27,7 @@ from shared.exercises.recognition import find_explanations
 from shared.exercises.shrinking import shrink
 from shared.exercises.steps import Slip
 from shared.exercises.unread import unread
-from shared.exercises.wording import describe, shown
+from shared.exercises.wording import describe, hint_for, shown
 
 RECORD_VERSION = 1
 TYPOS = ("it raised NameError", "it raised UnboundLocalError")  # which say themselves what is wrong
@@ -50,6 +51,7 @@ class Verdict:
     exercise: the name of the exercise, "per-token KL".
     passed: whether the function is right.
     text: the sentences behind the name of the exercise.
+    hint: why, and what to write; "" where no known mistake was found.
     cases: the number of cases that were tried.
     slips: the names of the slips that the function makes, whichever of the explanations offered is its own.
     first: the names of the functions that have to be mended before this one, because it calls them.
@@ -63,6 +65,7 @@ class Verdict:
     slips: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     right_after: bool = False
+    hint: str = ""
 
     @property
     def mark(self) -> str:
@@ -78,9 +81,9 @@ class Verdict:
 
     @property
     def record(self) -> dict:
-        """The facts, without the text, in the form in which a notebook keeps them."""
+        """The facts, without the words, in the form in which a notebook keeps them."""
         facts = asdict(self)
-        facts.pop("text")
+        del facts["text"], facts["hint"]
         return {"version": RECORD_VERSION} | facts
 
 
@@ -243,6 +246,7 @@ def _verdict_on(exercise: Exercise, function: Callable, trial: Trial, time_left:
         text=describe(exercise, comparison, explanation.slips, explanation.remark),
         cases=count,
         slips=_in_all(explanation.slips),
+        hint=hint_for(explanation.slips),
     )
 
 

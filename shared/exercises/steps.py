@@ -21,10 +21,13 @@ what the other changes.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
+
+SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,9 @@ class Part:
 class Slip:
     """A mistake in one place.
 
-    changes: the step or argument.    explanation: told to a student who made it: what, why, where to look.
+    changes: the step or argument.
+    explanation: told to a student who made it. Its first sentence is the symptom; the others, why and what to write, are
+        the hint that the student may ask for.
     """
 
     changes: str
@@ -57,6 +62,14 @@ class Slip:
     @property
     def name(self) -> str:
         return self.part.function.__name__
+
+    @property
+    def symptom(self) -> str:
+        return SENTENCE_END.split(self.explanation, maxsplit=1)[0]
+
+    @property
+    def hint(self) -> str:
+        return self.explanation[len(self.symptom) :].strip()
 
     @property
     def stands_in(self) -> bool:

@@ -24,7 +24,7 @@ from shared.exercises.own_task.rows import SPLITS
 from shared.exercises.record import Passed
 '''
 OF_EXERCISE = '''
-def {name}(function: Callable) -> Passed:
+def {name}(function: Callable, hint: bool = False) -> Passed:
     """Check {contract}"""
 '''
 

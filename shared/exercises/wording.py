@@ -2,8 +2,10 @@
 
 For a `per_token_kl` that gives k2 in the place of k3:
 
-    This is k2 = x² / 2: never negative, but biased. Asked for is k3 = exp(x) - x - 1.    the slip
-    For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.                                          case, difference
+    This is k2 = x² / 2: never negative, but biased.            the slip's symptom
+    For logps 0, ref_logps -1 it gives 0.5, expected 0.3679.    case, difference
+
+What to write, "Asked for is k3 = exp(x) - x - 1.", is the slip's hint.
 """
 
 from collections.abc import Callable, Sequence
@@ -83,8 +85,13 @@ def _describe_slips(slips: Sequence[tuple[Slip, ...]]) -> list[str]:
 def _at_once(slips: tuple[Slip, ...]) -> list[str]:
     """One line for each slip; two of them are numbered."""
     if len(slips) == 2:
-        return [f"two things at once. (1) {slips[0].explanation}", f"(2) {slips[1].explanation}"]
-    return [slip.explanation for slip in slips]
+        return [f"two things at once. (1) {slips[0].symptom}", f"(2) {slips[1].symptom}"]
+    return [slip.symptom for slip in slips]
+
+
+def hint_for(slips: Sequence[tuple[Slip, ...]]) -> str:
+    """Say why, and what to write, for what explains a function: told when it is asked for. "" where nothing does."""
+    return "\n".join(dict.fromkeys(slip.hint for explanation in slips for slip in explanation if slip.hint))
 
 
 def _with_case(exercise: Exercise, case: Case, rest: str) -> list[str]:

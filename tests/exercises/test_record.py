@@ -1,6 +1,7 @@
 """A verdict as it is shown: in colour, as plain text, and what is remembered of the function."""
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -89,3 +90,15 @@ def test_a_terminal_of_ipython_is_no_notebook(monkeypatch):
         assert record.in_jupyter() is notebook
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert record.in_jupyter() is False
+
+
+def test_what_to_write_is_told_to_who_asks(outside, capsys):
+    """Catches a verdict that gives its remedy away, one that hides it for good, and one recorded in the notebook."""
+    told = replace(WRONG, hint="Use `y`.")
+    show(told)
+    assert capsys.readouterr().out == f"{told.line}\nFor a hint, call the check with `hint=True`.\n"
+    show(told, hint=True)
+    assert capsys.readouterr().out == f"{told.line}\nUse `y`.\n"
+    assert "<details><summary>Hint</summary>Use <code>y</code>.</details>" in as_html(told)
+    assert "<details open>" in as_html(told, hint=True) and "<details" not in as_html(WRONG)
+    assert told.record == WRONG.record

@@ -190,7 +190,7 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     """
     from checker.grading.judge.oracle.constant_answers import constant_answer_remark
     from shared.exercises.judging import slips_in
-    from shared.exercises.wording import describe
+    from shared.exercises.wording import describe, hint_for
 
     found = outcomes_of(check, outcomes, seed)
     if not has_reference(check):
@@ -220,7 +220,7 @@ def judge(check: str, outcomes: list, seed: int) -> dict:
     shown = trial.failures[trial.main_difference][0]
     reason = describe(entry, shown, slips)
     constant = constant_answer_remark(answered)
-    text = "\n".join(line for line in (reason, count, constant) if line)
+    text = "\n".join(line for line in (reason, hint_for(slips), count, constant) if line)
     return _verdict(False, text, total, right, earned, finding=bool(constant), mistakes=_mistakes(slips, shown))
 
 

@@ -57,6 +57,21 @@ def sample_standard_deviation(groups):
 
 
 @STEPS.slip(
+    "baseline", "The mean has lost its axis: (N,) does not line up with the (N, G) groups. Pass `keepdim=True`."
+)
+def mean_without_its_axis(groups):
+    return groups.mean(dim=1)
+
+
+@STEPS.slip(
+    "spread",
+    "The standard deviation has lost its axis: (N,) does not line up with the (N, G) groups. Pass `keepdim=True`.",
+)
+def spread_without_its_axis(groups):
+    return groups.std(dim=1, correction=0)
+
+
+@STEPS.slip(
     "added",
     "A group whose rewards are all equal gives nan: 0 divided by a standard deviation of 0. One such group turns the "
     "whole loss into nan. Add a small number to the denominator.",

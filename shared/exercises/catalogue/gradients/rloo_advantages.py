@@ -94,6 +94,16 @@ def divided_by_std(advantages, rewards):
 
 
 @STEPS.slip(
+    "advantages",
+    "This is GRPO's advantage: the own reward counts in the mean, and the deviation divides. Take the mean of the others, "
+    "and do not divide.",
+)
+def grpo_instead(rewards):
+    centred = rewards - rewards.mean(dim=-1, keepdim=True)
+    return centred / (rewards.std(dim=-1, correction=0, keepdim=True) + 1e-4)
+
+
+@STEPS.slip(
     "advantages", "You return the mean over the group, which is 0. Keep one advantage for each completion, (..., G)."
 )
 def averaged(advantages):
