@@ -15,7 +15,9 @@ from checker.reading.notebook import Cell, Notebook
 class Card:
     """The gallery's card of a notebook, all of it from the notebook: its header and its pictures.
 
-    minutes: to run it.    core_minutes, further_minutes: to write its code, the core's and what goes beyond it.
+    minutes: to run it.    reading_minutes: as readers took.
+    core_minutes, further_minutes: to write its code, the core's and what goes beyond it.
+    answer_minutes: to write the answers of the core, as readers took.
     needs: titles of the notebooks to read before.    model: the one that a command has to fetch, "" for none.
     """
 
@@ -23,8 +25,10 @@ class Card:
     title: str
     description: str
     minutes: str
+    reading_minutes: str
     core_minutes: str
     further_minutes: str
+    answer_minutes: str
     level: str
     needs: list[str]
     model: str
@@ -47,8 +51,10 @@ def card(source: Path, notebook: Notebook, titles: dict[str, str]) -> Card:
         title=title_of(notebook),
         description=_text(header.get("description")),
         minutes=_text(course.get("minutes")),
+        reading_minutes=_text(course.get("reading-minutes")),
         core_minutes=_text(course.get("core-minutes")),
         further_minutes=_text(course.get("further-minutes")),
+        answer_minutes=_text(course.get("answer-minutes")),
         level=_text(course.get("level")),
         needs=[titles.get(name, name) for name in _texts(course.get("builds-on"))],
         model=needs_of(notebook),

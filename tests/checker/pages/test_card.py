@@ -10,8 +10,10 @@ title: Dots
 description: Count the dots.
 course:
   minutes: "3"
+  reading-minutes: "35"
   core-minutes: "40"
   further-minutes: "20"
+  answer-minutes: "25"
   level: first
   builds-on: [earlier, unknown]
   goals: [count, compare]
@@ -38,8 +40,10 @@ def test_a_card_says_what_the_header_says():
         title="Dots",
         description="Count the dots.",
         minutes="3",
+        reading_minutes="35",
         core_minutes="40",
         further_minutes="20",
+        answer_minutes="25",
         level="first",
         needs=["An earlier one", "unknown"],
         model="big",
