@@ -186,7 +186,6 @@ MEASURES = {
     "ratio_weights_rates": (None, "reward at 4"),
     "reasoning_format": ("KL, not divided", "format at 30", "KL at 30"),
     "reward_model_rates": (None, "accuracy"),
-    "transfer_steps": (None, "4 to 10", "9 and 10 below the header"),
     "what_rl_adds": ("rejection sampling", "format", "solved", "key", "pass@8"),
     "what_rl_adds_controls": (None, "solved", "others, pass@8"),
     "what_rl_adds_lost": (None, "solved", "key of known"),

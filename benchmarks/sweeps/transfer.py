@@ -1,8 +1,9 @@
 """The sweep of `notebooks/transfer.ipynb`: what training on short rows does to long ones, and a calculator that is wrong.
 
-First part: dots, trained on rows of 4 to 6 symbols at several learning rates and KL penalties and measured at 4 to 14,
-once on rows for choosing a setting and once on held-out ones. Second part: addition with the reward of the format alone
-and a calculator whose sums are all one too large, with and without its tokens in the loss; then the policy adds alone.
+First part: dots, trained on rows of 4 to 6 symbols with several learning rates, numbers of steps and a KL penalty and
+measured at 4 to 14: on rows for choosing a setting, on the same below the header, and on held-out ones. Second part:
+addition with the reward of the format alone and a calculator whose sums are all one too large, with and without its
+tokens in the loss; then the policy adds alone. As a control, the tokens of a right calculator in the loss.
 """
 
 from dataclasses import dataclass, replace
@@ -18,15 +19,15 @@ from shared.grpo import GRPO, GRPOConfig
 from shared.logps import completion_logps
 from shared.models import frozen_copy, load_policy
 from shared.tasks import addition, dots
+from shared.tasks.documents import ANSWER_KEY
 
 TRAINED_ON = range(4, 7)
 MEASURED_AT = range(4, 15)
 ROWS_OF_A_LENGTH = 60
 SUMS = 100
-ROW_STEPS = 30
-SUM_STEPS = 15
+SEEDS = 5
 SHORT = GRPOConfig(
-    steps=ROW_STEPS,
+    steps=30,
     prompts_per_step=16,
     num_generations=8,
     max_new_tokens=dots.MAX_NEW_TOKENS,
@@ -34,7 +35,7 @@ SHORT = GRPOConfig(
     log_every=0,
 )
 FORMAT = GRPOConfig(
-    steps=SUM_STEPS,
+    steps=15,
     prompts_per_step=8,
     num_generations=8,
     max_new_tokens=addition.MAX_NEW_TOKENS,
@@ -64,22 +65,24 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sums:
-    """A run on sums, in the format alone, with a calculator that is one too high or without."""
+    """A run on sums, in the format alone, with a calculator that is wrong by so much, or without one."""
 
     algorithm: type[GRPO] = GRPO
-    with_calculator: bool = True
+    wrong_by: int | None = 1
 
 
 CONDITIONS = {
     "rate 3e-5": Rows(replace(SHORT, learning_rate=3e-5)),
+    "rate 3e-5, 60 steps": Rows(replace(SHORT, learning_rate=3e-5, steps=60)),
+    "rate 1e-4, 10 steps": Rows(replace(SHORT, steps=10)),
     "rate 1e-4": Rows(SHORT),
     "rate 3e-4": Rows(replace(SHORT, learning_rate=3e-4)),
     "rate 1e-4, beta 0.1": Rows(replace(SHORT, beta=0.1)),
-    "rate 1e-4, beta 0.5": Rows(replace(SHORT, beta=0.5)),
     "rate 1e-4, rows of 4 to 10": Rows(SHORT, dots.LENGTHS),
-    "no calculator": Sums(with_calculator=False),
+    "no calculator": Sums(wrong_by=None),
     "its tokens masked": Sums(),
     "its tokens learnt": Sums(LearnsWhatItHears),
+    "a right one's tokens learnt": Sums(LearnsWhatItHears, wrong_by=0),
 }
 
 
@@ -108,15 +111,17 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
     """Train one condition with one seed and measure it."""
     condition = CONDITIONS[name]
     if isinstance(condition, Rows):
-        return run_rows(condition, seed, steps or ROW_STEPS)
-    return run_sums(condition, seed, steps or SUM_STEPS)
+        return run_rows(condition, seed, steps or condition.config.steps)
+    return run_sums(condition, seed, steps or FORMAT.steps)
 
 
 def run_rows(condition: Rows, seed: int, steps: int) -> dict:
-    """`validation` and `held out`: the greedy accuracy at each length of MEASURED_AT."""
-    model, rows = trained_on_rows(condition, seed, steps)
+    """The greedy accuracy at each length of MEASURED_AT, on rows for choosing, on these below the header, held out."""
+    model, trained = trained_on_rows(condition, seed, steps)
+    rows = rows_for_choosing(trained)
     return {
-        "validation": accuracies(model, rows_for_choosing(rows)),
+        "validation": accuracies(model, rows),
+        "below the header": accuracies(model, [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]),
         "held out": accuracies(model, rows_by_length("eval", seed=0)),
     }
 
@@ -145,18 +150,19 @@ def run_sums(condition: Sums, seed: int, steps: int) -> dict:
     base, tokenizer = models()
     model = frozen_copy(base).requires_grad_(True)
     config = replace(FORMAT, seed=seed, steps=steps)
-    wrong = addition.calculator(wrong_by=1)
+    calculator = None if condition.wrong_by is None else addition.calculator(condition.wrong_by)
     algorithm = condition.algorithm(
         model,
         tokenizer,
         addition.format_reward,
         config,
-        environment=wrong if condition.with_calculator else None,
+        environment=calculator,
     )
     training.train(algorithm, addition.dataset("train", 512, seed=0), config, progress=False)
     rows = addition.dataset("eval", SUMS, seed=0)
     rewards = [addition.format_reward, addition.correctness_reward, one_too_high]
     alone = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS)
+    wrong = addition.calculator(wrong_by=1)
     helped = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS, environment=wrong)
     in_format, right, too_high = alone.rewards_per_func.mean(dim=0).tolist()
     copied = helped.rewards_per_func[:, 2].mean().item()
