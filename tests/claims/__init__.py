@@ -7,4 +7,12 @@ nothing here.
 
 # Chapters in which a result is followed by a text on it, without a heading; of these this text is held as Cell 8 is.
 # In the others such a text stands above a result. To be all of them.
-READ_BELOW_RESULTS = {"dots", "gradients", "maxent_irl", "off_policy", "ratio_weights", "real_model", "reasoning_format"}
+READ_BELOW_RESULTS = {
+    "dots",
+    "gradients",
+    "maxent_irl",
+    "off_policy",
+    "ratio_weights",
+    "real_model",
+    "reasoning_format",
+}
