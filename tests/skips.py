@@ -71,9 +71,7 @@ ALLOWED = (
     Allowed(
         "tests/test_smollm2.py::*", "the model smollm2 is not fetched: *", "No test downloads; .ci/run fetches it."
     ),
-    Allowed(
-        "tests/test_notebook_form.py::*", "*needs the model *, which is not fetched: *", "A chapter's header names it."
-    ),
+    Allowed("tests/test_notebook_form.py::*", "its model is not fetched: *", "A chapter's header names it."),
     Allowed("tests/mutants/test_changes.py", "could not import 'mutmut'*", "Only `make mutants` installs it."),
 )
 

@@ -43,7 +43,7 @@ def running(paths: list[Path]) -> pytest.MarkDecorator:
 def leave_out_where_its_model_is_missing(notebook: Notebook) -> None:
     """Skip the test of a notebook that needs a model which was not fetched."""
     if lacks := lacking(notebook):
-        pytest.skip(f"{notebook.path.stem} {lacks}")
+        pytest.skip(f"its model is not fetched: {notebook.path.stem} {lacks}")
 
 
 EXAMPLES = sorted((FOLDER / "examples").glob("*.ipynb"))

@@ -202,10 +202,11 @@ def test_no_other_place_surrounds_a_text():
         if file.name != "tokens.py"
         for place in places_that_surround(file.read_text(encoding="utf-8"))
     }
-    # An embedding model reads whole texts, with all that its tokenizer puts around them, or behind an EOS, which is no
-    # end; `models.py` lists all ends; `plain.py` is one file; and what TRL would make of a prompt is compared with what is
-    # made of it here.
+    # `kept.py` scores a text that nobody answers. An embedding model reads whole texts, with all that its tokenizer puts
+    # around them, or behind an EOS, which is no end; `models.py` lists all ends; `plain.py` is one file; and what TRL would
+    # make of a prompt is compared with what is made of it here.
     assert others == {
+        ("kept.py", "tokenizer"),
         ("rewards.py", "tokenizer"),
         ("rewards.py", "[tokenizer.eos_token_id, *row]"),
         ("models.py", "[*several, tokenizer.eos_token_id]"),
