@@ -15,4 +15,5 @@ READ_BELOW_RESULTS = {
     "ratio_weights",
     "real_model",
     "reasoning_format",
+    "transfer",
 }
