@@ -2,7 +2,7 @@
 
 What they differ in: positions (learned, rotary and its scalings, ALiBi, none), windows, key heads, latent attention,
 experts, convolutions and recurrences, and what their cache must hold. `tests/test_families.py` holds sampling and
-scoring against the plain way; `benchmarks/families.py` measures them.
+scoring against the plain way.
 """
 
 from dataclasses import dataclass, field
