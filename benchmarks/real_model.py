@@ -9,7 +9,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from benchmarks import checks_report
 from shared.plots import STYLE
 from shared.recorded import Recorded, recorded
 
@@ -30,7 +29,8 @@ COLUMNS = (
 def table(sweep: Recorded) -> str:
     """The conditions as a Markdown table: the mean of the seeds, and lowest and highest where they differ."""
     rows = [[name, *(_cell(sweep, name, *column[1:]) for column in COLUMNS)] for name in sweep.conditions]
-    return checks_report.table(["", *(head for head, _, _ in COLUMNS)], rows)
+    heads = ["", *(head for head, _, _ in COLUMNS)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, ["---"] * len(heads), *rows))
 
 
 def _cell(sweep: Recorded, condition: str, measure: str, decimals: int) -> str:
