@@ -1,6 +1,5 @@
 """`checker grade`, `checker undo` and `checker forget`: the command line of grading. What takes long to import is imported when needed."""
 
-import tempfile
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
@@ -47,13 +46,6 @@ def grade_command(
         list[Path],
         typer.Option(help="A gradebook that Canvas, Moodle or Gradescope exported: it is filled, into gradebooks/."),
     ] = (),
-    column: Annotated[
-        list[str],
-        typer.Option(
-            help="The gradebook's column for the total: 'Dots (4711)'; of one notebook: 'dots.ipynb=Dots (4711)'."
-            " Of several gradebooks, for those that have it."
-        ),
-    ] = (),
     again: Annotated[list[str], typer.Option(help="A student to grade anew. Repeatable.")] = (),
     exercise: Annotated[
         str,
@@ -69,87 +61,57 @@ def grade_command(
     workers: Annotated[int, typer.Option(help="Notebooks at once on this machine; default: one a core.")] = 0,
     gradescope: Annotated[Path | None, typer.Option(help="Write Gradescope's results.json there as well.")] = None,
     scheduler: Annotated[str, typer.Option(help="A dask scheduler whose workers grade: tls://host:8786.")] = "",
-    tls_ca: Annotated[Path | None, typer.Option(help="The authority's certificate, for tls://.")] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="This machine's certificate.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its key.")] = None,
+    certificates: Annotated[
+        Path | None, typer.Option(help="The folder of those for tls://: ca.pem, cert.pem and key.pem.")
+    ] = None,
 ) -> None:
-    from checker.grading.box.limits import Limits
-    from checker.grading.box.packages import unseen
     from checker.grading.box.selection import NoIsolation, choose
-    from checker.grading.box.walls import Isolation
-    from checker.grading.classes import Class
-    from checker.grading.collect.roster import Roster, read_roster
+    from checker.grading.classes import class_of
     from checker.grading.disputes import require
-    from checker.grading.judge.sheets import read_sheets
-    from checker.grading.judge.submission import Settings
-    from checker.grading.table.class_folder import RULES, Folder
+    from checker.grading.results import graded, regraded
+    from checker.grading.table.class_folder import RULES, WORKED, Folder
     from checker.grading.table.gradebooks import read_gradebooks
     from checker.grading.table.gradescope import results as gradescope_results
-    from checker.grading.table.rules import require_assigned, rules_of
     from checker.grading.table.scratch import scratch_in
+    from checker.grading.work import bounded, collected
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
 
     in_a_clone()
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        complain(
-            f"To grade, {' and '.join(missing)} must be installed, in the course's folder:"
-            ' .venv/bin/pip install -e ".[grade]"'
-        )
-        raise typer.Exit(UNREADABLE)
-    tls = {"ca": tls_ca, "cert": tls_cert, "key": tls_key}
-    tls = {name: str(path) for name, path in tls.items() if path is not None}
-    if tls and len(tls) < 3:
-        complain("For tls:// all three are needed: --tls-ca, --tls-cert and --tls-key.")
-        raise typer.Exit(UNREADABLE)
+    _require_installed()
+    threads = workers or cores()
+    grader = partial(_grader, workers=threads, scheduler=scheduler, certificates=certificates)
     try:
-        chosen: Isolation = choose(isolation.value)
-        # Otherwise every function would fail in its box, and nobody would earn a point.
-        if chosen.kind != "none" and (elsewhere := unseen()):
-            raise Unreadable(
-                f"A box does not see {', '.join(elsewhere)}, found here in {next(iter(elsewhere.values()))}. Install what the"
-                " course needs into an environment of its own (python -m checker setup), and grade with that one."
-            )
+        chosen = choose(isolation.value)
+        if chosen.kind != "none":
+            _require_seen()
         folder = Folder(output)
         folder.prepare()
-        rules = rules_of(folder)
-        sheets = read_sheets(rules.worked)
-        require_assigned(rules, sheets)
+        this_class = class_of(folder, chosen, student)
         if exercise:
-            require(sheets, exercise)
-        settings = Settings(rules.seed, chosen, Limits(), rules.whole)
-        gradebooks = read_gradebooks(gradebook, column)
-        this_class = Class(
-            sheets,
-            settings,
-            read_roster(rules.roster) if rules.roster else Roster(),
-            rules.pattern,
-            rules.due,
-            student,
-            rules.anonymous,
-            rules.late,
-            rules.notebooks,
-            str(rules),
-            rules.seconds,
-            rules.megabytes,
-        )
-        print(f"{folder.path / RULES}: {rules}")
-        print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {settings.seed}.")
-        grader = partial(_grader, workers=workers or cores(), scheduler=scheduler, tls=tls)
+            require(this_class.sheets, exercise)
+        given = _forms(folder, forms)
+        gradebooks = read_gradebooks(gradebook, this_class.rules.columns)
+        print(f"{folder.path / RULES}: {this_class.rules}")
+        print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {this_class.settings.seed}.")
         # Temporary files hold students' work: below the class's folder none outlives it.
         with scratch_in(folder.path):
-            if exercise and again:
-                _show_disputed(submissions, this_class, folder, again, exercise)
+            work = collected(submissions, this_class)
+            _require_students(again, work)
+            looks = dry_run or bool(again and exercise)
+            work = bounded(work, this_class, folder.path / WORKED, 0 if looks else threads)
+            if again and exercise:
+                _show_disputed(work, folder, again, exercise)
                 return
+            outlook = _outlook(work, folder, again, threads)
             if dry_run:
-                _foretell(submissions, this_class, folder, again, workers or cores())
+                _foretell(work, folder, outlook)
                 return
-            results, aside = _grade(
-                submissions, this_class, folder, grader, again, exercise, forms, gradebooks, workers or cores()
-            )
+            print(outlook)
+            coming = regraded(work, folder, grader, exercise) if exercise else graded(work, folder, grader, again)
+            results = _written(this_class, work, coming, folder, given, gradebooks)
         if gradescope is not None:
-            write_beside(gradescope, gradescope_results(results, aside))
+            write_beside(gradescope, gradescope_results([one.result for one in results], work.aside))
     except (Unreadable, NoIsolation, MarkerError, ValueError) as error:
         # Gradescope shows this file and no terminal, so it must say why nothing was graded.
         complain(str(error))
@@ -161,47 +123,43 @@ def grade_command(
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _grader(jobs, workers: int, scheduler: str, tls: dict):
+def _require_installed() -> None:
+    """Ends the command with a sentence where something is missing that grading needs."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        complain(
+            f"To grade, {' and '.join(missing)} must be installed, in the course's folder:"
+            ' .venv/bin/pip install -e ".[grade]"'
+        )
+        raise typer.Exit(UNREADABLE)
+
+
+def _require_seen() -> None:
+    """Raises Unreadable where a box sees no packages: every function would fail in it, and nobody would earn a point."""
+    from checker.grading.box.packages import unseen
+
+    if elsewhere := unseen():
+        raise Unreadable(
+            f"A box does not see {', '.join(elsewhere)}, found here in {next(iter(elsewhere.values()))}. Install what the"
+            " course needs into an environment of its own (python -m checker setup), and grade with that one."
+        )
+
+
+def _require_students(students, work) -> None:
+    """Raises Unreadable where one of them handed in no notebook."""
+    if strangers := sorted(set(students) - work.students):
+        raise Unreadable(
+            f"--again {strangers[0]}: no notebook of this student is here. Give an id as grades.csv has it."
+        )
+
+
+def _grader(jobs, workers: int, scheduler: str, certificates: Path | None):
     from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
 
     if scheduler:
-        return on_workers(jobs, scheduler, tls)
+        return on_workers(jobs, scheduler, certificates)
     if workers == 1 or len(jobs) < 2:
         return in_this_process(jobs)
     return in_threads(jobs, workers)
-
-
-def _foretell(submissions, this_class, folder, again, workers) -> None:
-    """Say what a run would grade, for whom, and what it would leave."""
-    with tempfile.TemporaryDirectory() as scratch:
-        work = _work(submissions, scratch, this_class, folder)
-    for handed, job in work.jobs.values():
-        print(f"{handed.student}  {job.sheet.name}  {handed.place}")
-    for aside in work.aside:
-        print(f"not graded: {aside.place}. {aside.reason}")
-    for student in work.missing:
-        print(f"{student}: {work.absence}")
-    print(_outlook(work, folder, again, workers))
-    print(f"Nothing was graded or written but {folder.path / 'class.yml'}, whose rules you can change now.")
-
-
-def _work(submissions, scratch, this_class, folder, threads=None):
-    """The work of a class within its limits. threads: how many worked notebooks to run at once for these; None for none."""
-    from checker.grading.classes import plan, within
-    from checker.grading.judge.worked_run import kept, taken_by
-    from checker.grading.table.class_folder import WORKED
-
-    work = plan(submissions, Path(scratch), this_class)
-    sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
-    place = folder.path / WORKED
-    settings = this_class.settings
-    if None not in (this_class.seconds, this_class.megabytes) or not settings.whole:
-        taken = {}
-    elif threads is None:
-        taken = kept(sheets, settings, place)
-    else:
-        taken = taken_by(sheets, settings, place, threads, tell=print)
-    return within(work, this_class, taken)
 
 
 def _outlook(work, folder, again, workers) -> str:
@@ -209,87 +167,88 @@ def _outlook(work, folder, again, workers) -> str:
     from checker.grading.results import waiting
 
     new, seconds = waiting(work, folder, again)
-    students = {handed.student for handed, _ in work.jobs.values()}
-    said = f"{_counted(len(work.jobs), 'notebook')} of {_counted(len(students), 'student')}, {len(new)} to be graded"
+    said = f"{_counted(len(work.jobs), 'notebook')} of {_counted(len(work.students), 'student')}"
     minutes = len(new) * seconds / workers / 60
-    return f"{said}: about {minutes:.0f} minutes." if minutes >= 1 else f"{said}."
+    return f"{said}, {len(new)} to be graded" + (f": about {minutes:.0f} minutes." if minutes >= 1 else ".")
 
 
-def _show_disputed(submissions, this_class, folder, students, exercise) -> None:
+def _foretell(work, folder, outlook: str) -> None:
+    """Say what a run would grade, for whom, and what it would leave."""
+    for handed, job in work.jobs.values():
+        print(f"{handed.student}  {job.sheet.name}  {handed.place}")
+    for aside in work.aside:
+        print(f"not graded: {aside.place}. {aside.reason}")
+    for student in work.missing:
+        print(f"{student}: {work.absence}")
+    print(outlook)
+    print(f"Nothing was graded or written but {folder.path / 'class.yml'}, whose rules you can change now.")
+
+
+def _show_disputed(work, folder, students, exercise) -> None:
     """Write down, and show the beginning of, the hidden cases that students failed in an exercise."""
     from checker.grading.box.isolation import BoxFailed
     from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
-    with tempfile.TemporaryDirectory() as scratch:
-        work = _work(submissions, scratch, this_class, folder)
-        _require_students(students, work)
-        for handed, job in of_students(work.jobs.values(), students, exercise):
-            try:
-                text = dispute(job, exercise)
-            except BoxFailed as error:
-                raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
-            name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
-            place = folder.write(f"{FOLDER}/{name}.txt", text)
-            pieces = text.split("\n\n")
-            print("\n\n".join(pieces[:SHOWN_CASES]).rstrip())
-            print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
+    for handed, job in of_students(work.jobs.values(), students, exercise):
+        try:
+            text = dispute(job, exercise)
+        except BoxFailed as error:
+            raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
+        name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
+        place = folder.write(f"{FOLDER}/{name}.txt", text)
+        print("\n\n".join(text.split("\n\n")[:SHOWN_CASES]).rstrip())
+        print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
 
 
-def _require_students(students, work) -> None:
-    """Raises Unreadable where one of them handed in no notebook."""
-    if strangers := sorted(set(students) - {handed.student for handed, _ in work.jobs.values()}):
-        raise Unreadable(
-            f"--again {strangers[0]}: no notebook of this student is here. Give an id as grades.csv has it."
-        )
-
-
-def _grade(
-    submissions, this_class, folder, grader, again, exercise, forms_folder, gradebooks, workers
-) -> tuple[list[dict], list]:
-    """Grade, write down and tell; the results, and what was set aside."""
-    from checker.grading.results import graded, regraded
+def _forms(folder, place: Path | None) -> tuple[list, list[str], list[str]]:
+    """The forms in a folder, sentences on what was chosen of them, and on those that are none."""
     from checker.grading.table.class_folder import RULES
-    from checker.grading.undo import come_to_its_end, keep_aside
-    from checker.grading.writing import write_class, write_similar
     from checker.points.forms import read_forms
 
     unmarked = folder.of_an_earlier_version
-    secret = folder.secret()
-    given, chosen, damaged = read_forms(forms_folder, secret, unmarked) if forms_folder else ([], [], [])
+    given, chosen, damaged = read_forms(place, folder.secret(), unmarked) if place else ([], [], [])
     if unmarked:
         chosen.append(f"An earlier version graded this class. Are the rules in {folder.path / RULES} those of then?")
-    with tempfile.TemporaryDirectory() as scratch:
-        work = _work(submissions, scratch, this_class, folder, workers)
-        _require_students(again, work)
-        keep_aside(folder.path)
-        # Forms that an earlier run was given count as well, so they are kept before all are read.
-        folder.keep_forms(given)
-        forms = folder.forms()
-        print(_outlook(work, folder, again, workers))
-        changed = []
-        found = regraded(work, folder, grader, exercise, changed) if exercise else graded(work, folder, grader, again)
-        results = []
-        kept = 0
-        for handed, result, was_there in found:
-            results.append((handed, result))
-            kept += was_there
-            if not was_there:
-                print(f"{len(results):4d}/{len(work.jobs)}  {handed.student}  {result['notebook']}  {_told(result)}")
-        remarks = write_class(this_class, work, results, forms, folder, gradebooks)
-        alike = write_similar(this_class, work, folder)
-        come_to_its_end(folder.path)
+    return given, chosen, damaged
+
+
+def _written(this_class, work, coming, folder, forms, gradebooks) -> list:
+    """Tell results as they come, write all of them down, and tell what a person should know; the results."""
+    from checker.grading.undo import come_to_its_end, keep_aside
+    from checker.grading.writing import write_class, write_similar
+
+    given, chosen, damaged = forms
+    keep_aside(folder.path)
+    folder.keep_forms(given)
+    results = []
+    for one in coming:
+        results.append(one)
+        if not one.kept:
+            print(
+                f"{len(results):4d}/{len(work.jobs)}  {one.handed.student}  {one.result['notebook']}  {_told(one.result)}"
+            )
+    # Forms that an earlier run was given count as well.
+    remarks = write_class(this_class, work, results, folder.forms(), folder, gradebooks)
+    alike = write_similar(this_class, work, folder)
+    come_to_its_end(folder.path)
     for refused in damaged:
         warn(refused)
     for remark in [*chosen, *remarks]:
         note(remark)
-    for sentence in changed:
-        print(sentence)
-    said = f"{_counted(len(results), 'notebook')}, {kept} graded before"
-    print(
-        f"{said}. {_counted(len(work.missing), 'student')} without one." + (f" {work.absence}" if work.missing else "")
-    )
-    if ungraded := [result["ungraded"] for _, result in results if result["ungraded"]]:
+    _sum_up(work, results, folder, alike, gradebooks)
+    return results
+
+
+def _sum_up(work, results, folder, alike: int, gradebooks) -> None:
+    """Tell what a run came to, and where it is written."""
+    for one in results:
+        if one.changed:
+            print(one.changed)
+    said = f"{_counted(len(results), 'notebook')}, {sum(one.kept for one in results)} graded before"
+    absence = f" {work.absence}" if work.missing else ""
+    print(f"{said}. {_counted(len(work.missing), 'student')} without one.{absence}")
+    if ungraded := [one.result["ungraded"] for one in results if one.result["ungraded"]]:
         warn(
             f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"
             f" table. The first: {ungraded[0]}"
@@ -301,7 +260,6 @@ def _grade(
     for gradebook in gradebooks:
         print(f"{folder.path / 'gradebooks' / gradebook.path.name}: to be imported into {gradebook.platform.name}.")
     print(f"{folder.path / 'grades.csv'}  (`checker undo {folder.path}` takes this run back)")
-    return [result for _, result in results], work.aside
 
 
 def _told(result: dict) -> str:

@@ -1,6 +1,16 @@
-"""Grading a class: what students handed in is collected, run in isolation, checked with hidden cases and given points.
+"""Grading a class: what students handed in is collected, run in isolation, judged by hidden cases and written down.
 
-`collect/` finds what was handed in and whose it is, `box/` runs it in isolation, `judge/` gives points to one submission
-after the other, `table/` writes down what a class gets; `classes.py` leads a class through all four. The programs of
-`box/inside/` and `judge/oracle/` run in processes of their own; they alone may import torch.
+One line leads through it, each step a function that can be called alone (`commands/grade.py` calls them in this order):
+
+    class_of        the folder's class.yml          -> the class: rules, keys, roster                   classes.py
+    collected       folders and zips, the class     -> the work: notebooks and what was set aside       work.py
+    bounded         the work                        -> the same, each notebook within its limits        work.py
+    graded          the work                        -> a result for each notebook                       results.py
+      judge, run    a notebook                      -> verdicts on its functions, its outputs           judge/submission.py
+      result_of     both                            -> points, findings, page                           judge/submission.py
+    lines_of        the work, its results           -> a line for each student                          lines.py
+    write_class     the lines                       -> table, pages, feedback, gradebooks               writing.py
+
+`collect/` knows the platforms, `box/` the isolation, `judge/` the points of one notebook, `table/` the files of a class.
+The programs of `box/inside/` and `judge/oracle/` run in processes of their own; they alone may import torch.
 """

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from checker.grading.classes import Work
 from checker.grading.collect.uploads import Handed
 from checker.grading.disputes import exercise_in
 from checker.grading.judge.submission import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
+from checker.grading.work import Work
 from checker.points.totals import shown
 
 USUAL = 60.0  # seconds in which a notebook runs, where none was graded yet
@@ -17,7 +17,17 @@ JUDGED = 10.0  # seconds in which its functions are judged
 Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
-def waiting(work: Work, folder: Folder, again: Iterable[str] = ()) -> tuple[list[Job], float]:
+@dataclass(frozen=True)
+class Graded:
+    """The result of a notebook. kept: it was there before this run.    changed: a sentence on points that are others now."""
+
+    handed: Handed
+    result: dict
+    kept: bool = False
+    changed: str = ""
+
+
+def waiting(work: Work, folder: Folder, again: Collection[str] = ()) -> tuple[list[Job], float]:
     """The notebooks that have no result yet, and about how many seconds one of them takes."""
     known = {digest: folder.result(digest) for digest in work.jobs}
     new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
@@ -26,63 +36,53 @@ def waiting(work: Work, folder: Folder, again: Iterable[str] = ()) -> tuple[list
     return new, JUDGED + seconds if any(job.settings.whole for job in new) else JUDGED
 
 
-def graded(
-    work: Work, folder: Folder, grader: Grader, again: Iterable[str] = ()
-) -> Iterator[tuple[Handed, dict, bool]]:
-    """Every notebook's result, and whether it was there already; each new one is kept as soon as it is there.
+def graded(work: Work, folder: Folder, grader: Grader, again: Collection[str] = ()) -> Iterator[Graded]:
+    """The result of every notebook; each new one is kept as soon as it is there.
 
     Args:
         again: students whose notebooks are graded anew.
     """
-    again = set(again)
-    waiting = []
+    new = []
     for digest, (handed, job) in work.jobs.items():
         result = None if handed.student in again else folder.result(digest)
         if result is None:
-            waiting.append(job)
+            new.append(job)
         else:
-            yield handed, result, True
-    for job, result in grader(waiting):
+            yield Graded(handed, result, kept=True)
+    for job, result in grader(new):
         _keep(folder, job, result)
-        yield work.jobs[job.digest][0], result, False
+        yield Graded(work.jobs[job.digest][0], result)
 
 
-def regraded(
-    work: Work, folder: Folder, grader: Grader, exercise: str, changed: list[str]
-) -> Iterator[tuple[Handed, dict, bool]]:
+def regraded(work: Work, folder: Folder, grader: Grader, exercise: str) -> Iterator[Graded]:
     """Every notebook's result of an earlier run, with one exercise judged anew; in full where there was no earlier one.
 
     After a check was mended nothing else of the class changes, although the course is another one now.
-
-    Args:
-        changed: takes a sentence for each student whose points are others now.
     """
     earlier = folder.earlier()
-    waiting = []
+    new = []
     alone = {}
     for handed, job in work.jobs.values():
         before = earlier.get(_upload(job))
         if before is None:
-            waiting.append(job)
+            new.append(job)
         elif exercise_in(job.sheet, exercise) is None:
             folder.keep(job.digest, before)
-            yield handed, before, True
+            yield Graded(handed, before, kept=True)
         else:
             functions = replace(job, settings=replace(job.settings, whole=False))
             alone[functions.digest] = (job, before)
-            waiting.append(functions)
-    for judged, result in grader(waiting):
+            new.append(functions)
+    for judged, result in grader(new):
         job, before = alone.get(judged.digest, (judged, None))
         handed = work.jobs[job.digest][0]
-        if before is not None and result["ungraded"]:
-            yield handed, result, False
-            continue
-        if before is not None:
-            item = exercise_in(job.sheet, exercise)
-            result, told = _with_anew(before, result, item.key)
-            changed += [f"{handed.student}, {job.sheet.name}, {exercise}: {told}"] if told else []
-        _keep(folder, job, result)
-        yield handed, result, False
+        changed = ""
+        if before is not None and not result["ungraded"]:
+            result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
+            changed = told and f"{handed.student}, {job.sheet.name}, {exercise}: {told}"
+        if before is None or not result["ungraded"]:
+            _keep(folder, job, result)
+        yield Graded(handed, result, changed=changed)
 
 
 def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:

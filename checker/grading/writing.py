@@ -4,14 +4,14 @@ import csv
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from checker.grading.classes import ABSENT, Class, Work
+from checker.grading.classes import Class
 from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
-from checker.grading.collect.uploads import Handed
 from checker.grading.judge.submission import Job
+from checker.grading.lines import give, lines_of, unclear
+from checker.grading.results import Graded
 from checker.grading.table.class_folder import Folder, file_name
 from checker.grading.table.class_statistics import PAGE as STATISTICS
 from checker.grading.table.class_statistics import page as statistics_page
@@ -23,11 +23,11 @@ from checker.grading.table.gradescope import handing_back
 from checker.grading.table.judging import QUESTIONS, Submitted, questions
 from checker.grading.table.judging import page as question_page
 from checker.grading.table.overview import INDEX, index, row, ways, with_neighbours
-from checker.grading.table.students import Line, add_forms
+from checker.grading.table.students import Line
+from checker.grading.work import Work
 from checker.pages.templates import template
 from checker.points.forms import Form
 from checker.points.rubric import for_a_cell
-from checker.points.totals import refused
 from checker.reading.notebook import Unreadable
 
 TO_PLATFORM = "feedback.zip"
@@ -36,7 +36,7 @@ TO_PLATFORM = "feedback.zip"
 def write_class(
     this_class: Class,
     work: Work,
-    results: list[tuple[Handed, dict]],
+    results: list[Graded],
     forms: list[Form],
     folder: Folder,
     gradebooks: Iterable[Gradebook] = (),
@@ -54,78 +54,27 @@ def write_class(
         raise Unreadable(
             f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
         )
-    lines = lines_of(this_class, work, results)
-    # A form carries the name that its page showed, which need not be the student's.
-    by_shown = {this_class.shown(student): student for student in lines}
-    owned = [replace(form, student=by_shown.get(form.student, form.student)) for form in forms]
-    strangers = add_forms(lines.values(), owned)
-    if this_class.anonymous:
-        rows = [["shown as", "student"], *([shown, student] for shown, student in sorted(by_shown.items()))]
-        folder.write_table("names.csv", _csv(rows))
+    by_student = lines_of(this_class, work, results)
+    remarks = give(this_class, by_student, forms)
+    lines = sorted(by_student.values(), key=lambda line: this_class.shown(line.student))
+    _write_lists(this_class, lines, work, results, folder)
+    corrections = write(folder, lines)
+    _write_feedback(this_class, lines, work, folder, corrections)
+    _write_pages(this_class, lines, work, folder)
+    folder.write(STATISTICS, statistics_page(lines))
+    return [*remarks, *unclear(lines), *_write_gradebooks(this_class, lines, folder, corrections, gradebooks)]
+
+
+def _write_lists(
+    this_class: Class, lines: Iterable[Line], work: Work, results: Iterable[Graded], folder: Folder
+) -> None:
+    """Write what was not graded, and who is who where pages go without names."""
     not_graded = [[aside.place, aside.reason] for aside in work.aside]
-    not_graded += [[handed.place, result["ungraded"]] for handed, result in results if result["ungraded"]]
+    not_graded += [[one.handed.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
     folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
-    kept = write(folder, list(lines.values()))
-    _write_feedback(this_class, lines.values(), work, folder, kept)
-    _write_pages(this_class, sorted(lines.values(), key=lambda line: this_class.shown(line.student)), work, folder)
-    folder.write(STATISTICS, statistics_page(lines.values()))
-    unknown = [
-        f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers
-    ]
-    unclear = [line.student for line in lines.values() if line.lateness and line.lateness.days is None]
-    if unclear:
-        said = (
-            "late, and the platform does not say by how many days. Write it into the roster, in a column `days late`."
-        )
-        unknown.append(f"{', '.join(unclear)}: {said}")
-    filled_in = _write_gradebooks(this_class, lines.values(), folder, kept, gradebooks)
-    return [*unknown, *_beyond(lines.values()), *filled_in]
-
-
-def lines_of(this_class: Class, work: Work, results: list[tuple[Handed, dict]]) -> dict[str, Line]:
-    """The lines of all students: those of the roster first, then whoever else handed something in."""
-    lines = {student.id: Line(student.id) for student in this_class.roster.students}
-    for handed, result in results:
-        line = lines.setdefault(handed.student, Line(handed.student))
-        line.results[result["notebook"]] = result
-    for student in work.late:
-        lines[student].remarks.append("Late.")
-    _set_lateness(this_class, lines, work)
-    for aside in work.aside:
-        if not aside.student:
-            continue
-        line = lines.setdefault(aside.student, Line(aside.student))
-        line.unread = True
-        if aside.remark not in line.remarks:
-            line.remarks.append(aside.remark)
-    for student in work.missing:
-        lines[student].remarks.append(work.absence)
-        lines[student].unread = work.absence != ABSENT
-    return lines
-
-
-def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
-    """Put to every student's line how late the latest of the notebooks is."""
-    days: dict[str, int] = {}
-    for handed, _ in work.jobs.values():
-        if handed.days_late is not None:
-            days[handed.student] = max(handed.days_late, days.get(handed.student, 0))
-    for student, line in lines.items():
-        line.lateness = this_class.lateness(student, days.get(student), student in work.late)
-
-
-def _beyond(lines: Iterable[Line]) -> list[str]:
-    """A sentence on each field of a form that holds impossible points."""
-    return [
-        f"{form.path}: {said}. Mend it on the page: it was not counted."
-        for line in lines
-        for notebook, form in line.forms.items()
-        for said in (
-            refused(line.results[notebook]["items"], form)
-            if notebook in line.results
-            else [f"no {notebook} of {line.student} was graded"]
-        )
-    ]
+    if this_class.rules.anonymous:
+        names = [[this_class.shown(line.student), line.student] for line in lines]
+        folder.write_table("names.csv", _csv([["shown as", "student"], *names]))
 
 
 def write_similar(this_class: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
@@ -154,9 +103,9 @@ def _text_of(students: str, job: Job) -> Text:
 
 def _write_gradebooks(
     this_class: Class,
-    lines: Iterable[Line],
+    lines: list[Line],
     folder: Folder,
-    kept: dict[str, tuple[str, str, str]],
+    corrections: dict[str, tuple[str, str, str]],
     gradebooks: Iterable[Gradebook],
 ) -> list[str]:
     """Write the platforms' tables with the points in them; sentences on what the instructor should know."""
@@ -164,7 +113,9 @@ def _write_gradebooks(
     for gradebook in gradebooks:
         points: dict[str, dict[str, float]] = {}
         for wanted in gradebook.wanted:
-            given = {line.student: line.points(wanted.notebook, kept.get(line.student, ("",))[0]) for line in lines}
+            given = {
+                line.student: line.points(wanted.notebook, corrections.get(line.student, ("",))[0]) for line in lines
+            }
             points[wanted.notebook] = {student: some for student, some in given.items() if some is not None}
         text, remarks = filled(gradebook, points, this_class.roster)
         folder.write(f"{GRADEBOOKS}/{gradebook.path.name}", text)
@@ -179,15 +130,15 @@ def _write_gradebooks(
 
 
 def _write_feedback(
-    this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, kept: dict[str, tuple[str, str, str]]
+    this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, corrections: dict[str, tuple[str, str, str]]
 ) -> None:
-    """Write a page for each student, and a zip of them as a platform takes it back. kept: the corrections by student."""
+    """Write a page for each student, and a zip of them as a platform takes it back. corrections: by student."""
     places = {handed.student: handed.back for handed, _ in work.jobs.values() if handed.back}
     packed = io.BytesIO()
     written = set()
     for line in lines:
         shown = this_class.shown(line.student)
-        text = feedback(line, shown, kept.get(line.student, ("",))[0])
+        text = feedback(line, shown, corrections.get(line.student, ("",))[0])
         written.add(folder.write(f"feedback/{file_name(shown)}.html", text))
         if line.student in places:
             with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
@@ -214,7 +165,7 @@ def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folde
             texts[page] = result["page"]
     asked = questions(_submitted(this_class, lines, work, {(one.student, one.notebook): one.page for one in rows}))
     secret = folder.secret()
-    written = {folder.write(INDEX, index(rows, without, asked, secret, this_class.rules))}
+    written = {folder.write(INDEX, index(rows, without, asked, secret, str(this_class.rules)))}
     for one, before, after in ways(rows):
         written.add(folder.write(one.page, with_neighbours(texts[one.page], one, before, after, secret)))
     for question, before, after in zip(asked, [None, *asked[:-1]], [*asked[1:], None]):

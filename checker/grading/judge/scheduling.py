@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from socket import gethostname
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from checker.grading.judge.workers import graded_here, refuse_another_version, r
 from checker.reading.notebook import Unreadable
 
 TIMES = 2  # how often a notebook may kill its worker before it is reported
+CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")  # the authority's, this machine's, and its key
 AT_HOME = ("127.0.0.1", "localhost", "::1")
 MOMENT = 2  # seconds
 LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
@@ -52,12 +54,12 @@ def in_threads(jobs: Iterable[Job], threads: int) -> Iterator[tuple[Job, dict]]:
         isolation.stopping.clear()
 
 
-def on_workers(jobs: Iterable[Job], scheduler: str, tls: dict | None = None) -> Iterator[tuple[Job, dict]]:
+def on_workers(jobs: Iterable[Job], scheduler: str, certificates: Path | None = None) -> Iterator[tuple[Job, dict]]:
     """Grade notebooks on the workers of a scheduler, in the order in which they are done.
 
     Args:
         scheduler: its address, such as tls://grader.example.org:8786.
-        tls: files for it: ca, cert and key.
+        certificates: the folder of those for it: ca.pem, cert.pem and key.pem.
 
     Raises:
         Unreadable: dask is missing, the address is open to others, the scheduler was lost, or one of its workers has
@@ -68,10 +70,10 @@ def on_workers(jobs: Iterable[Job], scheduler: str, tls: dict | None = None) -> 
             'To grade on several machines, install dask, in the course\'s folder: pip install -e ".[grade,cluster]"'
         )
     refuse_open(scheduler)
-    if scheduler.startswith("tls:") and not tls:
-        raise Unreadable(f"{scheduler} asks for certificates: say --tls-ca, --tls-cert and --tls-key.")
+    if scheduler.startswith("tls:") and certificates is None:
+        raise Unreadable(f"{scheduler} asks for certificates: say --certificates.")
     waiting = {job.digest: job for job in jobs}
-    with _client(scheduler, tls or {}) as client:
+    with _client(scheduler, certificates) as client:
         running = {}
         asked: set[str] = set()
         while waiting or running:
@@ -147,16 +149,16 @@ def refuse_open(scheduler: str) -> None:
     if address.scheme == "tcp" and address.hostname not in AT_HOME:
         raise Unreadable(
             f"{scheduler}: tcp:// has neither authentication nor encryption, and anyone who reaches the scheduler can"
-            " run programs on its workers. Use tls:// with certificates of your own: --tls-ca, --tls-cert, --tls-key."
+            " run programs on its workers. Use tls:// with certificates of your own: --certificates."
         )
 
 
 @contextmanager
-def _client(scheduler: str, tls: dict) -> Iterator:
+def _client(scheduler: str, certificates: Path | None) -> Iterator:
     from distributed import Client
 
     try:
-        client = Client(scheduler, security=_security(tls) if tls else None, timeout=30)
+        client = Client(scheduler, security=_security(certificates) if certificates else None, timeout=30)
     except (OSError, TimeoutError) as error:
         raise Unreadable(f"The scheduler at {scheduler} does not answer ({error}).") from error
     with client:
@@ -170,13 +172,21 @@ def _client(scheduler: str, tls: dict) -> Iterator:
         yield client
 
 
-def _security(files: dict[str, str]):
-    """The security of connections: it shows these files, and talks to nobody who shows none."""
+def _security(folder: Path):
+    """The security of connections: it shows the certificate of a folder, and talks to nobody who shows none.
+
+    Raises:
+        Unreadable: one of the files is not there.
+    """
     from distributed.security import Security
 
-    key = dict(tls_client_key=files["key"], tls_scheduler_key=files["key"], tls_worker_key=files["key"])
-    shown = dict(tls_client_cert=files["cert"], tls_scheduler_cert=files["cert"], tls_worker_cert=files["cert"])
-    return Security(tls_ca_file=files["ca"], require_encryption=True, **key, **shown)
+    ca, cert, key = (str(folder / name) for name in CERTIFICATES)
+    for file in (ca, cert, key):
+        if not Path(file).is_file():
+            raise Unreadable(f"{file} is not there. For tls:// all three are needed: {', '.join(CERTIFICATES)}.")
+    shown = dict(tls_client_cert=cert, tls_scheduler_cert=cert, tls_worker_cert=cert)
+    keys = dict(tls_client_key=key, tls_scheduler_key=key, tls_worker_key=key)
+    return Security(tls_ca_file=ca, require_encryption=True, **shown, **keys)
 
 
 def _graded(job: Job) -> dict:

@@ -6,7 +6,7 @@ gives everybody more time.
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -52,26 +52,20 @@ class Taken:
 def taken_by(
     sheets: Collection[Sheet], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
 ) -> dict[str, Taken]:
-    """Return what worked notebooks take on this machine, by the digests of their sheets.
+    """Return what worked notebooks take on this machine, by the digests of their sheets, as far as it is known.
 
     Args:
         place: the file in which it is kept, so that no later run of a class has other limits.
-        threads: how many run at once, as many as will when the class is graded.
+        threads: how many run at once, as many as will when the class is graded; 0: none runs now.
         tell: is given a sentence on each notebook that was run now.
     """
     known = _read(place)
-    new = [sheet for sheet in sheets if _key(sheet, settings) not in known]
-    with ThreadPoolExecutor(threads) as pool:
+    new = [sheet for sheet in sheets if threads and _key(sheet, settings) not in known]
+    with ThreadPoolExecutor(threads or 1) as pool:
         for sheet, taken in zip(new, pool.map(partial(_taken, settings), new)):
             known[_key(sheet, settings)] = taken
             tell(f"{sheet.name}: {taken}.")
             write_beside(place, json.dumps({key: [one.seconds, one.memory] for key, one in known.items()}))
-    return kept(sheets, settings, place)
-
-
-def kept(sheets: Iterable[Sheet], settings: Settings, place: Path) -> dict[str, Taken]:
-    """Return what the worked notebooks took that were run before, by the digests of their sheets."""
-    known = _read(place)
     return {sheet.digest: known[key] for sheet in sheets if (key := _key(sheet, settings)) in known}
 
 

@@ -262,7 +262,9 @@ def _column(gradebook: Gradebook, wanted: Wanted) -> int:
     if len(places) != 1:
         heads = filter(None, (cell.text.strip() for cell in gradebook.rows[0]))
         asked = f"no column {wanted.column!r} alone" if wanted.column else "more than one column, or none, for points"
-        raise Unreadable(f"{gradebook.path} has {asked}. Say which with --column, one of: {', '.join(heads)}.")
+        raise Unreadable(
+            f"{gradebook.path} has {asked}. Say which in class.yml, `columns: [...]`, one of: {', '.join(heads)}."
+        )
     return places[0]
 
 

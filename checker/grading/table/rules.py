@@ -28,6 +28,7 @@ pattern:                 # where in a file's place the student stands: '(?P<stud
 due:                     # when it was due, such as 2026-11-20 23:59:59; what is dated later is late
 late off:                # what each further late day takes off the total, in points or per cent: 2, or 10%
 free days: 0             # late days that cost nothing; a roster's column `free days` goes before
+columns: []              # of a platform's gradebook: [Dots (4711)] for the total; for one notebook [dots.ipynb=Dots (4711)]
 seed: {seed}          # of the hidden cases: keep it to yourself while the assignment runs
 whole notebooks: true    # false: give the points and do not run whole notebooks
 anonymous: false         # true: pages without names; names.csv tells who is who
@@ -43,17 +44,18 @@ class Rules:
     seconds, megabytes: None for those of the worked notebook, times a factor.
     """
 
-    notebooks: tuple[str, ...]
-    worked: tuple[Path, ...]
-    roster: Path | None
-    pattern: str
-    due: datetime | None
-    late: LateRule | None
-    seed: int
-    whole: bool
-    anonymous: bool
-    seconds: float | None
-    megabytes: float | None
+    notebooks: tuple[str, ...] = ()
+    worked: tuple[Path, ...] = ()
+    roster: Path | None = None
+    pattern: str = ""
+    due: datetime | None = None
+    late: LateRule | None = None
+    columns: tuple[str, ...] = ()
+    seed: int = 0
+    whole: bool = True
+    anonymous: bool = False
+    seconds: float | None = None
+    megabytes: float | None = None
 
     def __str__(self) -> str:
         """The rules in a line, as they stand above the table."""
@@ -122,7 +124,7 @@ def _rules(said: dict) -> Rules:
     for name in ("whole notebooks", "anonymous"):
         if not isinstance(said[name], bool):
             raise Unreadable(f"{name} is {said[name]!r}. Give true or false.")
-    for name in ("notebooks", "worked"):
+    for name in ("notebooks", "worked", "columns"):
         if not isinstance(said[name], list):
             raise Unreadable(f"{name} is {said[name]!r}. Give a list, such as [{said[name]}].")
     compiled(said["pattern"] or "")
@@ -133,6 +135,7 @@ def _rules(said: dict) -> Rules:
         pattern=said["pattern"] or "",
         due=due,
         late=late_rule(int(said["free days"]), "" if said["late off"] is None else str(said["late off"])),
+        columns=tuple(map(str, said["columns"])),
         seed=int(said["seed"]),
         whole=said["whole notebooks"],
         anonymous=said["anonymous"],

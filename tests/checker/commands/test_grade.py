@@ -230,22 +230,13 @@ def test_what_is_missing_to_grade_is_named_with_the_command_that_installs_it(gra
     assert "To grade, nbclient and torch must be installed, in the course's folder: .venv/bin/pip" in done.stderr
 
 
-@pytest.mark.parametrize("given", [["ca"], ["ca", "key"], ["cert", "key"]])
-def test_all_three_files_of_tls_are_needed(given, grading):
-    done = grading.run(*[word for name in given for word in (f"--tls-{name}", f"{name}.pem")])
-    assert done.returncode == 2 and "all three are needed" in done.stderr and grading.jobs == []
-
-
-TLS = {"ca": "a.pem", "cert": "b.pem", "key": "c.pem"}
-
-
 @pytest.mark.parametrize(
     ("options", "jobs", "called"),
     [
         ({"workers": 6}, 1, ("in_this_process", 1)),
         ({"workers": 1}, 2, ("in_this_process", 2)),
         ({"workers": 4}, 2, ("in_threads", 2, 4)),
-        ({"workers": 1, "scheduler": "tls://x", "tls": TLS}, 2, ("on_workers", 2, "tls://x", TLS)),
+        ({"workers": 1, "scheduler": "tls://x", "certificates": "tls"}, 2, ("on_workers", 2, "tls://x", "tls")),
     ],
 )
 def test_notebooks_are_graded_where_and_as_many_at_once_as_was_asked_for(options, jobs, called, monkeypatch):
@@ -253,18 +244,21 @@ def test_notebooks_are_graded_where_and_as_many_at_once_as_was_asked_for(options
     begun = []
     for name in ("in_this_process", "in_threads", "on_workers"):
         monkeypatch.setattr(scheduling, name, lambda jobs, *rest, name=name: begun.append((name, len(jobs), *rest)))
-    grade._grader(["a job"] * jobs, **{"scheduler": "", "tls": {}} | options)
+    grade._grader(["a job"] * jobs, **{"scheduler": "", "certificates": None} | options)
     assert begun == [called]
 
 
 def test_what_the_command_line_says_of_workers_reaches_the_grader(grading, tmp_path, monkeypatch):
     """Catches an option that nobody reads."""
     monkeypatch.setattr(grade, "cores", lambda: 6)
-    grading.run(*[word for name, file in TLS.items() for word in (f"--tls-{name}", file)], "--scheduler", "tls://x")
-    assert grading.options == {"workers": 6, "scheduler": "tls://x", "tls": TLS}
+    grading.run("--certificates", "tls", "--scheduler", "tls://x")
+    assert grading.options == {"workers": 6, "scheduler": "tls://x", "certificates": Path("tls")}
     shutil.rmtree(tmp_path / "submissions" / "bob")
     grading.run("--workers", "4", "--student", "cy")
-    assert grading.options == {"workers": 4, "scheduler": "", "tls": {}} and grading.table()[0]["student"] == "cy"
+    assert (
+        grading.options == {"workers": 4, "scheduler": "", "certificates": None}
+        and grading.table()[0]["student"] == "cy"
+    )
 
 
 def test_an_autograder_is_packed_with_a_seed_and_told_to_be_kept(monkeypatch, tmp_path):

@@ -11,12 +11,13 @@ from datetime import datetime
 
 import pytest
 
-from checker.grading.classes import plan
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import submission
 from checker.grading.results import graded
 from checker.grading.table.gradebooks import read_gradebooks
 from checker.grading.table.lateness import LateRule
+from checker.grading.table.rules import Rules
+from checker.grading.work import collected
 from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
 from tests.checker.grading.table.forty import class_of, hand_in, worked
@@ -123,7 +124,7 @@ def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
 
 def test_names_are_listed_beside_those_of_the_pages(one):
     """Catches pages without names from which no instructor finds back to a student."""
-    one.this_class = replace(one.this_class, anonymous=True)
+    one.this_class = replace(one.this_class, rules=Rules(anonymous=True))
     grader = Points()
     one.write(grader=grader)
     names = {row["shown as"]: row["student"] for row in table(one, "names.csv")}
@@ -204,7 +205,7 @@ def test_each_platform_gets_the_points_in_its_own_way(one, tmp_path):
 def test_of_one_notebook_the_gradebook_has_its_own_points(one, tmp_path):
     """Catches a single notebook's column that knows nothing of the late days that the total beside it has."""
     (tmp_path / "canvas.csv").write_text(CANVAS)
-    one.this_class = replace(one.this_class, late_rule=LateRule(0, 0.5))
+    one.this_class = replace(one.this_class, rules=Rules(late=LateRule(0, 0.5)))
     students = one.this_class.roster.students
     late = replace(students[0], days_late=1)
     one.this_class = replace(one.this_class, roster=Roster((late, *students[1:])))
@@ -222,7 +223,7 @@ def test_the_days_by_gradescope_take_points_off(tmp_path):
         "submission_1:\n  :submitters:\n  - :sid: student01\n  :created_at: 2026-03-03 00:01:00 Z\n"
     )
     due = datetime.fromisoformat("2026-03-02T00:00:00+00:00")
-    made.this_class = replace(made.this_class, due=due, late_rule=LateRule(0, 0.5))
+    made.this_class = replace(made.this_class, rules=Rules(due=due, late=LateRule(0, 0.5)))
     made.write(grader=Points())
     (row,) = table(made)
     assert (row["days late"], row["late"], row["total"], row["remarks"]) == ("2", "-1", "0", "Late.")
@@ -253,7 +254,7 @@ def test_alike_are_compared_notebook_by_notebook(tmp_path):
     hand_in(one.submissions, "student03", sheet, ["It rose.", "It did."])
     one.this_class = replace(one.this_class, sheets=[sheet, replace(sheet, name="poker.ipynb")], roster=Roster())
     one.folder.prepare()
-    work = plan([one.submissions], tmp_path, one.this_class)
+    work = collected([one.submissions], one.this_class)
     list(graded(work, one.folder, Points()))
     assert write_similar(one.this_class, work, one.folder) == 1
     page = (one.folder.path / "similar.html").read_text()
@@ -261,24 +262,22 @@ def test_alike_are_compared_notebook_by_notebook(tmp_path):
     assert write_similar(one.this_class, work, one.folder, threshold=1.01) == 0
 
 
-def test_what_is_unpacked_lies_in_the_folder_for_it(one, tmp_path):
+def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path):
     """Catches submissions of a class unpacked where nobody deletes them."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     path = tmp_path / "all.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.write(one.submissions / "student01" / "dots.ipynb", "student01/dots.ipynb")
-    work = plan([path], scratch, one.this_class)
+    work = collected([path], one.this_class)
     ((handed, job),) = work.jobs.values()
-    assert handed.file.is_relative_to(scratch) and job.student == "student01"
+    assert job.student == "student01" and not handed.file.exists()
     assert work.missing == ["student02", "student03"]
 
 
 def test_a_form_of_a_stranger_is_said(one):
     """Catches points that reach nobody, without a word."""
     one.folder.prepare()
-    work = plan([one.submissions], one.folder.path, one.this_class)
-    results = [(handed, result) for handed, result, _ in graded(work, one.folder, Points())]
+    work = collected([one.submissions], one.this_class)
+    results = list(graded(work, one.folder, Points()))
     form = Form("eve", "dots.ipynb", {SUCCESS: 1.0}, "", 1.0, one.folder.path / "x.grades.json")
     said = write_class(one.this_class, work, results, [form, replace(form, student="")], one.folder)
     assert said == [f"{form.path}: {who} is not in this class. It was not counted." for who in ("eve", "nobody")]

@@ -13,17 +13,19 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.similarity import pairs, text_of
 from checker.grading.judge import submission
-from checker.grading.judge.sheets import read_sheet, sheet_for
+from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.results import graded
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
+from checker.grading.table.rules import Rules
 from checker.grading.table.students import Line
+from checker.grading.work import collected
 from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
@@ -87,10 +89,8 @@ class Grader:
 
 
 def run(this_class, folder, submitted, tmp_path, grader, forms=(), again=()):
-    scratch = tmp_path / f"scratch{len(list(tmp_path.iterdir()))}"
-    scratch.mkdir()
-    work = plan([submitted], scratch, this_class)
-    results = [(handed, result) for handed, result, _ in graded(work, folder, grader, again)]
+    work = collected([submitted], this_class)
+    results = list(graded(work, folder, grader, again))
     said = write_class(this_class, work, results, list(forms), folder)
     return work, said
 
@@ -126,16 +126,6 @@ def test_a_course_that_changed_grades_anew(changed, this_class, folder, submissi
     assert again.graded == ["ann"]
 
 
-def test_a_worked_solution_that_changed_is_another_key(tmp_path):
-    """Catches points that stay when the solution that stands in for a slip was mended."""
-    path = tmp_path / "maths.ipynb"
-    digests = set()
-    for solution in ("return x * x", "return x ** 2"):
-        path.write_text(json.dumps(notebook(EXERCISE.format(solution))))
-        digests.add(read_sheet(path).digest)
-    assert len(digests) == 2
-
-
 @pytest.mark.parametrize(
     ("places", "chosen"),
     [
@@ -151,7 +141,7 @@ def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_c
         (handed_in / place).parent.mkdir(parents=True, exist_ok=True)
         (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = plan([handed_in], tmp_path / "scratch", Class([sheet], this_class.settings, known))
+    work = collected([handed_in], Class([sheet], this_class.settings, known))
     graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
@@ -179,7 +169,7 @@ def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, this_c
     for number in (1, 2):
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = plan([handed_in], tmp_path / "scratch", Class(sheets, this_class.settings, known))
+    work = collected([handed_in], Class(sheets, this_class.settings, known))
     assert {handed.name: job.sheet.name for handed, job in work.jobs.values()} == graded_as
     assert len(work.aside) == (0 if graded_as else 2)
     assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
@@ -192,19 +182,8 @@ def test_of_one_edition_the_later_counts_whatever_the_names(this_class, sheet, t
     for number in (1, 2):
         content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": sheet.edition}}}
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
-    work = plan([handed_in], tmp_path / "scratch", Class([sheet], this_class.settings, Roster()))
+    work = collected([handed_in], Class([sheet], this_class.settings, Roster()))
     assert [handed.name for handed, _ in work.jobs.values()] == ["lab-2.ipynb"]
-
-
-def test_a_longer_number_is_another_notebook(sheet, tmp_path):
-    """Catches lab-12 graded by the key of lab-1."""
-    path = tmp_path / "notebooks" / "lab-1.ipynb"
-    path.write_text(json.dumps(lab(0)))
-    first = read_sheet(path)
-    assert sheet_for({"metadata": {}, "cells": []}, "jane_Lab 1-1.ipynb", [first]) is first
-    for name in ("lab-12.ipynb", "lab 10.ipynb"):
-        with pytest.raises(Unreadable, match="Rename it"):
-            sheet_for({"metadata": {}, "cells": []}, name, [first])
 
 
 def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
@@ -225,14 +204,14 @@ def test_what_is_no_notebook_is_set_aside_before_grading(this_class, submissions
     place = submissions("ann") / "ann" / "maths.ipynb"
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
-    work = plan([place.parent.parent], tmp_path, this_class)
+    work = collected([place.parent.parent], this_class)
     assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
 
 
 def test_a_path_that_is_not_there_changes_nothing(this_class, tmp_path):
     """Catches a slip of the pen that writes an empty table and deletes every page of the class."""
     with pytest.raises(Unreadable, match="is not there. Nothing was graded"):
-        plan([tmp_path / "submisions"], tmp_path, this_class)
+        collected([tmp_path / "submisions"], this_class)
 
 
 def broken(jobs):
@@ -241,8 +220,8 @@ def broken(jobs):
 
 def test_half_a_character_stops_nobody(this_class, submissions, folder, tmp_path):
     """Catches a class that no call can finish, since one program raised an error with half a character in it."""
-    work = plan([submissions("ann")], tmp_path, this_class)
-    results = [(handed, result) for handed, result, _ in graded(work, folder, lambda jobs: broken(jobs))]
+    work = collected([submissions("ann")], this_class)
+    results = list(graded(work, folder, broken))
     write_class(this_class, work, results, [], folder)
     assert "? in the middle" in (folder.path / "feedback" / "ann.html").read_text()
 
@@ -251,7 +230,7 @@ def test_the_same_under_two_names_is_graded(this_class, submissions, tmp_path):
     """Catches a student asked which of two equal files counts."""
     place = submissions("ann") / "ann"
     (place / "maths (1).ipynb").write_text((place / "maths.ipynb").read_text())
-    assert len(plan([place.parent], tmp_path, this_class).jobs) == 1
+    assert len(collected([place.parent], this_class).jobs) == 1
 
 
 def test_who_handed_in_what_cannot_be_graded_is_told(this_class, folder, submissions, tmp_path):
@@ -389,7 +368,7 @@ def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp
 
 def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_class, folder, submissions, tmp_path):
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
-    nameless = Class([sheet], this_class.settings, this_class.roster, anonymous=True)
+    nameless = Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True))
     shown = nameless.shown("ann")
     form = Form(shown, "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
@@ -404,7 +383,7 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_cla
 def test_without_names_pages_stand_in_an_order_that_tells_none(sheet, this_class, folder, submissions, tmp_path):
     """Catches a first line of the index that is Ann's whatever it is called."""
     students = ("ann", "bob", "cy")
-    nameless = Class([sheet], this_class.settings, this_class.roster, anonymous=True)
+    nameless = Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True))
     run(nameless, folder, submissions(*students), tmp_path, Grader())
     listed = re.findall(r"student-[0-9a-f]{8}", (folder.path / "pages" / "index.html").read_text())
     shown = [nameless.shown(student) for student in students]
@@ -416,7 +395,7 @@ def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, fold
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
     question = folder.write("questions/of-ann.html", "Ann's answer")
     run(
-        Class([sheet], this_class.settings, this_class.roster, anonymous=True),
+        Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True)),
         folder,
         submissions("ann"),
         tmp_path,
@@ -476,12 +455,10 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     monkeypatch.setattr(submission, "judge", lambda job, references: {})
     monkeypatch.setattr(submission, "_key", lambda seed: None)
     settings = Settings(7, isolation, Limits(wall=120))
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     folder = submissions(
         "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"
     )
-    (job,) = (job for _, job in plan([folder], scratch, Class([sheet], settings)).jobs.values())
+    (job,) = (job for _, job in collected([folder], Class([sheet], settings)).jobs.values())
     result = grade(job)
     assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]
@@ -503,27 +480,15 @@ def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder,
 
 def test_a_pseudonym_is_of_this_class_alone(this_class):
     """Catches a name that whoever has a list of names can compute, and that follows a student from class to class."""
-    first = replace(this_class, anonymous=True)
+    first = replace(this_class, rules=Rules(anonymous=True))
     other = replace(first, settings=replace(first.settings, seed=8))
     assert first.shown("ann") == replace(first).shown("ann") != other.shown("ann")
     assert first.shown("ann") != first.shown("bob") and "ann" not in first.shown("ann")
 
 
-def test_an_edition_is_known_by_what_it_asks_not_by_how_many_exercises_it_has(sheet, tmp_path):
-    """Catches an older edition graded by today's key because its exercises have the same places."""
-    path = tmp_path / "older.ipynb"
-    path.write_text(json.dumps(notebook(EXERCISE.replace("x times x", "the square of x").format("return x * x"))))
-    older = read_sheet(path)
-    assert older.edition.keys() == sheet.edition.keys()
-    handed_in = {"metadata": {"course": {"version": "0.1", "exercises": older.edition}}, "cells": []}
-    assert sheet_for(handed_in, "maths.ipynb", [sheet, older]) is older
-    with pytest.raises(Unreadable, match="handed out by version 0.1"):
-        sheet_for(handed_in, "maths.ipynb", [sheet])
-
-
 def test_what_is_not_assigned_does_not_count(this_class, folder, submissions, tmp_path):
     """Catches a student who hands in two more chapters than were asked for and has more points than there are."""
-    assigned = replace(this_class, assigned=("other.ipynb",), sheets=[*this_class.sheets])
+    assigned = replace(this_class, rules=Rules(notebooks=("other.ipynb",)))
     graded = Grader()
     run(assigned, folder, submissions("ann"), tmp_path, graded)
     assert graded.graded == [] and table(folder)["ann"]["total"] == ""

@@ -15,7 +15,6 @@ import pytest
 from checker.grading import disputes
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import plan
 from checker.grading.disputes import dispute, of_students, require
 from checker.grading.judge import submission
 from checker.grading.judge.oracle import key
@@ -25,6 +24,7 @@ from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Job, Settings
 from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
+from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, worked
 
@@ -128,7 +128,7 @@ def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
 
 def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
     """Catches a command that ends well and shows nothing."""
-    work = plan([one.submissions], tmp_path, one.this_class)
+    work = collected([one.submissions], one.this_class)
     found = of_students(work.jobs.values(), ["student02"], "kl")
     assert [handed.student for handed, _ in found] == ["student02"]
     with pytest.raises(Unreadable, match="--again student01 --exercise loss: .* none of this student's: dots.ipynb"):
@@ -263,12 +263,10 @@ def one(tmp_path):
 
 
 def run(one, grader, tmp_path, exercise=""):
-    changed = []
-    scratch = tmp_path / f"scratch{len(list(tmp_path.iterdir()))}"
-    scratch.mkdir()
-    work = plan([one.submissions], scratch, one.this_class)
-    how = regraded(work, one.folder, grader, exercise, changed) if exercise else graded(work, one.folder, grader)
-    return {handed.student: result for handed, result, _ in how}, changed
+    work = collected([one.submissions], one.this_class)
+    how = regraded(work, one.folder, grader, exercise) if exercise else graded(work, one.folder, grader)
+    found = list(how)
+    return {each.handed.student: each.result for each in found}, [each.changed for each in found if each.changed]
 
 
 def after_an_update(monkeypatch):

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from checker.grading.classes import plan
 from checker.grading.collect import apart
+from checker.grading.work import collected
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import Grader, notebook, run, table
@@ -90,10 +90,8 @@ def test_of_two_exports_one_that_is_damaged_stops_the_run(this_class, submission
     submissions("ann")
     broken = packed(submissions("bob"), tmp_path)
     broken.write_bytes(broken.read_bytes()[:-40])
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     with pytest.raises(Unreadable, match="export.zip: The zip cannot be read .* nothing of an earlier run was changed"):
-        plan([tmp_path / "submissions", broken], scratch, this_class)
+        collected([tmp_path / "submissions", broken], this_class)
 
 
 def test_nobody_is_absent_while_something_lies_there_that_may_be_theirs(this_class, folder, submissions, tmp_path):

@@ -7,19 +7,18 @@ import csv
 import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from checker.grading.box.ending import OUT_OF_MEMORY
 from checker.grading.box.isolation import BoxFailed, Outcome
 from checker.grading.box.limits import Limits
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
 from checker.grading.judge import scheduling, submission
 from checker.grading.judge.submission import Settings
 from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
+from checker.grading.work import collected
 from checker.grading.writing import write_class
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
@@ -50,10 +49,10 @@ def run(this_class, folder, tmp_path, monkeypatch, failing):
     boxed = Class(this_class.sheets, Settings(7, failing[0], Limits(wall=120)), this_class.roster)
 
     def grade_class(submitted):
-        work = plan([submitted], Path(mkdtemp(dir=tmp_path)), boxed)
+        work = collected([submitted], boxed)
         found = list(graded(work, folder, scheduling.in_this_process))
-        write_class(boxed, work, [(handed, result) for handed, result, _ in found], [], folder)
-        return {handed.student: (result, was_there) for handed, result, was_there in found}
+        write_class(boxed, work, found, [], folder)
+        return {one.handed.student: (one.result, one.kept) for one in found}
 
     return grade_class
 

@@ -20,12 +20,13 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
 from checker.grading.judge import scheduling
 from checker.grading.judge.scheduling import KILLED, on_workers
 from checker.grading.judge.submission import Settings, failed
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
+from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
@@ -58,10 +59,8 @@ def jobs(sheet, submissions, tmp_path):
     """The submissions of six students."""
     for student in STUDENTS:
         handed_in = submissions(student)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     this_class = Class([sheet], Settings(7, Isolation("none"), Limits()))
-    return plan([handed_in], scratch, this_class)
+    return collected([handed_in], this_class)
 
 
 @pytest.fixture
@@ -69,10 +68,10 @@ def certificates(tmp_path):
     """A certificate made on the spot: authority, certificate and key of everyone."""
     if shutil.which("openssl") is None:
         pytest.skip("no openssl is installed")
-    made = {"ca": "cert.pem", "cert": "cert.pem", "key": "key.pem"}
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key.pem -out cert.pem"
     subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True)
-    return {name: str(tmp_path / file) for name, file in made.items()}
+    shutil.copy(tmp_path / "cert.pem", tmp_path / "ca.pem")
+    return {name: str(tmp_path / f"{name}.pem") for name in ("ca", "cert", "key")}
 
 
 def free_port():
@@ -148,7 +147,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
     monkeypatch.setattr(scheduling, "_graded", at_once)
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address, *of_tls(certificates)), worker(address, tmp_path, *of_tls(certificates)):
-        said = {job.student: result["stopped"] for job, result in on_workers(work, address, certificates)}
+        said = {job.student: result["stopped"] for job, result in on_workers(work, address, tmp_path)}
     assert said == {student: f"graded {student}" for student in STUDENTS}
 
 
@@ -157,7 +156,7 @@ def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
     address = f"tls://127.0.0.1:{free_port()}"
     work = [job for _, job in jobs.jobs.values()]
     with scheduler(address, *of_tls(certificates)):
-        with pytest.raises(Unreadable, match="--tls-cert"):
+        with pytest.raises(Unreadable, match="--certificates"):
             list(on_workers(work, address))
 
 
@@ -243,13 +242,13 @@ def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_p
     first = []
     with scheduler(address) as program, worker(address, tmp_path):
         with pytest.raises(Unreadable, match="is kept"):
-            for handed, _, _ in graded(jobs, folder, lambda work: on_workers(work, address)):
-                first.append(handed.student)
+            for one in graded(jobs, folder, lambda work: on_workers(work, address)):
+                first.append(one.handed.student)
                 if len(first) == 2:
                     threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
                     time.sleep(0 if later else 0.2)
     monkeypatch.setattr(scheduling, "_graded", at_once)
-    again = {handed.student: was_there for handed, _, was_there in graded(jobs, folder, scheduling.in_this_process)}
+    again = {one.handed.student: one.kept for one in graded(jobs, folder, scheduling.in_this_process)}
     assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
     assert sorted(again) == STUDENTS
 
@@ -259,7 +258,8 @@ import sys
 from pathlib import Path
 from checker.grading.judge import scheduling
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
+from checker.grading.work import collected
 from checker.grading.results import graded
 from checker.grading.box.limits import Limits
 from checker.grading.judge.submission import Settings
@@ -272,14 +272,14 @@ def grader(jobs):
 
 
 if __name__ == "__main__":
-    sheet, handed_in, scratch, output = map(Path, sys.argv[1:5])
-    threads = int(sys.argv[5])
+    sheet, handed_in, output = map(Path, sys.argv[1:4])
+    threads = int(sys.argv[4])
     scheduling._graded = slowly
-    work = plan([handed_in], scratch, Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
+    work = collected([handed_in], Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
     folder = Folder(output)
     folder.prepare()
-    for handed, result, _ in graded(work, folder, grader):
-        print(handed.student, flush=True)
+    for one in graded(work, folder, grader):
+        print(one.handed.student, flush=True)
 """
 
 
@@ -289,7 +289,7 @@ def killed_after_two(tmp_path, threads):
     scratch.mkdir()
     program = tmp_path / "grader.py"
     program.write_text(GRADER)
-    places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", scratch, tmp_path / "graded"]
+    places = [tmp_path / "notebooks" / "maths.ipynb", tmp_path / "submissions", tmp_path / "graded"]
     command = [sys.executable, str(program), *map(str, places), str(threads)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
     grader = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -306,6 +306,6 @@ def test_a_grader_killed_loses_no_finished_result(threads, jobs, tmp_path, monke
     again = []
     monkeypatch.setattr(scheduling, "_graded", lambda job: again.append(job.student) or at_once(job))
     done = graded(jobs, Folder(tmp_path / "graded"), scheduling.in_this_process)
-    kept = [handed.student for handed, _, was_there in done if was_there]
+    kept = [one.handed.student for one in done if one.kept]
     assert set(first) <= set(kept)
     assert sorted(kept + again) == STUDENTS and again

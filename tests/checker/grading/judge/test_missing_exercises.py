@@ -8,7 +8,7 @@ import time
 import pytest
 
 from checker.grading.box.limits import Limits
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster
 from checker.grading.judge import submission
 from checker.grading.judge.missing_exercises import removed_exercises
@@ -16,6 +16,7 @@ from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Settings, grade
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
+from checker.grading.work import collected
 from checker.grading.writing import write_class
 from tests.checker.conftest import code, markdown
 from tests.checker.grading.judge.test_hidden_cases import CUBE, SQUARE, PlainKey
@@ -60,12 +61,12 @@ def result(sheet, isolation, tmp_path, monkeypatch):
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps(content(*cells)))
         this_class = Class([sheet], Settings(7, isolation, Limits(wall=60), whole=False), Roster())
-        work = plan([tmp_path / "submissions"], tmp_path / "scratch", this_class)
+        work = collected([tmp_path / "submissions"], this_class)
         folder = Folder(tmp_path / "graded")
         folder.prepare()
         found = list(graded(work, folder, lambda jobs: [(job, grade(job)) for job in jobs]))
-        write_class(this_class, work, [(handed, result) for handed, result, _ in found], [], folder)
-        return found[0][1], folder.path
+        write_class(this_class, work, found, [], folder)
+        return found[0].result, folder.path
 
     return make
 

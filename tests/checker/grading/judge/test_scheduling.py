@@ -250,16 +250,21 @@ def test_what_does_not_answer_or_has_no_workers_is_said(dask, monkeypatch):
     assert str(raised.value) == words and dask.client.left
 
 
-def test_certificates_are_shown_and_asked_for(dask):
+def test_certificates_are_shown_and_asked_for(dask, tmp_path):
     """Catches a connection that is encrypted and open to everybody, and one role that shows another's key."""
     address = "tls://grader.example.org:8786"
-    with pytest.raises(Unreadable, match="--tls-ca, --tls-cert and --tls-key"):
+    with pytest.raises(Unreadable, match="--certificates"):
         graded(address)
-    assert graded(address, {"ca": "A", "cert": "C", "key": "K"}) == EACH
+    with pytest.raises(Unreadable, match="ca.pem is not there. For tls:// all three are needed"):
+        graded(address, tmp_path)
+    paths = {what: str(tmp_path / f"{what}.pem") for what in ("ca", "cert", "key")}
+    for path in paths.values():
+        open(path, "w").close()
+    assert graded(address, tmp_path) == EACH
     roles = ("client", "scheduler", "worker")
-    files = {f"tls_{role}_{what}": what[0].upper() for role in roles for what in ("key", "cert")}
+    files = {f"tls_{role}_{what}": paths[what] for role in roles for what in ("key", "cert")}
     ((_, options),) = dask.made
-    assert options["security"] == {"tls_ca_file": "A", "require_encryption": True} | files
+    assert options["security"] == {"tls_ca_file": paths["ca"], "require_encryption": True} | files
 
 
 def test_without_dask_it_is_said_how_to_get_it(dask, monkeypatch):

@@ -45,10 +45,10 @@ def test_without_a_key_the_folders_are_named(tmp_path):
 
 
 def test_what_was_handed_out_finds_the_key_of_its_edition(sheet):
-    """Catches the key of the same name that asks for something else, and an edition that nobody has."""
+    """Catches the key of the same name and number of exercises that asks for something else, and an edition nobody has."""
     handed_in = sheet.handed_out
     assert recorded(handed_in) == sheet.edition
-    other = replace(sheet, edition={"x": "y"})
+    other = replace(sheet, edition=dict.fromkeys(sheet.edition, "y"))
     assert sheet_for(handed_in, "z.ipynb", [other, sheet]) is sheet
     with pytest.raises(
         Unreadable,

@@ -1,16 +1,19 @@
 """The limits of whole notebooks, by what the worked one takes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, Work, within
+from checker.grading.classes import Class
 from checker.grading.judge import worked_run
 from checker.grading.judge.submission import Job, Settings
 from checker.grading.judge.whole_notebook import Executed
-from checker.grading.judge.worked_run import Taken, kept, taken_by
+from checker.grading.judge.worked_run import Taken, taken_by
+from checker.grading.table.rules import Rules
+from checker.grading.work import Work, bounded
 from tests.checker.grading.table.forty import worked
 
 SETTINGS = Settings(7, Isolation("none"), Limits(), whole=False)
@@ -44,7 +47,7 @@ def test_a_class_has_the_limits_of_its_worked_notebooks_run_once(sheet, place, r
     told = []
     for _ in range(2):
         taken = taken_by([sheet], SETTINGS, place, 2, told.append)
-    assert taken == kept([sheet], SETTINGS, place) == {sheet.digest: Taken(50.0, 2_600_000_000)}
+    assert taken == taken_by([sheet], SETTINGS, place, 0, told.append) == {sheet.digest: Taken(50.0, 2_600_000_000)}
     (job,) = ran
     assert json.loads(job.text) == sheet.worked and job.settings.whole and job.settings.limits == worked_run.ROOM
     assert told == [
@@ -69,20 +72,20 @@ def test_a_worked_notebook_that_stops_says_so_and_sets_no_limit(sheet, place, ra
     [
         (None, None, Limits(wall=200, cpu=400, memory=5_200_000_000)),
         (300, None, Limits(wall=300, cpu=600, memory=5_200_000_000)),
-        (10, 7, Limits(wall=10, cpu=400, memory=7_000_000)),
+        (10, 7, Limits(wall=10, cpu=480, memory=7_000_000)),
     ],
 )
-def test_what_the_rules_say_goes_before(seconds, megabytes, limits, sheet):
+def test_what_the_rules_say_goes_before(seconds, megabytes, limits, sheet, place, ran):
     """Catches a rule of the class that nobody reads, and a notebook under the name that its result had without limits."""
     job = Job("ann", "dots.ipynb", "{}", sheet, SETTINGS)
-    this_class = Class([sheet], SETTINGS, seconds=seconds, megabytes=megabytes)
-    work = within(
-        Work({job.digest: (None, job)}, [], set(), []), this_class, {sheet.digest: Taken(50.0, 2_600_000_000)}
-    )
-    ((digest, (_, bounded)),) = work.jobs.items()
-    assert bounded.settings.limits == limits and digest == bounded.digest != job.digest
+    whole = replace(SETTINGS, whole=True)
+    this_class = Class([sheet], whole, rules=Rules(seconds=seconds, megabytes=megabytes))
+    work = bounded(Work({job.digest: (None, job)}, [], []), this_class, place, 1)
+    ((digest, (_, within)),) = work.jobs.items()
+    assert within.settings.limits == limits and digest == within.digest != job.digest
+    assert len(ran) == (0 if megabytes else 1)
 
 
 def test_a_damaged_file_is_none(sheet, place, ran):
     place.write_text('{"a":')
-    assert kept([sheet], SETTINGS, place) == {} and taken_by([sheet], SETTINGS, place, 1, print)
+    assert taken_by([sheet], SETTINGS, place, 0, print) == {} and taken_by([sheet], SETTINGS, place, 1, print)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, plan
+from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import submission
 from checker.grading.judge.sheets import Sheet, read_sheet
 from checker.grading.judge.submission import Settings
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
+from checker.grading.work import collected
 from checker.grading.writing import write_class
 from checker.points.forms import Form
 from checker.reading.markers import BLANK_ANSWER
@@ -112,10 +113,9 @@ class Forty:
         """Grade what was handed in and write all of it down."""
         self.folder.prepare()
         self.folder.keep_forms(forms)
-        with tempfile.TemporaryDirectory() as scratch:
-            work = plan([self.submissions], Path(scratch), self.this_class)
-            results = [(handed, result) for handed, result, _ in graded(work, self.folder, grader)]
-            return write_class(self.this_class, work, results, self.folder.forms(), self.folder, gradebooks)
+        work = collected([self.submissions], self.this_class)
+        results = list(graded(work, self.folder, grader))
+        return write_class(self.this_class, work, results, self.folder.forms(), self.folder, gradebooks)
 
 
 def class_of(number: int, folder: Path, sheet: Sheet, answers=ANSWERS) -> Forty:

@@ -160,7 +160,7 @@ def test_moodles_own_gradebook_needs_the_name_of_the_column(fill):
     """Catches points in "Course total"."""
     text, _ = fill(MOODLE, columns=["Assignment: Dots (Real)"])
     assert text == MOODLE.replace("example.org,-,-", "example.org,12.5,-")
-    with pytest.raises(Unreadable, match="Say which with --column"):
+    with pytest.raises(Unreadable, match="Say which in class.yml"):
         fill(MOODLE)
 
 

@@ -10,12 +10,14 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class, Work
+from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student, read_roster
 from checker.grading.collect.uploads import _days_late
 from checker.grading.judge.submission import Settings
+from checker.grading.lines import _set_lateness
 from checker.grading.table.lateness import Lateness, LateRule, late_rule
-from checker.grading.writing import _set_lateness
+from checker.grading.table.rules import Rules
+from checker.grading.work import Work
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, worked
 
@@ -115,7 +117,7 @@ def one(tmp_path):
         Student("student02", ("student02",), 5, 5),
         Student("student03", ("student03",)),
     )
-    made.this_class = replace(made.this_class, roster=Roster(students), late_rule=LateRule(1, 0.25))
+    made.this_class = replace(made.this_class, roster=Roster(students), rules=Rules(late=LateRule(1, 0.25)))
     return made
 
 
@@ -144,19 +146,19 @@ def test_of_several_notebooks_the_latest_says_how_late():
     """Catches the days of the notebook that was looked at last, though another one came later."""
     in_time = {"ann": (0, 3, 1), "bob": (2, None, 0), "eve": (None,)}
     jobs = {
-        f"{student}{number}": (SimpleNamespace(student=student, days_late=days), None)
+        f"{student}{number}": (SimpleNamespace(student=student, days_late=days, late=student == "eve"), None)
         for student, all_days in in_time.items()
         for number, days in enumerate(all_days)
     }
     lines = {student: SimpleNamespace(lateness=None) for student in in_time}
-    one_class = Class([], Settings(7, Isolation("none"), Limits()), late_rule=LateRule(1, 0.25))
-    _set_lateness(one_class, lines, Work(jobs, aside=[], late={"eve"}, missing=[]))
+    one_class = Class([], Settings(7, Isolation("none"), Limits()), rules=Rules(late=LateRule(1, 0.25)))
+    _set_lateness(one_class, lines, Work(jobs, aside=[], missing=[]))
     assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
 
 
 def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
     """Catches columns that everybody's programs have to learn about, for a rule that nobody made."""
-    one.this_class = replace(one.this_class, late_rule=None)
+    one.this_class = replace(one.this_class, rules=Rules())
     one.write(grader=with_two_points)
     assert "late" not in rows_of(one)[0] and rows_of(one)[0]["total"] == "2"
 
@@ -176,4 +178,4 @@ def test_days_in_the_roster_go_before_the_platforms(written, days, tmp_path):
     """Catches a student who is forgiven, with 0 days in the roster, and pays for what the platform says."""
     settings = Settings(7, Isolation("none"), Limits())
     roster = Roster((Student("ann", ("ann",), days_late=written),))
-    assert Class([], settings, roster, late_rule=LateRule(0, 2.0)).lateness("ann", 3, True).days == days
+    assert Class([], settings, roster, Rules(late=LateRule(0, 2.0))).lateness("ann", 3, True).days == days

@@ -17,13 +17,14 @@ def test_rules_that_were_written_before_the_first_run_are_its_rules(tmp_path):
     folder.path.mkdir()
     text = (
         "notebooks: [dots.ipynb]\nroster: class.csv\ndue: 2026-11-20 23:59:59\nlate off: 10%\nfree days: 2\nseed: 7\n"
+        "columns: [Dots (4711), poker.ipynb=Poker (4712)]\n"
     )
     (folder.path / "class.yml").write_text(text)
     folder.prepare()
     found = rules_of(folder)
     assert found == Rules(
         ("dots.ipynb",), (Path("notebooks"),), Path("class.csv"), "", datetime(2026, 11, 20, 23, 59, 59),
-        LateRule(2, 10.0, True), 7, True, False, None, None,
+        LateRule(2, 10.0, True), ("Dots (4711)", "poker.ipynb=Poker (4712)"), 7, True, False, None, None,
     )  # fmt: skip
     assert (folder.path / "class.yml").read_text() == text
     assert str(found) == "Assigned: dots.ipynb. Due 2026-11-20 23:59; each late day takes 10%, 2 are free."

@@ -1,0 +1,66 @@
+"""The lines of a class's table: of each student results, points given by hand, late days and remarks."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from checker.grading.classes import Class
+from checker.grading.results import Graded
+from checker.grading.table.students import Line, add_forms
+from checker.grading.work import ABSENT, Work
+from checker.points.forms import Form
+from checker.points.totals import refused
+
+
+def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[str, Line]:
+    """The lines of all students: those of the roster first, then whoever else handed something in."""
+    lines = {student.id: Line(student.id) for student in this_class.roster.students}
+    for one in results:
+        line = lines.setdefault(one.handed.student, Line(one.handed.student))
+        line.results[one.result["notebook"]] = one.result
+    for student in work.late:
+        lines[student].remarks.append("Late.")
+    _set_lateness(this_class, lines, work)
+    for aside in work.aside:
+        if not aside.student:
+            continue
+        line = lines.setdefault(aside.student, Line(aside.student))
+        line.unread = True
+        if aside.remark not in line.remarks:
+            line.remarks.append(aside.remark)
+    for student in work.missing:
+        lines[student].remarks.append(work.absence)
+        lines[student].unread = work.absence != ABSENT
+    return lines
+
+
+def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
+    """Put to every student's line how late the latest of the notebooks is."""
+    days: dict[str, int] = {}
+    for handed, _ in work.jobs.values():
+        if handed.days_late is not None:
+            days[handed.student] = max(handed.days_late, days.get(handed.student, 0))
+    for student, line in lines.items():
+        line.lateness = this_class.lateness(student, days.get(student), student in work.late)
+
+
+def give(this_class: Class, lines: dict[str, Line], forms: Iterable[Form]) -> list[str]:
+    """Give the students the points of forms; sentences on those that are nobody's, and on points that cannot be."""
+    # A form carries the name that its page showed, which need not be the student's.
+    by_shown = {this_class.shown(student): student for student in lines}
+    owned = [replace(form, student=by_shown.get(form.student, form.student)) for form in forms]
+    strangers = add_forms(lines.values(), owned)
+    said = [f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers]
+    for line in lines.values():
+        for notebook, form in line.forms.items():
+            wrong = [f"no {notebook} of {line.student} was graded"]
+            if notebook in line.results:
+                wrong = refused(line.results[notebook]["items"], form)
+            said += [f"{form.path}: {one}. Mend it on the page: it was not counted." for one in wrong]
+    return said
+
+
+def unclear(lines: Iterable[Line]) -> list[str]:
+    """A sentence on the students who are late by an unknown number of days, if there are any."""
+    students = [line.student for line in lines if line.lateness and line.lateness.days is None]
+    said = "late, and the platform does not say by how many days. Write it into the roster, in a column `days late`."
+    return [f"{', '.join(students)}: {said}"] if students else []

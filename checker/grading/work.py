@@ -1,0 +1,184 @@
+"""The work of grading a class: what was handed in, as notebooks to be graded, each within its limits."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from checker.grading.box.limits import MEGABYTE, Limits
+from checker.grading.classes import Class
+from checker.grading.collect.apart import apart
+from checker.grading.collect.uploads import (
+    NOTHING_DONE,
+    Aside,
+    Handed,
+    collect,
+    differ_by_number,
+    edition,
+    latest,
+    undecided,
+    unlike,
+)
+from checker.grading.judge.sheets import Sheet, sheet_for
+from checker.grading.judge.submission import Job
+from checker.grading.judge.worked_run import taken_by
+from checker.grading.table.rules import Rules
+from checker.reading.notebook import Unreadable, parse
+from checker.reading.syntax.statements import Modules
+
+ABSENT = "No notebook was handed in."
+PERHAPS_ABSENT = (
+    "No notebook was found under this name, and of something that was handed in it is not known whose it is."
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of grading a class: jobs with their students, and the files that were set aside.
+
+    jobs: by the digests of their results.          missing: those of the roster of whom nothing is known to be there.
+    """
+
+    jobs: dict[str, tuple[Handed, Job]]
+    aside: list[Aside]
+    missing: list[str]
+
+    @property
+    def students(self) -> set[str]:
+        """Those of whom a notebook is graded."""
+        return {handed.student for handed, _ in self.jobs.values()}
+
+    @property
+    def late(self) -> set[str]:
+        """Those of whom something was late."""
+        return {handed.student for handed, _ in self.jobs.values() if handed.late}
+
+    @property
+    def absence(self) -> str:
+        """The sentence on those who are missing. Nobody is told to be absent while something lies there that may be theirs."""
+        return PERHAPS_ABSENT if any(aside.unknown for aside in self.aside) else ABSENT
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One notebook that was handed in, with its key, its JSON, and the student's own modules beside it."""
+
+    handed: Handed
+    sheet: Sheet
+    text: str
+    modules: Modules
+
+
+def collected(paths: list[Path], this_class: Class) -> Work:
+    """The work that was handed in: one job for each student and notebook.
+
+    Raises:
+        Unreadable: one of the paths is not there. (Of an empty class all pages would be deleted.)
+    """
+    for path in paths:
+        if not path.exists():
+            raise Unreadable(f"{path} is not there. {NOTHING_DONE}")
+    rules = this_class.rules
+    with tempfile.TemporaryDirectory() as scratch:
+        found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
+        uploads, unread = _read(found.handed, this_class.sheets)
+        asked = [upload for upload in uploads if upload.sheet.name in rules.notebooks or not rules.notebooks]
+        chosen, others = _chosen(asked)
+    jobs = {job.digest: (upload.handed, job) for upload in chosen for job in [_job(upload, this_class)]}
+    served = {upload.handed.student for upload in chosen}
+    extra = [_not_assigned(upload, rules.notebooks, served) for upload in uploads if upload not in asked]
+    aside = [*found.aside, *unread, *others, *extra]
+    known = served | {one.student for one in aside}
+    missing = [student.id for student in this_class.roster.students if student.id not in known]
+    return Work(jobs, aside, missing)
+
+
+def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
+    """The same work within the limits of its class: those of its rules, else what the worked notebook takes, times a factor.
+
+    Args:
+        place: the file that keeps what worked notebooks take.
+        threads: how many of them run at once where that is not known yet; 0: none runs, and the usual limits hold.
+        tell: is given a sentence on each that runs.
+    """
+    rules = this_class.rules
+    taken = {}
+    if this_class.settings.whole and None in (rules.seconds, rules.megabytes):
+        sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
+        taken = taken_by(sheets, this_class.settings, place, threads, tell)
+    jobs = {}
+    for handed, job in work.jobs.values():
+        usual = taken[job.sheet.digest].limits if job.sheet.digest in taken else job.settings.limits
+        job = replace(job, settings=replace(job.settings, limits=_by_rules(usual, rules)))
+        jobs[job.digest] = (handed, job)
+    return replace(work, jobs=jobs)
+
+
+def _by_rules(limits: Limits, rules: Rules) -> Limits:
+    if rules.seconds is not None:
+        limits = replace(limits, wall=rules.seconds, cpu=max(limits.cpu, 2 * rules.seconds))
+    if rules.megabytes is not None:
+        limits = replace(limits, memory=int(rules.megabytes * MEGABYTE))
+    return limits
+
+
+def _read(several: list[Handed], sheets: list[Sheet]) -> tuple[list[Upload], list[Aside]]:
+    """The notebooks that can be read and whose key is there, and the others with the reason."""
+    read = []
+    unread = []
+    for handed in several:
+        try:
+            metadata, text = apart(_opened, handed.file.absolute())  # the process stands in another folder
+            modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
+            read.append(Upload(handed, sheet_for({"metadata": metadata}, handed.name, sheets), text, modules))
+        except Unreadable as error:
+            remark = f"{handed.name} was not graded: {error}"
+            unread.append(Aside(handed.place, str(error), handed.student, remark))
+    return read, unread
+
+
+def _opened(file: Path) -> tuple[object, str]:
+    """A notebook's metadata, and all of it as JSON of today's format."""
+    content = parse(file)
+    return content.get("metadata"), json.dumps(content)
+
+
+def _chosen(uploads: list[Upload]) -> tuple[list[Upload], list[Aside]]:
+    """The upload of each student and notebook that counts, and the others with the reason."""
+    together: dict[tuple[str, str], list[Upload]] = {}
+    for upload in uploads:
+        together.setdefault((upload.handed.student, upload.sheet.name), []).append(upload)
+    chosen = []
+    aside = []
+    for (_, notebook), several in together.items():
+        counts, others = _latest([upload.handed for upload in several], notebook)
+        chosen += [upload for upload in several if upload.handed is counts]
+        aside += others
+    return chosen, aside
+
+
+def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[Aside]]:
+    """The latest of a student's uploads of a notebook, None where that is not known, and the others with the reason."""
+    # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
+    if len(several) > 1 and differ_by_number(handed.name for handed in several if not edition(handed)):
+        return None, [unlike(handed, notebook, several) for handed in several]
+    last = latest(several)
+    if last is None:
+        return None, [undecided(handed, notebook, several) for handed in several]
+    reason = f"{last.student} handed in {notebook} under another name too: {last.place} is graded."
+    return last, [Aside(handed.place, reason) for handed in several if handed is not last]
+
+
+def _job(upload: Upload, this_class: Class) -> Job:
+    name = this_class.shown(upload.handed.student)
+    return Job(name, upload.handed.name, upload.text, upload.sheet, this_class.settings, upload.modules)
+
+
+def _not_assigned(upload: Upload, assigned: tuple[str, ...], served: set[str]) -> Aside:
+    """A notebook that does not count, which its student hears where nothing else is graded."""
+    handed = upload.handed
+    reason = f"{upload.sheet.name} is not assigned: class.yml names {', '.join(assigned)}."
+    if handed.student in served:
+        return Aside(handed.place, reason)
+    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: it is not assigned.")
