@@ -1,8 +1,12 @@
 """The checks of any task as grading asks them: a sentence, "" for a right function."""
 
+import json
+
 import pytest
 
 from shared.exercises import calling
+from shared.exercises.own_task import cases, reward
+from shared.exercises.own_task import rows as of_rows
 from shared.exercises.own_task.graded import BY_CHECK
 from shared.tasks import addition
 
@@ -31,11 +35,42 @@ def rows(split, n, seed):
     return addition.dataset("eval" if split == "new" else split, n, seed)
 
 
+RIGHT = {
+    "rows": rows,
+    "cases": lambda: LISTED,
+    "reward_function": program("", good_and_bad_cases=lambda: LISTED)["reward"],
+}
+TENSORS = "import torch\npaid = reward\ndef reward(**given):\n    return torch.tensor(paid(**given))\n"
+
+
 def test_nothing_is_said_of_a_right_function():
     """Catches points lost for a task that the notebook's check passed."""
-    assert sentence("rows", rows) == sentence("cases", lambda: LISTED) == ""
-    for name in ("all_cases", "good_and_bad_cases"):
-        assert sentence("reward_function", program("", **{name: lambda: LISTED})["reward"]) == ""
+    assert [sentence(check, function) for check, function in RIGHT.items()] == [""] * 3
+    assert sentence("reward_function", program(TENSORS, all_cases=lambda: LISTED)["reward"]) == ""
+
+
+@pytest.mark.parametrize("check", RIGHT)
+def test_the_answers_say_the_same_again_and_nothing_else_does(check, monkeypatch):
+    """Catches points for who says of himself that all is well, and a right function whose answers are lost on the way."""
+    entry = BY_CHECK[check]
+    answers = json.loads(json.dumps(entry.call(RIGHT[check], {"seed": 3}).answers))
+    assert entry.again(answers) == ""
+    forged = [None, {}, answers[:-1], [answers[-1] | {"gave": "[]"}] * 99, [{}] * 99, [3], [{"raised": 1, "words": 2}]]
+    assert all(map(entry.again, forged))
+    assert check == "cases" or entry.again(answers[:1] * 999)
+    with monkeypatch.context() as beside_the_function:
+        for module, name in ((of_rows, "judge_rows"), (cases, "judge_cases"), (reward, "judge_reward")):
+            beside_the_function.setattr(module, name, lambda *given: None)
+        told = entry.call(RIGHT[check], {"seed": 3})
+    assert told == "" and entry.again(told.answers)
+
+
+def test_what_a_reward_does_to_its_arguments_and_what_it_raises_comes_back():
+    """Catches a reward that changes what is trained on, or fails, whose record says nothing of it."""
+    for source, said in (("completions.pop()", "it changes its arguments"), ("1 / 0", "it raised ZeroDivisionError")):
+        wrong = f"paid = reward\ndef reward(prompts, completions, answer):\n    found = paid(prompts, completions, answer)\n    {source}\n    return found\n"
+        told = BY_CHECK["reward_function"].call(program(wrong, all_cases=lambda: LISTED)["reward"], {"seed": 3})
+        assert said in told and BY_CHECK["reward_function"].again(told.answers) == told
 
 
 @pytest.mark.parametrize(

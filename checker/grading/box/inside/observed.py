@@ -24,8 +24,12 @@ class Other(Exception):
 
 
 def observed(result, arguments: dict) -> dict:
-    """The record of what a function returned, and of the arguments as it left them."""
-    return {"result": _encoded(result), "left": {name: left(value) for name, value in arguments.items()}}
+    """The record of what a function returned, and of the arguments as it left them.
+
+    What is told of a part of a student's own task brings the answers that it was told by.
+    """
+    answers = {"answers": result.answers} if isinstance(result, str) and hasattr(result, "answers") else {}
+    return {"result": _encoded(result), "left": {name: left(value) for name, value in arguments.items()}} | answers
 
 
 def left(value) -> list:

@@ -20,7 +20,7 @@ def outcome_outside(record: dict, exercise, case: dict, has_reference: bool = Tr
         record: what the box sent of it.
         exercise: the fields of an exercise that a call reads.
         case: the arguments that the function was given, as they are here.
-        has_reference: false for a part of a student's own task, whose arguments are looked at in the box alone.
+        has_reference: false for a part of a student's own task, whose recorded answers are judged here again.
     """
     from shared.exercises.calling import relevant_part
     from shared.exercises.results import NotAResult
@@ -42,9 +42,9 @@ def outcome_outside(record: dict, exercise, case: dict, has_reference: bool = Tr
         return replace(outcome, value=None, gradient=None, complaint=exchange.NOTHING_TO_COMPARE)
     if hasattr(value, "shape"):
         value = relevant_part(exercise, value, case)
-    harm = outcome.harm
-    if has_reference:
-        harm = harm or _harm(record.get("left"), exercise, case)
+    if not has_reference:
+        return replace(outcome, value=value or exercise.again(record.get("answers")), complaint=complaint)
+    harm = outcome.harm or _harm(record.get("left"), exercise, case)
     return replace(outcome, value=value, complaint=complaint, harm=harm)
 
 

@@ -24,6 +24,7 @@ from shared.exercises.own_task.graded import BY_CHECK
 from shared.exercises.results import TensorOf
 from shared.exercises.stand_ins.tokens import TOKENIZER
 from shared.exercises.steps import Steps
+from shared.tasks import addition
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 STEPS = Steps()
@@ -284,7 +285,15 @@ def test_what_is_said_of_a_task_of_ones_own_is_its_verdict(outcome, text):
     }
 
 
-def test_a_task_of_ones_own_of_which_nothing_is_said_is_well_made():
+def _rows(split, n, seed):
+    return addition.dataset("eval" if split == "new" else split, n, seed)
+
+
+def test_a_task_of_ones_own_is_well_made_by_its_answers_alone():
+    """Catches points for a box's own word that nothing is wrong."""
+    silent = exchange.encoded(Outcome(value="")) | {"result": ""}
+    assert not key.judge("rows", [silent], SEED)["passed"]
+    right = exchange.outcome_of(_rows, {"seed": SEED}, key.asked_of("rows", SEED))
     well = {
         "passed": True,
         "text": "well made, as far as can be told of any task.",
@@ -292,7 +301,7 @@ def test_a_task_of_ones_own_of_which_nothing_is_said_is_well_made():
         "right": 1,
         "share": 1.0,
     }
-    assert key.judge("rows", [exchange.encoded(Outcome(value="")) | {"result": ""}], SEED) == well | {
+    assert key.judge("rows", [json.loads(json.dumps(right))], SEED) == well | {
         "finding": False,
         "only_answers_missing": False,
         "mistakes": (),
