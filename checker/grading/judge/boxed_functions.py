@@ -231,10 +231,12 @@ def verdict_from_box(function: BoxedFunction, ended: FinishedBox, references: Re
     if reason and verdict.only_answers_missing:
         text = f"{reason}; {text}"
     taken = ", ".join(f"`{name}.py`" for name, _ in function.program.modules)
-    lines = [text, function.program.which_definition, taken and f"Taken along from beside the notebook: {taken}."]
+    program = function.program
+    beside = taken and f"Taken along from beside the notebook: {taken}."
+    lines = [text, program.which_definition, program.which_numbers, beside]
     if not verdict.passed:
         failed_statements = [str(record["remark"]) for record in records if "remark" in record]
-        warnings = [*function.program.warnings, *failed_statements]
+        warnings = [*program.warnings, *failed_statements]
         lines += warnings[:MOST_WARNINGS]
     return replace(verdict, text=printable("\n".join(line for line in lines if line)[:LONGEST_TEXT]))
 

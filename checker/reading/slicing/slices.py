@@ -57,6 +57,7 @@ class Slice:
     which_definition: a sentence on the definition that was taken, where there are several; else "".
     modules: the student's own modules that the statements import, each with its name and statements.
     wanted: expressions whose numbers the edition knows, each with the program that makes what they are about.
+    which_numbers: a sentence on the numbers that stand in the place of such expressions; "" where none does.
     problem: a sentence on why there is no program; "" where there is one.
     """
 
@@ -69,6 +70,7 @@ class Slice:
     which_definition: str = ""
     modules: tuple[tuple[str, tuple[str, ...]], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()
+    which_numbers: str = ""
     problem: str = ""
 
     @property
@@ -121,6 +123,7 @@ def slice_of(
     left_out = _left_out(reached, find_forbidden)
     set_up = _set_up(edition)
     wanted = _wanted(reached, left_out, set_up)
+    asked = sorted(set().union(*wanted.values()))
     measures = {statement: _measured(statement, numbers) for statement in wanted} if numbers else {}
     if measures:
         notebooks = replace(notebooks, shortened=measures)
@@ -145,7 +148,8 @@ def slice_of(
         left_out=tuple(_lines_left_out(shortened)),
         which_definition=_which_definition(name, student),
         modules=tuple(sorted(own.statements.items())),
-        wanted=tuple((text, _program_of(text, set_up)) for text in sorted(set().union(*wanted.values()))),
+        wanted=tuple((text, _program_of(text, set_up)) for text in asked),
+        which_numbers=_which_numbers({text: numbers[text] for text in asked if text in numbers}),
     )
 
 
@@ -352,6 +356,12 @@ def _is_value(name: str, set_up: Definitions) -> bool:
     """True for what is made by a line that is no function and no import."""
     makers = set_up.bound(name)
     return bool(makers) and not any(maker.is_import or maker.is_function for maker in makers)
+
+
+def _which_numbers(taken: Mapping[str, float]) -> str:
+    """A sentence on numbers of the edition that were taken, since those of the student's own rows may be others."""
+    listed = ", ".join(f"`{text}` is {number}" for text, number in taken.items())
+    return listed and f"Grading takes numbers from the notebook as it was handed out: {listed}."
 
 
 def _measured(statement: Statement, numbers: Mapping[str, float]) -> Statement:

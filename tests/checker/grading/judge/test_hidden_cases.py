@@ -267,8 +267,13 @@ def test_a_number_of_what_only_a_run_makes_is_that_of_the_notebook_as_handed_out
     sheet = read_sheet(notebook(MADE, *worked, folder="worked"))
     student = definitions(read(notebook(MADE, *handed_in, folder="student")))
     found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
-    right = {check.function: verdict.passed for check, verdict in found.items()}
-    assert [right[f"number_{place}"] for place in range(len(NUMBERS))] == [good for *_, good in NUMBERS.values()]
+    by_name = {check.function: verdict for check, verdict in found.items()}
+    in_order = dict(zip(NUMBERS, (by_name[f"number_{place}"] for place in range(len(NUMBERS)))))
+    assert [verdict.passed for verdict in in_order.values()] == [good for *_, good in NUMBERS.values()]
+    said = "Grading takes numbers from the notebook as it was handed out: "
+    assert f"{said}`len(train_rows)` is 4." in in_order["half a length"].text, "a student's own rows may be 8"
+    assert f"{said}`model.config.vocab_size` is 12." in in_order["an attribute"].text
+    assert said not in in_order["rows of one's own"].text
 
 
 HELPERS = "from more import FACTOR\nnowhere\nclass Power:\n    def of(self, x): return x ** FACTOR\n"
