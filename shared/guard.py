@@ -25,9 +25,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from shared.engine.first_difference import first_departure
 from shared.engine.llama import llama_in, take_general_path
-from shared.engine.modes import eval_mode
 from shared.engine.sampling import Sampling
 from shared.engine.unpadded import RowByRow, base_model
 from shared.logps import completion_logps, score_in_parts
@@ -111,7 +109,7 @@ def verify(model: PreTrainedModel, rollout: Rollout) -> GuardReport:
         if report.scoring.within(report.limit):
             warnings.warn(fast_path_left(model, fast), stacklevel=3)  # past the decorator: the caller's line
             return replace(report, fell_back=True)
-    raise UntrustedModel(refusal(model, report, pair))
+    raise UntrustedModel(refusal(model, report))
 
 
 def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardReport:
@@ -257,8 +255,8 @@ def fast_path_left(model: PreTrainedModel, report: GuardReport) -> str:
     )
 
 
-def refusal(model: PreTrainedModel, report: GuardReport, pair: Rollout) -> str:
-    """The sentence that refuses a model: what is wrong, in figures, and in which block it begins."""
+def refusal(model: PreTrainedModel, report: GuardReport) -> str:
+    """The sentence that refuses a model: what is wrong, in figures."""
     name = type(base_model(model)).__name__
     allowed = f"{report.limit.mean:.2g} on average"
     if report.limit.largest < float("inf"):
@@ -269,13 +267,8 @@ def refusal(model: PreTrainedModel, report: GuardReport, pair: Rollout) -> str:
             f"{report.sampling}, where rounding explains {allowed}. So its cache is not right"
         )
     else:
-        ids = torch.cat([pair.prompt_ids, pair.completion_ids], dim=1)
-        mask = torch.cat([pair.prompt_mask, pair.completion_mask], dim=1)
-        with eval_mode(model):
-            where = first_departure(model, ids, mask, tolerance=report.limit.mean)
         fault = (
             f"two rows of unequal length, scored in one padded batch, differ from the model's own pass on each row "
-            f"alone {report.scoring}, where rounding explains {allowed}. So it does not heed padding or positions; "
-            f"{where}"
+            f"alone {report.scoring}, where rounding explains {allowed}. So it does not heed padding or positions"
         )
     return f"{name} cannot be trained here: {fault}. Choose another model, or another version of transformers."

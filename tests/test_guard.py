@@ -83,12 +83,12 @@ def test_right_models_pass(case):
     assert precision != "float32" or max(report.sampling.largest, report.scoring.largest) < 1e-4
 
 
-@pytest.mark.parametrize("kind, place", [(DeafToPadding, "transformer.h.0"), (DeafToPositions, "the embeddings")])
+@pytest.mark.parametrize("kind", [DeafToPadding, DeafToPositions])
 @pytest.mark.parametrize("prompts", [PROMPTS, AS_LONG], ids=["unequal", "equal"])
-def test_a_model_that_is_wrong_only_when_padded_is_refused(kind, place, prompts):
+def test_a_model_that_is_wrong_only_when_padded_is_refused(kind, prompts):
     """Sampling and scoring pad alike and agree. With prompts of one length nothing is padded yet; later ones may be."""
     sentence = refusal_of(wrong(kind), prompts)
-    assert kind.__name__ in sentence and "padding or positions" in sentence and place in sentence
+    assert kind.__name__ in sentence and "padding or positions" in sentence
 
 
 def test_a_model_whose_cache_is_wrong_is_refused():

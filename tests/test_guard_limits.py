@@ -164,4 +164,4 @@ def test_the_longest_and_the_shortest_prompts_are_looked_at():
 def test_a_refusal_tells_what_rounding_explains(limit, told):
     """Catches "inf at most", and a limit that is told by half."""
     report = GuardReport(sampling=Gap(1.0, 2.0), scoring=Gap(0.0, 0.0), limit=limit)
-    assert told in refusal(tiny_gpt2(), report, record())
+    assert told in refusal(tiny_gpt2(), report)

@@ -133,9 +133,6 @@ EQUIVALENT = {
         r"always_keep = \"\"": "Not read where no tokens are cut.",
         r"^(padded_pass|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
     },
-    "shared/engine/first_difference.py": {
-        r'"num_hidden_layers", None\)': TRUTH,
-    },
     "shared/engine/recompute.py": {
         r"\"gradient_checkpointing\", None\)": TRUTH,
     },

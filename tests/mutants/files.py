@@ -124,7 +124,6 @@ TESTS = {
     "shared/engine/positions.py": ["tests/engine/test_positions.py", "tests/test_rollout.py", "tests/test_logps.py"],
     "shared/engine/recompute.py": ["tests/test_logps.py", "tests/test_critic.py"],
     "shared/engine/precision.py": ["tests/engine/test_precision.py"],
-    "shared/engine/first_difference.py": ["tests/engine/test_first_difference.py", "tests/test_guard.py"],
     "shared/engine/unpadded.py": ["tests/engine/test_unpadded.py", "tests/test_guard.py"],
     "shared/engine/memory.py": ["tests/engine/test_memory.py"],
     "shared/engine/capacity.py": ["tests/engine/test_capacity.py"],
