@@ -57,21 +57,6 @@ ROOT = Path(__file__).parents[1]
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
 
 
-def one_and_by_hand_the_rest(chapter, one=None):
-    """The conditions of a chapter's sweep: one for every run of the slow tests, the others as exhaustive ones.
-
-    one: which it is, the first if None; where the first is the untrained model, another has to be named.
-    """
-    one = one or next(iter(chapter.CONDITIONS))
-    others = [name for name in chapter.CONDITIONS if name != one]
-    return [one, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in others)]
-
-
-def by_hand(chapter):
-    """The conditions of a sweep that takes minutes, or is a control of what another one found: all as exhaustive ones."""
-    return [pytest.param(name, marks=pytest.mark.exhaustive) for name in chapter.CONDITIONS]
-
-
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -168,29 +153,129 @@ def assert_as_recorded(now: dict, then: dict, *measures: str, tolerance: float =
         assert now[measure] == pytest.approx(then[measure], abs=tolerance), measure
 
 
-# The measures that are compared when a sweep is made again, and how far they may part where it is not a tenth: other
+def gradients_as_recorded(now: dict, then: dict) -> None:
+    assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
+    if "curve" in then:
+        assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
+        for name in ("no baseline", "value", "optimal", "divided by std", "divided by length"):  # at step 2
+            assert now["curve"][0][name] == pytest.approx(then["curve"][0][name], rel=0.2), name
+
+
+def ratio_weights_as_recorded(now: dict, then: dict) -> None:
+    """Of the gradients the KL and the cosines of the bounded weights: what lies near 0 may turn with rounding."""
+    if "sets" not in then:
+        assert_as_recorded(now, then, "reward at 4")  # eight updates a rollout part further on
+        return
+    for hands, recorded_hands in zip(now["sets"], then["sets"], strict=True):
+        assert_as_recorded(hands, recorded_hands, "KL")
+        for name in ("ratio", "CISPO, bound 5", "SAPO"):
+            assert_as_recorded(hands["stale"][name], recorded_hands["stale"][name], "cosine")
+
+
+def poker_as_recorded(now: dict, then: dict) -> None:
+    """The first third of each path: later the seed's choice between two labels amplifies rounding."""
+    assert [point["step"] for point in now["path"]] == [8, 10, 12, 14, 20]
+    for point, of_then in zip(now["path"], then["path"]):
+        assert point["step"] == of_then["step"]
+        assert_as_recorded(point, of_then, "right", "KL")
+
+
+def transfer_as_recorded(now: dict, then: dict) -> None:
+    """Rows of dots by length, and sums with a calculator."""
+    if "held out" in then:
+        assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
+    else:
+        assert now["right"] == pytest.approx(then["right"], abs=0.2)
+
+
+def game_as_recorded(now: dict, then: dict) -> None:
+    """The games that are won, and what the policy expects to hear. A secret of seven is 0.14."""
+    if "after" in then:
+        for when in ("before", "after"):
+            assert sum(now[when]) == pytest.approx(sum(then[when]), abs=0.15 * len(then[when]))
+    else:
+        assert now["wins at 60"] == pytest.approx(then["wins at 60"], abs=0.2)
+        assert now["expects right"][10] == pytest.approx(then["expects right"][10], abs=0.2)
+
+
+def game_limits_as_recorded(now: dict, then: dict) -> None:
+    assert now["consistent"] == then["consistent"]
+    assert_as_recorded(now, then, "won before", "won after", tolerance=0.15)
+
+
+def reward_model_as_recorded(now: dict, then: dict) -> None:
+    """Runs against a reward model amplify rounding: of them only the beginning is compared."""
+    assert_as_recorded(now, then, "accuracy", tolerance=0.02)
+    compared = len(now["curve"]) if then["condition"].startswith("DPO") else 2
+    for point, of_then in list(zip(now["curve"], then["curve"], strict=True))[:compared]:
+        assert point["step"] == of_then["step"]
+        assert point["gold"] == pytest.approx(of_then["gold"], abs=0.5)
+        assert point["KL"] == pytest.approx(of_then["KL"], rel=0.2, abs=0.1)
+
+
+def countdown_credit_as_recorded(now: dict, then: dict) -> None:
+    """Cosines of gradients of a policy that forty updates have trained.
+
+    Where a machine rounds otherwise those updates end at another policy, as with another seed: hence the wider tolerance,
+    and the order on which the chapter rests.
+    """
+    assert_as_recorded(now, then, "by lines", "equal samples", tolerance=0.25)
+    assert now["by lines"] < now["equal samples"]
+
+
+def more_samples_as_recorded(now: dict, then: dict) -> None:
+    """Seconds are those of another machine and are not compared."""
+    for when in ("before", "after"):
+        assert_as_recorded(now[when], then[when], "vote", "checker")
+    assert now["training"]["samples"] == then["training"]["samples"]
+
+
+def off_policy_as_recorded(now: dict, then: dict) -> None:
+    """The fast runs are rough and amplify rounding: of them only the beginning is compared."""
+    assert now["rewards"][0] == pytest.approx(then["rewards"][0], abs=0.02)
+    assert_as_recorded(now, then, "reward at 8", tolerance=0.15)
+    if "fast" not in then["condition"]:
+        assert_as_recorded(now, then, "reward at 32")
+
+
+def first(chapter) -> str:
+    return next(iter(chapter.CONDITIONS))
+
+
+# The measures that are compared when a sweep is made again, or what compares them, and how far they may part where it is not a tenth: other
 # measures part further on, and runs without a penalty amplify rounding most. Of a sweep that is listed with a condition
 # every run of the slow tests makes that one again; the rest are exhaustive ones.
 MEASURES = {
     "dots_short": ("8 prompts x 4, G = 2", "greedy", "sampled", "equal groups", "KL"),
-    "analogies": (next(iter(analogies.CONDITIONS)), "validation", "held out", "soft"),
+    "analogies": (first(analogies), "validation", "held out", "soft"),
+    "countdown_credit": (None, countdown_credit_as_recorded),
     "distillation": ("supervised, teacher's samples", "solved", "greedy", "below header", "dots"),
     "distillation_controls": (None, "solved", "greedy"),
+    "game": (first(game), game_as_recorded),
+    "game_limits": (None, game_limits_as_recorded),
+    "gradients": (first(gradients), gradients_as_recorded),
     "maxent_irl": (None, "gap", "loss at 300"),
+    "more_samples": (first(more_samples), more_samples_as_recorded),
     "more_samples_judge": (None, "best of 32"),
+    "off_policy": (first(off_policy), off_policy_as_recorded),
     "off_policy_rates": ("1 update, 3e-04", "reward at 8"),
-    "ppo": (next(iter(ppo.CONDITIONS)), "full stops"),
+    "poker": (first(poker), poker_as_recorded),
+    "ppo": (first(ppo), "full stops"),
     "ppo_critic": (None, "reward"),
     "ppo_hacked": (None, "full stops"),
+    "ratio_weights": (first(ratio_weights), ratio_weights_as_recorded),
     "ratio_weights_rates": (None, "reward at 4"),
     "reasoning_format": ("KL, not divided", "format at 30", "KL at 30"),
+    "reward_model": (first(reward_model), reward_model_as_recorded),
     "reward_model_rates": (None, "accuracy"),
+    "transfer": (first(transfer), transfer_as_recorded),
     "what_rl_adds": ("rejection sampling", "format", "solved", "key", "pass@8"),
     "what_rl_adds_controls": (None, "solved", "others, pass@8"),
     "what_rl_adds_lost": (None, "solved", "key of known"),
 }
 TOLERANCES = {"full stops": 0.5, "KL at 30": 0.3}
 ROUGH = {("ppo", "PPO, beta 0"): 1.0, ("ppo_hacked", "hacked"): 4.0, ("ppo_hacked", "hacked, but bounded"): 4.0}
+SHORTER = {"poker": {"steps": 20}}  # runs that are not made to their end
 AGAIN = [
     pytest.param(chapter, condition, marks=() if condition == one else pytest.mark.exhaustive)
     for chapter, (one, *_) in MEASURES.items()
@@ -201,46 +286,21 @@ AGAIN = [
 @pytest.mark.slow
 @pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize(("chapter", "condition"), AGAIN)
-def test_one_seed_of_a_condition_comes_out_as_recorded(chapter, condition):
+def test_one_seed_of_a_condition_comes_out_as_recorded(chapter, condition, monkeypatch):
     """Catches figures that today's code no longer gives."""
-    now, then = CHAPTERS[chapter].run(condition, seed=0), recorded(chapter).of(condition)[0]
+    monkeypatch.setattr(more_samples, "timed", lambda work, tries: (work(), 0.0))
+    now = CHAPTERS[chapter].run(condition, seed=0, **SHORTER.get(chapter, {}))
+    then = recorded(chapter).of(condition)[0]
     for measure in MEASURES[chapter][1:]:
+        if callable(measure):
+            measure(now, then)
+            continue
         tolerance = ROUGH.get((chapter, condition), TOLERANCES.get(measure, 0.1))
         assert (measure in now) == (measure in then), measure
         if measure in then:
             assert_as_recorded(now, then, measure, tolerance=tolerance)
     if chapter in ("distillation", "what_rl_adds"):
         assert [point["samples"] for point in now["curve"]] == [point["samples"] for point in then["curve"]]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(gradients))
-def test_one_seed_of_each_condition_comes_out_as_recorded(condition):
-    """Catches figures that today's code no longer gives."""
-    now = gradients.run(condition, seed=0)
-    then = recorded("gradients").of(condition)[0]
-    assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
-    if "curve" in then:
-        assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
-        for name in ("no baseline", "value", "optimal", "divided by std", "divided by length"):  # at step 2
-            assert now["curve"][0][name] == pytest.approx(then["curve"][0][name], rel=0.2), name
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(ratio_weights))
-def test_one_seed_of_the_ratio_weights_comes_out_as_recorded(condition):
-    """As above. Of the gradients the KL and the cosines of the bounded weights: what lies near 0 may turn with rounding."""
-    now = ratio_weights.run(condition, seed=0)
-    then = recorded("ratio_weights").of(condition)[0]
-    if condition != "gradients":
-        assert_as_recorded(now, then, "reward at 4")  # eight updates a rollout part further on
-        return
-    for hands, recorded_hands in zip(now["sets"], then["sets"], strict=True):
-        assert_as_recorded(hands, recorded_hands, "KL")
-        for name in ("ratio", "CISPO, bound 5", "SAPO"):
-            assert_as_recorded(hands["stale"][name], recorded_hands["stale"][name], "cosine")
 
 
 def test_a_weighted_loss_has_the_gradient_of_the_method_that_it_is_named_after(tokenizer):
@@ -270,58 +330,6 @@ def test_an_unbounded_ratio_is_held_against_the_exact_gradient_without_bias():
     free = ratio_weights.against_exact(now, sampler, ratio_weights.plain_ratio)
     assert free["bias"] < 0.05 and free["cosine"] > 0.999 and free["noise"] > 0.1
     assert ratio_weights.against_exact(now, sampler, ratio_weights.no_ratio)["bias"] > 0.2
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(poker))
-def test_one_seed_of_poker_comes_out_as_recorded(condition):
-    """As above, for the first third of each path: later the seed's choice between two labels amplifies rounding."""
-    now = poker.run(condition, seed=0, steps=20)["path"]
-    then = recorded("poker").of(condition)[0]["path"][: len(now)]
-    assert [point["step"] for point in now] == [point["step"] for point in then] == [8, 10, 12, 14, 20]
-    for point, of_then in zip(now, then):
-        assert_as_recorded(point, of_then, "right", "KL")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(transfer))
-def test_one_seed_of_transfer_comes_out_as_recorded(condition):
-    """As above, for rows of dots by length and for sums with a calculator."""
-    now = transfer.run(condition, seed=0)
-    then = recorded("transfer").of(condition)[0]
-    if "held out" in then:
-        assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
-    else:
-        assert now["right"] == pytest.approx(then["right"], abs=0.2)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(game))
-def test_one_seed_of_game_comes_out_as_recorded(condition):
-    """As above, for the games that are won and for what the policy expects to hear. A secret of seven is 0.14."""
-    now = game.run(condition, seed=0)
-    then = recorded("game").of(condition)[0]
-    if "after" in then:
-        for when in ("before", "after"):
-            assert sum(now[when]) == pytest.approx(sum(then[when]), abs=0.15 * len(then[when]))
-    else:
-        assert now["wins at 60"] == pytest.approx(then["wins at 60"], abs=0.2)
-        assert now["expects right"][10] == pytest.approx(then["expects right"][10], abs=0.2)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", by_hand(game_limits))
-def test_one_seed_of_game_limits_comes_out_as_recorded(condition):
-    """As above, for longer games and another split."""
-    now = game_limits.run(condition, seed=0)
-    then = recorded("game_limits").of(condition)[0]
-    assert now["consistent"] == then["consistent"]
-    for when in ("before", "after"):
-        assert now[f"won {when}"] == pytest.approx(then[f"won {when}"], abs=0.15)
 
 
 def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
@@ -473,21 +481,6 @@ def test_a_hacked_run_is_measured_by_its_words(monkeypatch):
         }
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(reward_model))
-def test_one_seed_of_each_reward_learnt_from_choices_comes_out_as_recorded(condition):
-    """As above. Runs against a reward model amplify rounding: of them only the beginning is compared."""
-    now = reward_model.run(condition, seed=0)
-    then = recorded("reward_model").of(condition)[0]
-    assert now["accuracy"] == pytest.approx(then["accuracy"], abs=0.02)
-    compared = len(now["curve"]) if condition.startswith("DPO") else 2
-    for point, as_recorded in list(zip(now["curve"], then["curve"], strict=True))[:compared]:
-        assert point["step"] == as_recorded["step"]
-        assert point["gold"] == pytest.approx(as_recorded["gold"], abs=0.5)
-        assert point["KL"] == pytest.approx(as_recorded["KL"], rel=0.2, abs=0.1)
-
-
 def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
     """Catches choices that ignore the gold reward, that have no noise, or that are the same for every seed."""
     texts = (" went to the old church again.", " slept.")  # gold 0 and -5: the first is chosen in 0.993
@@ -512,21 +505,6 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
     measured = gradients.run("RLOO", seed=0, steps=1)
     assert set(measured) == {"reward at 1", "KL at 1"}
     assert 0 < measured["reward at 1"] < 1 and 0 <= measured["KL at 1"] < 0.5
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", by_hand(countdown_credit))
-def test_one_seed_of_credit_by_lines_comes_out_as_recorded(condition):
-    """As above, for cosines of gradients of a policy that forty updates have trained.
-
-    Where a machine rounds otherwise those updates end at another policy, as with another seed: hence the wider tolerance,
-    and the order on which the chapter rests.
-    """
-    now = countdown_credit.run(condition, seed=0)
-    then = recorded("countdown_credit").of(condition)[0]
-    assert_as_recorded(now, then, "by lines", "equal samples", tolerance=0.25)
-    assert now["by lines"] < now["equal samples"]
 
 
 def test_a_short_run_of_credit_by_lines_compares_four_gradients(monkeypatch):
@@ -716,20 +694,6 @@ def test_rows_are_taken_in_their_order(monkeypatch):
     assert taken == [(0, ["a", "b"]), (2, ["e", "f"])]
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(more_samples))
-def test_one_seed_of_what_more_samples_buy_comes_out_as_recorded(condition, monkeypatch):
-    """As above; seconds are those of another machine and are not compared."""
-    monkeypatch.setattr(more_samples, "timed", lambda work, tries: (work(), 0.0))
-    now = more_samples.run(condition, seed=0)
-    then = recorded("more_samples").of(condition)[0]
-    for when in ("before", "after"):
-        for way in ("vote", "checker"):
-            assert now[when][way] == pytest.approx(then[when][way], abs=0.1), (when, way)
-    assert now["training"]["samples"] == then["training"]["samples"]
-
-
 def test_a_pair_is_the_first_right_and_the_first_wrong_sample_of_a_prompt():
     """Catches a judge that is fitted to the last ones, or to a prompt that has only wrong ones."""
     drawn = SimpleNamespace(
@@ -754,19 +718,6 @@ def test_of_several_tries_the_least_seconds_count(monkeypatch):
     clock = iter([0.0, 3.0, 10.0, 12.0])
     monkeypatch.setattr(more_samples.time, "process_time", lambda: next(clock))
     assert more_samples.timed(lambda: "made", 2) == ("made", 2.0)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize("condition", one_and_by_hand_the_rest(off_policy))
-def test_one_seed_of_each_way_to_use_a_rollout_comes_out_as_recorded(condition):
-    """As above. The fast runs are rough and amplify rounding: of them only the beginning is compared."""
-    now = off_policy.run(condition, seed=0)
-    then = recorded("off_policy").of(condition)[0]
-    assert now["rewards"][0] == pytest.approx(then["rewards"][0], abs=0.02)
-    assert now["reward at 8"] == pytest.approx(then["reward at 8"], abs=0.15)
-    if "fast" not in condition:
-        assert_as_recorded(now, then, "reward at 32")
 
 
 def test_every_condition_of_off_policy_spends_the_same_samples():
