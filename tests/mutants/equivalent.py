@@ -24,14 +24,11 @@ EQUIVALENT = {
         r"2\*\*63 - 2": "One seed fewer of 9 x 10^18.",
     },
     "shared/training.py": {
-        r"LOGITS_AT_ONCE = 20000001": ROUND,
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
         r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": TRUTH,
         r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
         r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
-        r"\(len\((experience|rows)\)\) or True": SHARED,
-        r"^select_rows: .*and False": "All rows, copied.",
         r"^no_gradient: .*(device = None$|device=None\) for|value, \) for)": DEVICE,
     },
     "shared/ppo.py": {
@@ -41,12 +38,10 @@ EQUIVALENT = {
         r"ref_logits = \"\"": "Not read without a reference: what is kept is None then.",
     },
     "shared/grpo.py": {
-        r"share=share, \)  ->": SHARED,
         r"^policy_loss: .*(with_entropy=True|entropy_coef >= 0)": "An entropy that is multiplied by 0 and only logged.",
     },
     "shared/rloo.py": {
         r"per_token_kl\(.*, \)$": "k3 is the default; it is named for the reader.",
-        r"step, share \)  ->": SHARED,
     },
     "shared/supervised.py": {
         r"metrics=None": "Those of all documents together are not read; a batch gets its own.",
@@ -114,17 +109,12 @@ EQUIVALENT = {
         r"^attention: .*size\(None\)": "Where keys are not shared, the way for shared ones gives the same.",
         r"^(Places|first_places|PackedPrompts).*(device=None|width, \)|to\(None\)|place_of, None\))": DEVICE,
     },
-    "shared/prompts.py": {
-        r'tokenizer\("XXXX"\)': "A BOS is added to any text.",
-    },
     "shared/guard.py": {
-        r"LOGITS_AT_ONCE = 20000001|max\(2, LOGITS_AT_ONCE": "How much is scored at once changes memory alone.",
         r'float\("INF"\)': "Another spelling of the same number.",
         r"temperature <= 1": "A division by 1.",
         r"get_text_config\(decoder=(None|False)\)": "Of all families here the decoder is the only text model.",
         r"getattr\(config, name, (None|1)\)|name, 0\) or 1\)": "One expert is no choice, like none.",
         r"weights\[1\]\.device": "All weights are on one kind of device.",
-        r"part\.to\(None\)": "Both are log-probabilities of one model, of one type.",
         r"taken from now on; it is slower\.XX": WORDING,
     },
     "shared/logps.py": {
@@ -203,7 +193,6 @@ EQUIVALENT = {
         r"with_case\(exercise, comparison\.case, None\)|\"names\", None\)": TRUTH,
         r"\"holds\", (None|\"XXXX\")\)": "What is not said is no `booleans`, whatever stands for it.",
         r"\"axes\", None\)": TRUTH,
-        r'or \["XXXX"\]': "No axis is called X.",
     },
     "shared/exercises/judging.py": {
         r"TIME_FOR_(EXPLANATION = 3|VERDICT = 7)": ROUND,
@@ -266,9 +255,6 @@ EQUIVALENT = {
     },
     "checker/grading/box/containers.py": {
         r'lstrip\("XX': "No place of the system begins with an X.",
-    },
-    "checker/grading/box/inside/answers.py": {
-        r"compiler_flag, (dont_inherit=False)?\)$": "The module itself takes nothing from __future__ that could be inherited.",
     },
     "checker/grading/box/isolation.py": {
         r'"failed" in record\), None\)|stopped = None$': TRUTH,
