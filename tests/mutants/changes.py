@@ -1,4 +1,4 @@
-"""The mutants of a file: one small change each, made by mutmut's operators.
+"""The mutants of a file: one small change each, made by mutmut's operators and two of our own.
 
 mutmut itself is not run, only its operators are used. It keeps all mutants of a file side by side as functions behind
 one name, which cannot be done to a decorated function, a property, a dataclass's fields or a module's constants: it
@@ -12,6 +12,7 @@ it is raised, when, and what is put into its f-strings is.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import libcst as cst
 import libcst.matchers as m
@@ -19,6 +20,14 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
 TYPE_ALIAS = m.Assign(value=m.Subscript(value=m.Name("Literal") | m.Name("Callable") | m.Name("dict")))
+# Statements that stay where they are: a docstring or an ellipsis, imports, definitions, what a function declares.
+FIXED = m.FunctionDef() | m.ClassDef()
+FIXED |= m.SimpleStatementLine([m.Expr(m.SimpleString() | m.ConcatenatedString() | m.Ellipsis())])
+FIXED |= m.SimpleStatementLine(
+    [m.Import() | m.ImportFrom() | m.Pass() | m.Global() | m.Nonlocal() | m.AnnAssign(value=None)]
+)
+ASSIGNMENT = m.SimpleStatementLine([m.Assign() | m.AnnAssign()])
+LEAVING = m.SimpleStatementLine([m.Return() | m.Raise() | m.Continue() | m.Break()])
 SIMPLE = (cst.Name, cst.BaseNumber, cst.BaseString)
 
 
@@ -73,6 +82,9 @@ class Changes(cst.CSTVisitor):
                 continue
             for changed in operator(node):
                 self.changes.append((".".join(self.names), self.functions[-1], node, changed))
+        if isinstance(node, cst.IndentedBlock) and self.functions[-1]:
+            for changed in [*without_one(node), *with_two_swapped(node)]:
+                self.changes.append((".".join(self.names), self.functions[-1], node, changed))
 
 
 def is_left_out(node: cst.CSTNode) -> bool:
@@ -86,6 +98,41 @@ def is_left_out(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.Param) and node.default:
         return not isinstance(node.default, SIMPLE)
     return False
+
+
+def without_one(block: cst.IndentedBlock) -> Iterator[cst.IndentedBlock]:
+    """The block without one of its statements, each in turn."""
+    nothing = cst.SimpleStatementLine([cst.Pass()])
+    for statement in block.body:
+        names = assigned(statement)
+        if not m.matches(statement, FIXED) and (not names or names & read(statement)):
+            yield block.with_changes(body=[nothing if one is statement else one for one in block.body])
+
+
+def with_two_swapped(block: cst.IndentedBlock) -> Iterator[cst.IndentedBlock]:
+    """The block with two neighbouring statements in the other order, each pair in turn."""
+    for place, (first, second) in enumerate(pairwise(block.body)):
+        if any(m.matches(one, FIXED | LEAVING) for one in (first, second)):
+            continue
+        if assigned(first) & read(second) or all(m.matches(one, ASSIGNMENT) for one in (first, second)):
+            continue
+        yield block.with_changes(body=[*block.body[:place], second, first, *block.body[place + 2 :]])
+
+
+def assigned(statement: cst.CSTNode) -> set[str]:
+    """The names to which a statement gives values."""
+    return {name.value for name in named(statement)}
+
+
+def read(statement: cst.CSTNode) -> set[str]:
+    """The names that a statement reads: all but those to which it gives values."""
+    return {name.value for name in set(m.findall(statement, m.Name())) - named(statement)}
+
+
+def named(statement: cst.CSTNode) -> set[cst.CSTNode]:
+    """The places in a statement where a name gets its value."""
+    targets = m.findall(statement, m.AssignTarget(m.Name() | m.Tuple()) | m.AnnAssign(m.Name()))
+    return {name for one in targets for name in m.findall(one.target, m.Name())}
 
 
 def mutants_of(source: str) -> Iterator[Mutant]:

@@ -9,7 +9,8 @@ from tests.mutants.equivalent import EQUIVALENT
 HEAD = """# What the tests notice
 
 The result of `make mutants`, written by it. Each mutant is a file with one small change (an operator, a number, a text,
-an argument, an assignment; `tests/mutants/changes.py` says what is left out). A mutant is caught when a test of its file
+an argument, an assignment, a statement that goes, two that change places; `tests/mutants/changes.py` says what is left
+out; rows before 2026-11-28 have no mutants of the last two kinds). A mutant is caught when a test of its file
 fails; the shapes in the signatures are not checked meanwhile. It is equivalent when no caller could tell, for the reason
 given in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
 what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was

@@ -50,10 +50,51 @@ def test_texts_of_errors_types_and_decorators_are_left_out():
 def test_each_mutant_is_the_whole_file_with_one_change():
     for mutant in mutants_of(SOURCE):
         compile(mutant.source, "mutant", "exec")
-        assert mutant.source != SOURCE and mutant.source.count("\n") == SOURCE.count("\n")
+        assert mutant.source != SOURCE
 
 
 def test_a_mutant_knows_the_lines_of_its_function():
     """By them the tests are found that run it; what stands outside of functions is for all tests."""
     lines = {mutant.where: mutant.lines for mutant in mutants_of(SOURCE)}
     assert 16 in lines["less"] and 10 not in lines["less"] and not lines[""] and not lines["Settings"]
+
+
+STATEMENTS = '''def kept(rows, log):
+    """A text."""
+    import json
+    total = 0
+    for row in rows:
+        total = total + row
+        log.write(row)
+        log.flush()
+    if total > LIMIT:
+        return None
+    first, second = rows[0], rows[1]
+    later: int = 3
+    save(total)
+    return json.dumps(first)
+'''
+
+
+def test_statements_are_removed_and_neighbours_swapped():
+    """Catches a harness that sees no forgotten call and no wrong order, and one that counts what any call shows."""
+    found = {label for label in labels(STATEMENTS) if label.endswith("pass") or "flush() log.write" in label}
+    assert found == {
+        "kept: total = total + row  ->  pass",
+        "kept: log.write(row)  ->  pass",
+        "kept: log.flush()  ->  pass",
+        "kept: log.write(row) log.flush()  ->  log.flush() log.write(row)",
+        "kept: for row in rows: total = total + row log.write(row) log.flush()  ->  pass",
+        "kept: if total > LIMIT: return None  ->  pass",
+        "kept: return None  ->  pass",
+        "kept: save(total)  ->  pass",
+        "kept: return json.dumps(first)  ->  pass",
+    }
+
+
+def test_a_swap_keeps_values_before_what_reads_them():
+    """Catches mutants that only ask for a name too early, that swap two settings, or that leave a line behind a return."""
+    swapped = [label.split("  ->  ")[0] for label in labels(STATEMENTS) if not label.endswith("pass")]
+    assert "kept: later: int = 3 save(total)" in swapped and "kept: total = 0 for row in rows:" not in " ".join(swapped)
+    assert not any(one.startswith("kept: save(total) return") for one in swapped)
+    assert "kept: first, second = rows[0], rows[1] later: int = 3" not in swapped
