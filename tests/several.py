@@ -5,17 +5,20 @@ import os
 import pickle
 import socket
 import sys
+import time
 import traceback
-from collections.abc import Callable
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+import psutil
 import torch
 from accelerate import PartialState
 
 from shared.engine.processes import Processes
 
 PATIENCE = 120  # seconds, for a machine that is busy
+STILL = 8  # seconds in which none of them answers or computes: each waits for another, and none will ever end
 
 
 def in_processes(count: int, function: Callable[[Processes], object]) -> list:
@@ -24,16 +27,37 @@ def in_processes(count: int, function: Callable[[Processes], object]) -> list:
     Raises AssertionError with the traceback of a process that failed.
     """
     port = _free_port()
+    received = {}
     children = [forked(_child, function, rank, count, port) for rank in range(count)]
     try:
-        answers = [pickle.loads(ours.recv_bytes()) if ours.poll(PATIENCE) else "it did not end" for _, ours in children]
+        received = _received({ours: child.pid for child, ours in children})
     finally:
         for child, _ in children:
-            child.join(5)
+            child.join(5 if len(received) == count else 0)
             child.kill()
+    answers = [received.get(ours, "it did not end") for _, ours in children]
     wrong = [answer for answer in answers if isinstance(answer, str)]
     assert not wrong, "\n".join(wrong)
     return [answer[0] for answer in answers]
+
+
+def _received(waiting: dict[Connection, int]) -> dict[Connection, object]:
+    """The answers of these processes, each a pipe and its number, of those that come to one."""
+    received = {}
+    ends = time.monotonic() + PATIENCE
+    while len(received) < len(waiting) and time.monotonic() < ends:
+        left = waiting.keys() - received.keys()
+        before = _computed(waiting[pipe] for pipe in left)
+        ready = wait(left, STILL)
+        received |= {pipe: pickle.loads(pipe.recv_bytes()) for pipe in ready}
+        if not ready and _computed(waiting[pipe] for pipe in left) - before < 0.1:
+            break
+    return received
+
+
+def _computed(processes: Iterable[int]) -> float:
+    """The seconds that these processes have computed together."""
+    return sum(sum(psutil.Process(process).cpu_times()[:2]) for process in processes)
 
 
 def forked(target: Callable, *arguments: object) -> tuple[BaseProcess, Connection]:
