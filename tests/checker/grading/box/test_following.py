@@ -135,6 +135,7 @@ CAUSES = [
     (Outcome((), "too long", 0.1, begun=True, outside="it fell"), ""),
     (Outcome((), "", 0.1, begun=True, finished=True, outside="it fell"), ""),
     (Outcome((), "", 0.1, begun=True), ""),
+    (Outcome(({"failed": "RuntimeError: cuda out of memory"},), "", 0.1, begun=True), ""),  # words of a submission
 ]
 
 

@@ -6,19 +6,16 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.attacks import ATTACKS, LIMITS, held, job
 from checker.grading.box import containers, launch, seccomp, selection, usage, walls
-from checker.grading.box.inside import probe
 from checker.grading.box.inside.children import Bounds, in_a_child
-from checker.grading.box.isolation import LAST_WORDS, _followed, run
+from checker.grading.box.isolation import run
 from checker.grading.box.limits import Limits
 from checker.grading.box.selection import NoIsolation, choose
 from checker.grading.box.walls import Isolation, box
@@ -55,21 +52,6 @@ def test_the_first_process_of_a_box_names_no_place_of_this_machine(isolation, tm
             assert running.process.poll() is None  # the kernel shows the command a moment after it has begun
         running.process.stdin.close()
     assert str(tmp_path) not in seen
-
-
-def test_the_last_words_of_a_box_are_its_last():
-    """Catches the beginning of a long stderr kept in place of its end, where the error is."""
-    program = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 100_000 + '\\nthe error')"]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        running = SimpleNamespace(
-            process=process,
-            box=box(NONE, selection.PROJECT, LIMITS),
-            cgroup=None,
-            exceeded=lambda: ("", SimpleNamespace(memory=0, cpu=0.0)),
-            refused=lambda: "",
-        )
-        said = _followed(running).last_words
-    assert len(said) == LAST_WORDS and said.endswith("\nthe error")
 
 
 def test_wall_time_ends_the_box_and_all_in_it(isolation):
@@ -195,62 +177,6 @@ def test_not_even_for_a_moment_are_there_more_processes_than_a_box_may_have(isol
     assert int(record["ended"].partition("got: ")[2]) < LIMITS.processes
 
 
-@pytest.mark.parametrize("keeps", [True, False])
-def test_whether_the_system_counts_is_tried_with_more_processes_outside_than_the_box_may_have(keeps, monkeypatch):
-    """Catches a kernel before 5.14, which counts the user's other processes as well: nobody's functions could start."""
-    seen = []
-
-    def flaw(isolation):
-        seen.append((isolation.counted, threading.active_count()))
-        return "" if keeps else "BlockingIOError: no more."
-
-    monkeypatch.setattr(selection, "flaw", flaw)
-    before = threading.active_count()
-    assert selection.with_a_count(Isolation("bwrap")).counted is keeps
-    ((asked, threads),) = seen
-    assert asked and threads >= selection.PROBE_LIMITS.processes
-    assert threading.active_count() == before
-
-
-class Kernel:
-    """Stands for one that refuses threads: most, of this process with `others`. keeps: whether it keeps to that."""
-
-    def __init__(self, most, others, keeps):
-        self.most = most
-        self.there = others
-        self.keeps = keeps
-        self.peak = 0
-
-    def setrlimit(self, _, limits):
-        self.most = min(limits)
-
-    def start(self):
-        if self.keeps and self.there >= self.most:
-            raise RuntimeError("can't start new thread")
-        self.there += 1
-        self.peak = max(self.peak, self.there)
-
-
-@pytest.mark.parametrize(
-    ("others", "keeps", "seen"),
-    [(0, True, (True, False)), (70, True, (False, False)), (0, False, (True, True))],
-    ids=["apart", "with the user's others", "not at all"],
-)
-def test_a_system_that_counts_lets_a_few_start_and_not_too_many(others, keeps, seen, monkeypatch, tmp_path):
-    """Catches a count of the user's processes everywhere, which refuses each, taken for a bound; and a trial that is
-    itself ended because it has more than a box may have."""
-    kernel = Kernel(64, others, keeps)
-    thread = type("Thread", (), {"__init__": lambda self, **_: None, "start": lambda self: kernel.start()})
-    monkeypatch.setattr(probe.threading, "Thread", thread)
-    monkeypatch.setattr(probe.resource, "setrlimit", kernel.setrlimit)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    records = []
-    asked = {"try_memory_limit": False, "try_process_limit": True, "counted": True}
-    probe.run({"secret": "X", "limits": {"memory": 1, "processes": 64}} | asked, records.append)
-    assert (records[0]["starts_allowed_threads"], records[0]["exceeds_process_limit"]) == seen
-    assert kernel.peak - others < 60
-
-
 def test_a_box_that_the_system_counts_bounds_itself():
     """Catches a count that is promised in the report and set nowhere: `ulimit -u` inside."""
     counted = in_box(LIMIT_OF_PROCESSES, replace(NONE, counted=True)).records
@@ -263,17 +189,6 @@ LIMIT_OF_PROCESSES = """
 import resource
 raise RuntimeError(f"got: {resource.getrlimit(resource.RLIMIT_NPROC)[0]}")
 """
-
-
-@pytest.mark.parametrize("bounded", [True, False])
-def test_bounds_that_are_not_kept_are_seen_where_they_are_to_be_kept(bounded, monkeypatch, tmp_path):
-    """Catches a container that was told limits and keeps none: this process has more memory and threads than these."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    records = []
-    limits = {"memory": 1_000_000, "processes": 2}
-    asked = {"try_memory_limit": bounded, "try_process_limit": bounded, "counted": False}
-    probe.run({"secret": "X", "limits": limits} | asked, records.append)
-    assert (records[0]["exceeds_memory_limit"], records[0]["exceeds_process_limit"]) == (bounded, bounded)
 
 
 def _verdict(program: bytes, number: int, architecture: int, argument: int = 0) -> int:
