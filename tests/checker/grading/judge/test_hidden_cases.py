@@ -23,10 +23,10 @@ from checker.grading.judge import boxed_functions
 from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Grader
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
-from checker.grading.judge.sheets import read_sheet, sheet_for
+from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import _earned
-from checker.points.items import Check, Item
-from checker.reading.notebook import Unreadable, parse, read
+from checker.points.items import Check
+from checker.reading.notebook import read
 from checker.reading.slicing.slices import Slice
 from checker.reading.syntax.statements import definitions
 from tests.checker.conftest import code
@@ -466,44 +466,6 @@ def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
     """Catches an exercise that nobody checks, because its notebook imports the checks in another way or uses their answer."""
     (item,) = read_sheet(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
     assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
-
-
-def test_what_is_worth_nothing_does_not_wait_for_the_instructor():
-    """Catches "not given yet" in the feedback on an exercise for which the form has no field."""
-    item = Item("cell-07/1", "experiment", "", 0.0, "Cell 7")
-    assert _earned(item, {}, missing=False)["earned"] == 0.0
-    assert _earned(replace(item, points=1.0), {}, missing=False)["earned"] is None
-
-
-def test_a_notebook_is_graded_by_the_key_of_its_edition(notebook, sheet):
-    """Catches last year's blank notebook graded with this year's exercises."""
-    other = read_sheet(notebook(CUBE.format("return x ** 3"), "check.cube(cube)", folder="older"))
-    handed_in = {"cells": [], "metadata": {"course": {"version": "0.1", "exercises": other.edition}}}
-    assert sheet_for(handed_in, "maths.ipynb", [sheet, other]) is other
-    with pytest.raises(Unreadable, match="version 0.1 of the course"):
-        sheet_for(handed_in, "maths.ipynb", [sheet])
-
-
-def test_a_notebook_that_says_nothing_is_known_by_its_name_or_not_at_all(sheet, notebook):
-    """Catches a guess between several worked notebooks."""
-    assert sheet_for({"metadata": {}, "cells": []}, "jane_maths (2).ipynb", [sheet]) is sheet
-    with pytest.raises(Unreadable, match="Rename it"):
-        sheet_for({"metadata": {}, "cells": []}, "final.ipynb", [sheet])
-    assert parse(notebook("1"))["cells"]
-
-
-def travelled(tensor):
-    return tensors.decoded_tensor(json.loads(json.dumps(tensors.encoded_tensor(tensor))))
-
-
-def test_values_travel_bit_for_bit():
-    """Catches a float that is rounded on its way out of the box, and nan or infinity lost."""
-    torch = pytest.importorskip("torch")
-    numbers = torch.tensor([[0.1, float("nan")], [float("inf"), 1e-300]], dtype=torch.float64)
-    back = travelled(numbers)
-    assert torch.equal(back.nan_to_num(7), numbers.nan_to_num(7)) and back.isnan().sum() == 1
-    for other in (torch.tensor(0.5), torch.zeros(0, 3), torch.tensor([[True], [False]])):
-        assert torch.equal(travelled(other), other.double())
 
 
 def test_the_gradient_of_a_model_is_short():
