@@ -11,7 +11,7 @@ import pytest
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
-from checker.grading.collect.roster import Roster, Student, read_roster
+from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.uploads import _days_late
 from checker.grading.judge.submission import Settings
 from checker.grading.lines import _set_lateness
@@ -89,18 +89,6 @@ def test_a_rule_that_cannot_be_is_refused(free, off):
     """Catches free days without a price for the others, points that are added for being late, and more than all."""
     with pytest.raises(Unreadable, match="late off"):
         late_rule(free, off)
-
-
-def test_the_roster_says_days_and_nobody_is_called_two(tmp_path):
-    """Catches a student found under "2", and an extension that is not read."""
-    path = tmp_path / "class.csv"
-    path.write_text("id,name,free days,days late\nann,Ann Lee,5,\nbob,Bob Ray,,2\n")
-    roster = read_roster(path)
-    assert roster.students == (Student("ann", ("ann", "Ann Lee"), 5), Student("bob", ("bob", "Bob Ray"), None, 2))
-    assert not roster.known("2") and not roster.known("5")
-    path.write_text("id,free days\nann,many\n")
-    with pytest.raises(Unreadable, match="line 2: free days is 'many'"):
-        read_roster(path)
 
 
 def rows_of(one):
