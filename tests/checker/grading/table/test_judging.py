@@ -15,10 +15,10 @@ from checker.grading.table import judging
 from checker.grading.table.feedback import feedback
 from checker.grading.table.overview import NEIGHBOURS, Row, ways, with_neighbours
 from checker.grading.table.students import Line
-from checker.points.forms import Form, merged, read_forms, table
+from checker.points.forms import Form, merged
 from checker.reading.markers import BLANK_ANSWER
 from checker.reading.text import LONGEST
-from tests.checker.grading.table.forty import ANSWERS, HOSTILE, class_of, not_run, worked
+from tests.checker.grading.table.forty import HOSTILE, class_of, not_run, worked
 
 SUCCESS = "Question: Success"
 
@@ -307,24 +307,6 @@ def test_refused_points_wait_on_every_page(sheet, tmp_path):
     assert "<span>3 answers to be judged</span>" in index and "1 of 2<span data-drafts>" in index
 
 
-def test_one_file_holds_the_answers_of_many(tmp_path):
-    """Catches a saved question of which one student counts, and a run that forgets what an earlier one was given."""
-    forms = [
-        {
-            "student": name,
-            "notebook": "dots.ipynb",
-            "question": SUCCESS,
-            "scores": {SUCCESS: 2},
-            "comments": {SUCCESS: "so"},
-        }
-        for name in ("ann", "bob")
-    ]
-    (tmp_path / "dots Success.grades.json").write_text(json.dumps({"forms": forms}))
-    found, _, damaged = read_forms(tmp_path)
-    assert [form.student for form in found] == ["ann", "bob"] and not damaged
-    assert table(merged(found)).splitlines()[1] == "ann,dots.ipynb,2,2,Question: Success: so"
-
-
 def test_two_questions_of_one_student_are_both_kept(sheet, tmp_path):
     """Catches the second question's file written over the first one's."""
     one = class_of(1, tmp_path, sheet)
@@ -332,8 +314,3 @@ def test_two_questions_of_one_student_are_both_kept(sheet, tmp_path):
     one.write([given("student01", 2.0, 100.0), given("student01", 5.0, 100.0, question=other)])
     (form,) = one.folder.forms()
     assert form.scores == {SUCCESS: 2.0, other: 5.0}
-
-
-def test_the_class_has_every_kind_of_answer():
-    """Catches a hostile answer that was taken out of the class, so that tests try none."""
-    assert HOSTILE in ANSWERS and len(ANSWERS) == 5
