@@ -90,6 +90,7 @@ def test_limits_that_are_kept_elsewhere_are_not_tried(asked):
     found = answers_of(JOB | {"try_memory_limit": False, "try_process_limit": False})
     assert found == ALL | {"exceeds_memory_limit": False, "exceeds_process_limit": False}
     assert not {"_can_fill", "_exceeds_process_limit"} & {name for name, *_ in noted}
+    assert answers_of(JOB | {"try_process_limit": False}) == ALL | {"exceeds_process_limit": False}
 
 
 def test_a_variable_is_seen_wherever_it_stands(monkeypatch, tmp_path):
