@@ -12,7 +12,6 @@ def of(code: str, *cells: str) -> list:
 
 BY_STD = [
     "def f(s):\n    return s > 0\ns = rewards.std()\nadv = (rewards - mean) / s",
-    "adv = (rewards - rewards.mean()) / rewards.std()",
     "adv = (scores - scores.mean()) / scores.std()",
     "adv = (returns - returns.mean()) / returns.std()",
     "adv = (r - np.mean(r)) / np.std(r)",
@@ -24,8 +23,6 @@ BY_STD = [
     "adv = (rewards - baseline) / rewards.std()",
     "adv = (rewards - avg) / statistics.stdev(rewards)",
     "adv = (rew - m) / statistics.pstdev(rew)",
-    "c = rewards - rewards.mean()\nadv = c / rewards.std()",
-    "s = rewards.std()\nadv = (rewards - mean) / s",
     *(
         f"s = rewards.std(1).{change}\nadv = (rewards - mean) / s"
         for change in ("unsqueeze(1)", "view(-1)", "reshape(-1)", "expand(3)")
@@ -42,7 +39,6 @@ BY_STD = [
     "adv = rewards / np.std(rewards - np.mean(rewards))",
     "rewards -= rewards.mean()\nrewards /= rewards.std()",
     "def f(rewards):\n    rewards -= np.mean(rewards)\n    rewards /= rewards.std()",
-    "x = np.isnan(actions)\nadv = (rewards - rewards.mean()) / rewards.std()",
     "if count > 0:\n    adv = (rewards - rewards.mean()) / rewards.std()",
 ]
 
@@ -60,29 +56,18 @@ def test_a_standard_deviation_that_can_be_0_is_told(lines):
     [
         "adv = (rewards - rewards.mean()) / (rewards.std() + 1e-4)",
         "adv = (rewards - rewards.mean()) / rewards.std().clamp(1e-4)",
-        "adv = (rewards - rewards.mean()) / scale",
-        "adv = (rewards - rewards.mean()) / rewards.max()",
         "adv = (rewards - rewards.mean()) * rewards.std()",
-        "adv = (rewards + rewards.mean()) / rewards.std()",
         "adv = (rewards - other) / rewards.std()",
-        "adv = (heights - mean) / heights.std()",
         "adv = heights / np.std(heights)",
         "adv = rewards / np.std(heights)",
-        "rewards /= rewards.std()",
         "rewards += rewards.mean()\nrewards /= rewards.std()",
         "rewards -= rewards.max()\nrewards /= rewards.std()",
         "rewards -= rewards.mean()\nrewards *= rewards.std()",
-        "heights -= heights.mean()\nheights /= heights.std()",
         "rewards -= rewards.mean()\ndef f(rewards):\n    rewards /= rewards.std()",
-        "s = rewards.std()\nif s > 0:\n    adv = (rewards - mean) / s",
-        "s = rewards.std()\nassert s != 0\nadv = (rewards - mean) / s",
         "def f(rewards):\n    s = rewards.std()\n    assert s != 0\n    return (rewards - mean) / s",
         "if has_spread:\n    adv = (rewards - mean) / rewards.std()",
         "adv = (rewards - mean) / rewards.std() if sigma_ok else 0",
-        "adv = (rewards - mean) / rewards.std()\nadv = adv.nan_to_num()",
-        "adv = (rewards - mean) / rewards.std()\nadv.nan_to_num_()",
         "adv = (rewards - mean) / rewards.std()\nif np.isnan(adv):\n    adv = 0",
-        "adv = (rewards - mean) / rewards.std()\nif torch.isnan(loss):\n    x = 1",
     ],
 )
 def test_where_the_zero_was_thought_of_nothing_is_told(lines):
@@ -94,7 +79,6 @@ def test_where_the_zero_was_thought_of_nothing_is_told(lines):
     "lines",
     [
         "reward = f(x)\ntarget = (target - target.mean()) / target.std()",
-        "reward = f(x)\ny = (target - np.mean(target)) / np.std(target)",
         "adv = f(x)\nz = (value - value.mean()) / value.std(0).unsqueeze(1)",
         "reward = f(x)\nc = value - value.mean()\nz = c / value.std()",
     ],
@@ -124,15 +108,10 @@ def test_what_has_another_name_is_asked_about(lines):
             f"reward = f(x)\ny = ({name} - {name}.mean()) / {name}.std()"
             for name in ("test", "df", "logits", "weights", "hidden", "tokens")
         ),
-        "reward = f(x)\ny = (target - other.mean()) / target.std()",
-        "reward = f(x)\ny = (target - target.mean()) / other.std()",
-        "reward = f(x)\ny = (target - target.max()) / target.std()",
-        "reward = f(x)\ny = (target - target.mean()) / target.max()",
         "reward = f(x)\ny = (target - target.mean()) * target.std()",
         "reward = f(x)\ny = (target - target.mean()) / (target.std() + 1)",
         "reward = f(x)\ns = target.std()\nif s:\n    pass\nif s > 0:\n    y = (target - target.mean()) / s",
         "reward = f(x)\ny = (target - target.mean()) / target.std()\ny = np.nan_to_num(y)",
-        "reward = f(x)\ny = (x.obs - target.mean()) / target.std()",
     ],
 )
 def test_what_a_network_is_given_is_no_reward(lines):
@@ -143,12 +122,6 @@ def test_what_a_network_is_given_is_no_reward(lines):
 LOOP = "rewards = []\nfor i in range(G):\n    rewards.append(score(i))\n"
 SAMPLE_STD = [
     "rewards = f(x)\nrewards += np.ones(3)\ns = rewards.std(1)",
-    "s = rewards.std(dim=1)",
-    "s = rewards.std(1)",
-    "s = rewards.view(-1, G).std(-1, keepdim=True)",
-    "s = torch.std(group_rewards)",
-    "s = groups.std()",
-    "s = statistics.stdev(rewards)",
     "s = statistics.stdev(adv)",
     "s = A.std(dim=0)",
     "s = my_returns.std(dim=0)",
@@ -157,7 +130,6 @@ SAMPLE_STD = [
     f"{LOOP}rewards_t = torch.as_tensor(rewards)\nadv = rewards_t / (rewards_t.std() + 1)",
     f"{LOOP}rewards_t = torch.FloatTensor(rewards)\ns = rewards_t.std()",
     LOOP.replace("range(G)", "range(num_generations)") + "rewards_t = torch.tensor(rewards)\ns = rewards_t.std()",
-    "# a comment\n\ns = rewards.std(dim=1)",
     "# the sample's is 2 lines above\n\ns = rewards.std(dim=1)",
 ]
 
@@ -174,22 +146,14 @@ def test_the_samples_standard_deviation_is_asked_about(lines):
     "lines",
     [
         *(f"s = rewards.std(dim=1, {said})" for said in ("correction=0", "unbiased=False", "ddof=1")),
-        "s = rewards.std(axis=1)",
-        "s = np.std(rewards, 1)",
-        "rewards = np.array(x)\ns = rewards.std(1)",
         "rewards = np.array(x).reshape(-1, 2)\ns = rewards[3:].std(1)",
         "rewards = numpy.zeros(3)\nr = rewards[i : i + 3]\ngroup = r.view(1)\ns = group.std(1)",
         "rewards = [1]\nrewards = np.array(rewards)\ns = rewards.std(1)",
-        "s = heights.std(dim=1)",
-        "s = rewards.std()",
-        "s = std()",
-        "print(f'{rewards.std(dim=1)}')",
         *(
             f"s = rewards.std(dim=1)  # {word}"
             for word in ("unbiased", "the sample's", "Bessel", "no correction", "G-1", "G - 1")
         ),
         *(f"# {word}\ns = rewards.std(dim=1)" for word in ("unbiased", "as a SAMPLE", "bessel")),
-        "s = rewards.std(\n    dim=1,  # unbiased\n)",
         f"{LOOP}rewards_t = torch.tensor(rewards)\nlog(rewards_t.std())",
         f"{LOOP}rewards_t = torch.tensor(rewards)\nx = log(rewards_t.std())",
         LOOP.replace("range(G)", "prompts") + "rewards_t = torch.tensor(rewards)\ns = rewards_t.std()",
@@ -201,8 +165,6 @@ def test_the_samples_standard_deviation_is_asked_about(lines):
         "rewards = []\nfor p in prompts:\n    for i in range(G):\n"
         "        rewards.append(i)\nrewards_t = torch.tensor(rewards)\ns = rewards_t.std()",
         "rewards = []\nrewards.append(i)\nrewards_t = torch.tensor(rewards)\ns = rewards_t.std()",
-        "rewards_t = torch.tensor(3)\ns = rewards_t.std()",
-        "s = rewards.var(dim=1)",
     ],
 )
 def test_where_it_is_said_which_one_is_meant_nothing_is_asked(lines):
@@ -213,7 +175,6 @@ def test_where_it_is_said_which_one_is_meant_nothing_is_asked(lines):
 TWO_LOOPS = "rewards = []\nfor prompt in prompts:\n    for i in range(G):\n        rewards.append(score(i))\n"
 OVER_ALL = [
     "x = a + b\ngap = rewards - other\nrewards = rewards.view(-1, G)\nadv = rewards - rewards.mean()",
-    "rewards = rewards.view(-1, G)\nadv = rewards - rewards.mean()",
     "rewards = rewards.reshape(n, G)\nadv = rewards - torch.mean(rewards)",
     "scores = s.unflatten(0, G)\nadv = scores - scores.mean()",
     "returns = s.view(n, G)\nm = returns.mean()\nadv = returns - m",
@@ -248,19 +209,12 @@ def test_a_mean_over_the_batch_is_asked_about(lines):
 @pytest.mark.parametrize(
     "lines",
     [
-        "adv = rewards - rewards.mean()",
         "rewards = rewards.view(-1, G)\nadv = rewards - rewards.mean(dim=1)",
         "rewards = rewards.view(-1, G)\nadv = rewards - rewards.mean(1)",
         "rewards = rewards.view(-1, G)\nadv = rewards - torch.mean(rewards, 1)",
         "rewards = rewards.view(-1, G)\nadv = rewards - torch.mean(rewards, dim=1)",
-        "rewards = rewards.view(-1, G)\nadv = rewards - rewards.median()",
-        "rewards = rewards.view(-1, G)\nadv = rewards - others.mean()",
-        "rewards = rewards.view(-1, G)\nadv = rewards + rewards.mean()",
-        "heights = heights.view(-1, G)\nadv = heights - heights.mean()",
         "rewards = rewards.view(-1)\nadv = rewards - rewards.mean()",
-        "rewards = rewards.expand(3, G)\nadv = rewards - rewards.mean()",
         "adv = rewards - rewards.mean()\nrewards = rewards.view(-1, G)",
-        "rewards = rewards.view(-1, G)\nrewards = f(rewards)\nadv = rewards - rewards.mean()",
         "rewards = [score(p) for p in prompts]\nrewards_t = torch.tensor(rewards)\nadv = rewards_t - rewards_t.mean()",
         "rewards = [score(p) for p in prompts for _ in range(9)]\n"
         "rewards_t = torch.tensor(rewards)\nadv = rewards_t - rewards_t.mean()",

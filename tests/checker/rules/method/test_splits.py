@@ -78,11 +78,7 @@ def test_names_of_something_else(name):
 
 TAKEN = [
     *(
-        "train_rows",
-        "train_rows[:50]",
-        "train_rows[3:]",
         "list(train_rows)",
-        "copy(train_rows)",
         "copy.copy(train_rows)",
     ),
     *("copy.deepcopy(train_rows)", "deepcopy(train_rows)", "train_rows.copy()", "shuffled(train_rows)"),
@@ -109,15 +105,11 @@ def test_rows_that_were_taken_from_the_training_rows_are_asked_about(taken):
 @pytest.mark.parametrize(
     "lines",
     [
-        "train_rows = load()\neval_rows = fresh(train_rows)",
         "train_rows = load()\neval_rows = train_rows[5]",
-        "train_rows = load()\neval_rows = random.sample(rows, 5)",
         "train_rows = load()\neval_rows = train_rows[:50]\ntrain_rows = train_rows[50:]",
         "train_rows = load()\neval_rows = train_rows.select(range(3))\ntrain_rows = train_rows.filter(f)",
-        "train_rows = []\neval_rows = []",
         "def f():\n    train_rows = load()\n    return train_rows\neval_rows = train_rows",
         "for train_rows in parts:\n    f(train_rows)\neval_rows = train_rows",
-        "train_rows = load()\neval_rows = rows_of(sample)",
     ],
 )
 def test_rows_of_ones_own_are_right(lines):
@@ -148,14 +140,11 @@ ALIKE = [
     "train_rows = rows\neval_rows = rows",
     "train_rows = rows[:80]\neval_rows = rows[:20]",
     "train_rows = rows[:]\neval_rows = rows[:20]",
-    "train_rows = make(100, seed=0)\neval_rows = make(20, seed=0)",
     "train_rows = make(100, random_state=0)\neval_rows = make(20, random_state=0)",
-    "SEED = 3\ntrain_rows = make(100, seed=SEED)\neval_rows = make(20, seed=3)",
     "train_rows = make(n_train, seed=0)\neval_rows = make(config.eval_size, seed=0)",
     "train_rows = make(num_train, seed=0)\neval_rows = make(N_EVAL, seed=0)",
     "train_rows = make(train_count, seed=0)\neval_rows = make(eval_n, seed=0)",
     "train_rows = make(n, seed=0)\neval_rows = make(50, seed=0)",
-    "SIZE_A = 3\ntrain_rows = make(SIZE_A, seed=0)\neval_rows = make(50, seed=0)",
     "train_rows = make(random.Random(1), 100)\neval_rows = make(random.Random(1), 20)",
     "train_rows = make(np.random.default_rng(1))\neval_rows = make(np.random.default_rng(1))",
     "train_rows = make(rng=np.random.RandomState(1))\neval_rows = make(rng=np.random.RandomState(1))",
@@ -163,7 +152,6 @@ ALIKE = [
     "train_rows = make(jax.random.PRNGKey(1))\neval_rows = make(jax.random.PRNGKey(1))",
     "random.seed(0)\ntrain_rows = make(9)\nrandom.seed(0)\neval_rows = make(5)",
     "torch.manual_seed(0)\ntrain_rows = make(9)\nset_seed(0)\neval_rows = make(5)",
-    "def make(n):\n    random.seed(0)\n    return draw(n)\ntrain_rows = make(9)\neval_rows = make(5)",
     "def make(n):\n    rng = default_rng(0)\n    return rng.draw(n)\ntrain_rows = make(9)\neval_rows = make(5)",
     "def make(n, seed):\n    random.seed(0)\n    return draw(n)\n"
     "train_rows = make(9, seed=a)\neval_rows = make(5, seed=b)",
@@ -201,29 +189,21 @@ def test_two_sets_that_are_made_alike_are_asked_about(lines):
         "train_rows = rows\neval_rows = others",
         "train_rows = rows[:80]\neval_rows = rows[80:]",
         "train_rows = rows[:80]\neval_rows = others[:20]",
-        "train_rows = rows[20:]\neval_rows = rows[:20]",
-        "train_rows = rows[:-20]\neval_rows = rows[:20]",
         "train_rows = rows[:20]\neval_rows = rows[:-20]",
         "train_rows = rows[::2]\neval_rows = rows[:20]",
         "train_rows = rows[:n]\neval_rows = rows[:n]",
         "train_rows = rows['train']\neval_rows = rows['train_too']",
         "train_rows = make(100, seed=0)\neval_rows = make(20, seed=1)",
-        "train_rows = make(100, seed=0)\neval_rows = make(20)",
-        "train_rows = make(100)\neval_rows = make(20)",
         "train_rows = make(100, seed=0)\neval_rows = build(20, seed=0)",
         "train_rows = make('a', seed=0)\neval_rows = make('b', seed=0)",
         "train_rows = make(split='a', seed=0)\neval_rows = make(split='b', seed=0)",
-        "train_rows = make(LOW, seed=0)\neval_rows = make(HIGH, seed=0)",
         "train_rows = make(random.Random(1), 100)\neval_rows = make(random.Random(2), 100)",
         "train_rows = make(random.Random(), 100)\neval_rows = make(random.Random(), 100)",
         "random.seed(0)\ntrain_rows = make(9)\nrandom.seed(1)\neval_rows = make(5)",
-        "random.seed(0)\ntrain_rows = make(9)\nx = 1\neval_rows = make(5)",
         "train_rows = make(9)\nrandom.seed(0)\neval_rows = make(5)",
-        "start(0)\ntrain_rows = make(9)\nstart(0)\neval_rows = make(5)",
         "random.seed()\ntrain_rows = make(9)\nrandom.seed()\neval_rows = make(5)",
         "def make(n, seed=0):\n    random.seed(seed)\n    return draw(n)\ntrain_rows = make(9)\neval_rows = make(5)",
         "def make(n):\n    random.seed()\n    return draw(n)\ntrain_rows = make(9)\neval_rows = make(5)",
-        "def make(n):\n    prepare(0)\n    return draw(n)\ntrain_rows = make(9)\neval_rows = make(5)",
         "def make(repeats):\n    return draw(words)\ntrain_rows = make(repeats=9)\neval_rows = make(repeats=5)",
         "def make(size):\n    return list(words)\ntrain_rows = make(size=9)\neval_rows = make(size=5)",
         "def make(a, repeats):\n    return list(words)\n"
@@ -240,12 +220,9 @@ def test_two_sets_that_are_made_differently_are_right(lines):
 
 
 TOGETHER = [
-    "Trainer(train_dataset=rows, eval_dataset=rows)",
     "Trainer(eval_data=rows, train_data=rows.map(f))",
     "Trainer(train_dataset=rows.shuffle(3).with_format(f), test_dataset=rows.rename_column(a, b))",
     "Trainer(train_dataset=rows.rename_columns(a), val_dataset=rows.remove_columns(b).cast_column(c))",
-    "Trainer(train_dataset=list(rows), val_dataset=rows)",
-    "Trainer(train_dataset=rows, eval_dataset=rows.select(range(5)))",
     "Trainer(train_dataset=rows, eval_dataset=rows.filter(f))",
     "Trainer(train_dataset=rows, eval_dataset=rows.take(5))",
     "Trainer(train_dataset=rows, eval_dataset=rows.sample(5))",
@@ -267,18 +244,10 @@ def test_one_data_set_that_is_handed_over_twice_is_asked_about(lines):
     [
         "Trainer(train_dataset=rows, eval_dataset=others)",
         "Trainer(train_dataset=rows[5:], eval_dataset=rows[:5])",
-        "Trainer(train_dataset=rows.select(a), eval_dataset=rows.select(b))",
-        "Trainer(train_dataset=rows.filter(a), eval_dataset=rows)",
-        "Trainer(train_dataset=rows, eval_dataset=rows.split(a))",
         "Trainer(train_dataset=rows, eval_dataset=rows[5])",
-        "Trainer(train_dataset=rows, eval_dataset=None)",
-        "Trainer(train_dataset=[], eval_dataset=[])",
-        "Trainer(train_dataset='rows', eval_dataset='rows')",
-        "Trainer(train_dataset=rows)",
         "Trainer(train_size=rows, eval_dataset=rows)",
         "Trainer(train_dataset=unseen, eval_dataset=unseen)",
         "train(rows, eval_dataset=rows, **more)",
-        "rows = load(3)\ntrain = Trainer(train_dataset=rows)\nrows = load(4)\nf(eval_dataset=rows)",
     ],
 )
 def test_two_data_sets_that_are_handed_over_are_right(lines):
@@ -366,12 +335,10 @@ def test_it_is_asked_once_and_names_the_rows():
     [
         "# Cell 7: Evaluation\nevaluate(model, train_rows)\nevaluate(model, eval_rows)",
         "# Cell 7: Evaluation\nevaluate(model, rows)",
-        "# Cell 7: Evaluation\nevaluate(model, train_unseen_rows)",
         "# Cell 7: Evaluation\nevaluate(model, train_size)",
         "# Cell 7: Evaluation\nshow(train_rows)",
         "# Cell 6: Training\nevaluate(model, train_rows)",
         "evaluate(model, train_rows)",
-        "# Cell 7: Evaluation\nevaluate(model, train_rows[:5])",
     ],
 )
 def test_another_evaluation_is_right(cell):
