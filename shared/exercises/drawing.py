@@ -38,7 +38,7 @@ HOSTILE = (
 )
 
 
-WIDE = 8  # how much larger the sizes of a wide case are
+WIDE = 10  # how much larger the sizes of a wide case are: they have two digits
 
 
 class Draw(random.Random):

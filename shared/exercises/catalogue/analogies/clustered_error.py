@@ -167,7 +167,7 @@ def corrected_for_few_pairs(sums):
 
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
-    names = ["dog", "fox", "cat", "owl", "hen"][: draw.randrange(1, 6)]
+    names = [f"pair {number}" for number in range(draw.size(5))]
     rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])
     return {"rewards": rewards, "pairs": [draw.choice(names) for _ in range(B)]}
 

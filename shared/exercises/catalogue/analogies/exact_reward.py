@@ -4,6 +4,7 @@
 """
 
 import re
+from itertools import groupby
 
 from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.common.every_reward import FIRST_COMPLETION_FOR_ALL, RETURNED_TOO_EARLY
@@ -245,6 +246,7 @@ FRAMES = (
     "{half}.{rest}",
     "well, let me think.",
     "{b}\n{a}",
+    " {once}",
 )
 JOINED = ("{a}-like", "- {a}", "{a}2")  # a word with signs that are not taken off its ends
 WORDS = (("puppy",), ("sad", "unhappy"), ("big", "large", "huge"), ("walked",), ("unhappy", "sad"))
@@ -300,9 +302,16 @@ def _row(draw: Draw) -> tuple[str, str, list[str]]:
     return prompt, text, accepted
 
 
+def once(word: str) -> str:
+    """The word without its doubled letters: another one, or the same."""
+    return "".join(letter for letter, _ in groupby(word))
+
+
 def filled(frame: str, word: str) -> str:
     half = len(word) // 2 + 1
-    return frame.format(a=word, b="kitten", A=word.capitalize(), U=word.upper(), half=word[:half], rest=word[half:])
+    return frame.format(
+        a=word, b="kitten", A=word.capitalize(), U=word.upper(), half=word[:half], rest=word[half:], once=once(word)
+    )
 
 
 def boundary() -> list[Case]:

@@ -146,7 +146,7 @@ def draw(draw: Draw) -> Case:
 
 
 def _row(draw: Draw) -> dict:
-    relation, word = draw.choice(["young of", "capital of", "colour of"]), draw.choice(["dog", "cat", "sky"])
+    relation, word = draw.choice(["young of", "capital of", "colour of"]), draw.choice(["dog", "dogg", "sky"])
     prompt = f"{draw.choice(['a is to b', 'c is to d'])} as {word} is to"
     return {"prompt": prompt, "word": word, "answers": [f"{relation} {word}"], "relation": relation}
 

@@ -163,6 +163,7 @@ def added_in_place_to_the_second(formats, solved):
 def draw(draw: Draw) -> Case:
     rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in NAMES[: draw.size(3)]]
     model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))
+    rows += rows[:1] * draw.randrange(2)
     return {"model": model, "rows": rows, "G": draw.choice([2, 3, 4])}
 
 

@@ -107,7 +107,7 @@ def row_of(numbers: tuple[int, ...], opening: str = "Use") -> dict:
     answer, target = SOLUTIONS[numbers]
     listed = " ".join(map(str, numbers))
     prompt = f"{opening} {listed} to make {target}.\n"
-    return {"prompt": prompt, "answer": answer, "target": target}
+    return {"prompt": prompt, "answer": answer, "target": target, "kept": [-0.5, 0, " aAA"]}
 
 
 @STEPS.slip(

@@ -36,7 +36,7 @@ def begun(line):
 @STEPS.step
 def guess(line):
     """The number of a whole guess, None for anything else."""
-    return int(line[-2]) if re.fullmatch(r" ?[0-9]\?", line) else None
+    return int(line[-2]) if re.fullmatch(r" [0-9]\?", line) else None
 
 
 @STEPS.step
@@ -298,7 +298,7 @@ def third_not_answered(answer, guesses, most, word):
     return "" if len(guesses) == most and word != "right" else answer
 
 
-NO_GUESSES = (" 12?", " 3? 4?")
+NO_GUESSES = (" 12?", " 3? 4?", "4?")
 
 
 @STEPS.slip("guess", "A number of two digits counts as a guess. A guess has one digit.")
@@ -335,12 +335,12 @@ def boundary() -> list[Case]:
 
 
 def valid(case: Case) -> bool:
-    """A game that goes on, its own lines first. Whether a number needs its space is left open."""
+    """A game that goes on, its own lines first. Whether a number that is only begun needs its space is left open."""
     game, text = case["game"], case["text"]
     so_far = game_after(game.low, game.high, game.secret, game.guesses)[1]
     own = text.removeprefix(so_far)
-    is_plain = not own[:1].isdigit()
-    return text.startswith(so_far) and is_plain and game.secret not in game.guesses
+    is_begun = own[:1].isdigit() and len(own) == 1
+    return text.startswith(so_far) and not is_begun and game.secret not in game.guesses
 
 
 def smaller(case: Case) -> list[Case]:
@@ -365,7 +365,7 @@ EXERCISE = Exercise(
     result=Text(),
     draw=draw,
     boundary=boundary,
-    draws=114,
+    draws=111,
     valid=valid,
     smaller=smaller,
     call=call,

@@ -150,7 +150,7 @@ def boundary() -> list[Case]:
     return [
         {"p": torch.ones(1, 1), "R": torch.ones(1, 1)},
         {"p": p[:1], "R": torch.tensor([[1.0, 0.0]])},
-        {"p": p, "R": torch.tensor([[1.0, 0.0], [0.5, -1.0], [0.0, 0.0]])},
+        {"p": p, "R": torch.tensor([[1.0, 0.0], [9.0, -8.0], [0.0, 0.0]])},
         {"p": p, "R": torch.ones(3, 2)},
     ]
 

@@ -162,7 +162,7 @@ def others_of_all_groups(rewards):
 
 
 def draw(draw: Draw) -> Case:
-    return {"rewards": draw.numbers(draw.choice([1, 1, 2, 3]), draw.choice([1, 1, 2, 3]), draw.size(5, least=2))}
+    return {"rewards": draw.numbers(draw.size(3), draw.size(3), draw.size(5, least=2))}
 
 
 def boundary() -> list[Case]:

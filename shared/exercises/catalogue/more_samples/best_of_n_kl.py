@@ -213,6 +213,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     arguments={"probs": Numbers("L", least=0.0, most=1.0), "n": Scalar(usual=8, simple=(1, 2, 3))},
     result=Number(),
+    doubles=True,
     draw=draw,
     boundary=boundary,
     valid=valid,

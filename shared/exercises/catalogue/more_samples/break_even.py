@@ -207,8 +207,8 @@ def draw(draw: Draw) -> Case:
     before = [(dearer * price, draw.choice(levels[:-1])) for price in prices]
     after = [(price, draw.choice(levels)) for price in prices]
     return {
-        "before": before,
-        "after": after,
+        "before": before[: draw.randrange(2)] + before,  # a price may be listed twice
+        "after": after[: draw.randrange(2)] + after,
         "target": draw.choice([0.5, 0.75, 0.875]),
         "training": draw.choice([draw.randint(1, 200), draw.randint(1, 6), draw.number(0.5, 200.0)]),
     }

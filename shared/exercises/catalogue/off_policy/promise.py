@@ -104,8 +104,8 @@ def boundary() -> list[Case]:
     rewards = torch.tensor([1.0, 0.0])
     return [
         {"logps": new, "old_logps": old, "completion_mask": mask, "rewards": rewards},
-        {"logps": new, "old_logps": old, "completion_mask": mask, "rewards": rewards.flip(0)},
         {"logps": old.clone(), "old_logps": old, "completion_mask": mask, "rewards": rewards},
+        {"logps": new, "old_logps": old, "completion_mask": torch.ones_like(mask), "rewards": rewards.flip(0)},
     ]
 
 

@@ -193,8 +193,8 @@ def boundary() -> list[Case]:
     mask = torch.tensor([[1, 1, 1], [1, 0, 0]])
     return [
         {"logps": old[:, :1], "old_logps": old[:, :1].clone(), "completion_mask": mask[:, :1]},
-        {"logps": new[:1], "old_logps": old[:1], "completion_mask": mask[:1]},
         {"logps": new, "old_logps": old, "completion_mask": mask},
+        {"logps": new, "old_logps": old, "completion_mask": torch.ones_like(mask)},
     ]
 
 

@@ -184,6 +184,7 @@ FRAMES = (
     " {part}",
     "{b}\n{a}",
     " the {a}",
+    " {once}",
 )
 
 
@@ -235,7 +236,7 @@ def _row(draw: Draw) -> tuple[str, str, str, float]:
 
 
 def _filled(frame: str, label: str, other: str) -> str:
-    return frame.format(a=label, b=other, A=label.capitalize(), part=label.split()[-1])
+    return frame.format(a=label, b=other, A=label.capitalize(), part=label.split()[-1], once=label.replace("ll", "l"))
 
 
 def boundary() -> list[Case]:

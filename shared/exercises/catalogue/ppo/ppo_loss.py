@@ -217,7 +217,7 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     """One token with a ratio below, inside and above the range, for each sign; then each of the other terms alone."""
     cases = [one_token(log_ratio, advantage) for advantage in (1.0, -1.0) for log_ratio in (-0.7, 0.0, 0.7)]
-    return [*cases, one_token(critic_loss=1.0), one_token(entropy=1.0), one_token(kl=1.0)]
+    return [*cases, one_token(critic_loss=1.0), one_token(entropy=20.0), one_token(kl=1.0)]
 
 
 def one_token(

@@ -203,7 +203,7 @@ def boundary() -> list[Case]:
     logps = torch.full((1, 5), -1.5)
     around = {"logps": logps, "old_logps": logps - ratios.log(), "advantages": torch.ones(1), "bound": 3.0}
     return [
-        {"logps": -torch.ones(1, 1), "old_logps": -torch.ones(1, 1), "advantages": torch.ones(1), "bound": 5.0},
+        {"logps": -torch.ones(1, 1), "old_logps": torch.zeros(1, 1), "advantages": torch.ones(1), "bound": 5.0},
         around,
         around | {"advantages": -torch.ones(1)},
         {

@@ -162,7 +162,7 @@ def noise_by_one_less(around, length):
 
 
 def draw(draw: Draw) -> Case:
-    D, K = draw.choice([2, 3, 5, 7]), draw.size(4)
+    D, K = draw.size(7, least=2), draw.size(4)
     return {
         "draws": draw.numbers(D, K) + draw.numbers(1, K, least=-2.0, most=2.0),
         "exact": draw.numbers(K),

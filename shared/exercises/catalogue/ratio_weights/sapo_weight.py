@@ -152,7 +152,7 @@ def boundary() -> list[Case]:
         {"ratio": ratio, "advantages": torch.ones(1, 3), **taus},
         {"ratio": ratio, "advantages": -torch.ones(1, 3), **taus},
         {"ratio": ratio, "advantages": torch.zeros(1, 3), **taus},
-        {"ratio": ratio, "advantages": torch.tensor([[1.0, -1.0, 1.0]]), "tau_pos": 0.5, "tau_neg": 4.0},
+        {"ratio": 20 * ratio, "advantages": torch.tensor([[1.0, -1.0, 1.0]]), "tau_pos": 0.5, "tau_neg": 4.0},
     ]
 
 

@@ -199,7 +199,8 @@ def boundary() -> list[Case]:
     }
     ones = [{name: value[i : i + 1] for name, value in whole.items() if name not in numbers} for i in range(5)]
     alike = {name: value[:1].expand(2).clone() for name, value in whole.items() if name not in numbers}
-    return [*(one | numbers for one in ones), whole, whole | {"epsilon": 0.4, "beta": 0.1}, alike | numbers]
+    far = whole | {"old_logps": torch.tensor([0.0, -0.5, -1.5, -0.7, -2.5]), "epsilon": 0.4, "beta": 0.1}
+    return [*(one | numbers for one in ones), whole, far, alike | numbers]
 
 
 EXERCISE = Exercise(

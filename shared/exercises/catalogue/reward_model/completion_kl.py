@@ -208,9 +208,9 @@ def boundary() -> list[Case]:
     two = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     return [
         {"logits": one, "ref_logits": one.clone(), "completion_mask": torch.ones(1, 1, dtype=torch.long)},
-        {"logits": one, "ref_logits": one.flip(2), "completion_mask": torch.ones(1, 1, dtype=torch.long)},
+        {"logits": one, "ref_logits": 30 * one.flip(2), "completion_mask": torch.ones(1, 1, dtype=torch.long)},
         {"logits": two, "ref_logits": 0 * two, "completion_mask": torch.tensor([[1, 1]])},
-        {"logits": two, "ref_logits": 0 * two, "completion_mask": torch.tensor([[1, 0]])},
+        {"logits": 30 * two, "ref_logits": 0 * two, "completion_mask": torch.tensor([[1, 0]])},
     ]
 
 

@@ -222,7 +222,7 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     """A policy that is the reference, one that has moved either way, and a margin whose sigmoid is 0."""
     cases = []
-    for chosen, rejected in [(-2.0, -3.0), (-1.0, -3.5), (-3.0, -2.0), (-300.0, -1.0)]:
+    for chosen, rejected in [(-2.0, -3.0), (-0.5, -3.5), (-3.0, -2.0), (-300.0, -1.0)]:
         cases.append(
             {
                 "chosen": torch.tensor([chosen]),

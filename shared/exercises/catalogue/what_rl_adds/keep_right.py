@@ -173,8 +173,8 @@ def begins_anew(right, most):
     return [pair for run in runs for pair in list(run)[:most]]
 
 
-PROMPTS = ("2 3 to 5", "4 2 to 8", "7 1 to 6")
-COMPLETIONS = ("2 + 3", "3 + 2", "4 * 2", "7 - 1")
+PROMPTS = ("2 3 to 5", "4 2 to 8", "Use 7 1 to 6")
+COMPLETIONS = ("2 + 3", "3 + 2", "A 3 + 22", "3 + 2 ")
 
 
 @STEPS.slip(
@@ -221,7 +221,7 @@ def draw(draw: Draw) -> Case:
     return {
         "prompts": [prompt for prompt in prompts for _ in range(G)],
         "completions": draw.some(COMPLETIONS, count),
-        "rewards": draw.some([0.0, 1.0, 1.0, 0.5], count),
+        "rewards": draw.some([0.0, 1.0, 1.0, 0.75], count),
         "most": draw.size(3),
     }
 

@@ -31,10 +31,16 @@ def turned(model: Speaker, step: int) -> Speaker:
 
 
 def speak_by_round(
-    model, tokenizer, prompts, num_generations: int, sampling: Sampling = Sampling(), seed: int = 0, step: int = 0
+    model,
+    tokenizer,
+    prompts,
+    num_generations: int,
+    sampling: Sampling = Sampling(),
+    seed: int | None = None,
+    step: int = 0,
 ):
-    """In the place of `shared.rollout.sample`: other completions at each step."""
-    now = turned(model, step) if isinstance(model, Speaker) else model
+    """In the place of `shared.rollout.sample`: other completions at each step, and with another seed than the page's 0."""
+    now = turned(model, step + (seed != 0)) if isinstance(model, Speaker) else model
     return speak(now, tokenizer, prompts, num_generations, sampling)
 
 
@@ -220,9 +226,9 @@ def draw(draw: Draw) -> Case:
     return {
         "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
         "rows": rows,
-        "rounds": draw.choice([1, 2, 3]),
-        "G": draw.choice([2, 3]),
-        "per_round": draw.choice([1, 2]),
+        "rounds": draw.size(3),
+        "G": draw.size(3, least=2),
+        "per_round": draw.size(2),
         "most": draw.choice([1, 2, 3]),
     }
 
