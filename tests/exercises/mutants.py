@@ -10,7 +10,8 @@ import copy
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -102,27 +103,33 @@ def _mutated(function) -> Iterator[tuple[str, object]]:
     """Every version of a function with one change, and what was changed."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     tree.body[0].decorator_list = []
-    count = len(list(ast.walk(tree)))
-    for place in range(count):
-        for number in range(20):
+    for source in versions_of(tree, _changes):
+        with suppress(SyntaxError, ValueError):
+            variables = dict(vars(sys.modules[function.__module__]))
+            exec(compile(source, "<mutant>", "exec"), variables)
+            yield changed_line(ast.unparse(tree), source), variables[function.__name__]
+
+
+def versions_of(tree: ast.AST, changes_of: Callable) -> Iterator[str]:
+    """The source of every version of a tree with one change.
+
+    changes_of: gives for a node, and the tree that it is in, the changes that can be made to it, each as a function.
+    """
+    for place in range(len(list(ast.walk(tree)))):
+        number = 0
+        while True:
             changed = copy.deepcopy(tree)
-            node = list(ast.walk(changed))[place]
-            changes = list(_changes(node, changed))
+            changes = list(changes_of(list(ast.walk(changed))[place], changed))
             if number >= len(changes):
                 break
             changes[number]()
-            try:
-                source = ast.unparse(ast.fix_missing_locations(changed))
-                if source == ast.unparse(tree):
-                    continue
-                variables = dict(vars(sys.modules[function.__module__]))
-                exec(compile(source, "<mutant>", "exec"), variables)
-            except (SyntaxError, ValueError):
-                continue
-            yield _change(ast.unparse(tree), source), variables[function.__name__]
+            number += 1
+            with suppress(ValueError):
+                if (source := ast.unparse(ast.fix_missing_locations(changed))) != ast.unparse(tree):
+                    yield source
 
 
-def _change(before: str, after: str) -> str:
+def changed_line(before: str, after: str) -> str:
     """The new lines of the source, or else those that are gone from it, as one line."""
     old = [line.strip() for line in before.splitlines()]
     new = [line.strip() for line in after.splitlines()]
@@ -137,15 +144,15 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator:
         for other in OPERATORS.get(type(node.op), ()):
             yield lambda other=other: setattr(node, "op", other())
     if isinstance(node, ast.BinOp):
-        yield lambda: _become(node, tree, node.left)
-        yield lambda: _become(node, tree, node.right)
+        yield lambda: become(node, tree, node.left)
+        yield lambda: become(node, tree, node.right)
         if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow)):
             yield lambda: vars(node).update(left=node.right, right=node.left)
     if isinstance(node, ast.Compare):
         for other in OPERATORS.get(type(node.ops[0]), ()):
             yield lambda other=other: node.ops.__setitem__(0, other())
     if isinstance(node, ast.UnaryOp):
-        yield lambda: _become(node, tree, node.operand)
+        yield lambda: become(node, tree, node.operand)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         yield lambda: setattr(node, "value", node.value + 1)
         yield lambda: setattr(node, "value", node.value - 1)
@@ -162,23 +169,23 @@ def _changes_of_a_call(node: ast.Call, tree: ast.AST) -> Iterator:
         if node.func.attr in EXCHANGED_CALLS:
             yield lambda: setattr(node.func, "attr", EXCHANGED_CALLS[node.func.attr])
         if not isinstance(node.func.value, ast.Name) or node.func.value.id != "torch":
-            yield lambda: _become(node, tree, node.func.value)
+            yield lambda: become(node, tree, node.func.value)
         elif node.args:
-            yield lambda: _become(node, tree, node.args[0])
+            yield lambda: become(node, tree, node.args[0])
         if node.func.attr == "size":
             for number in (2, 3, 4):
-                yield lambda number=number: _become(node, tree, ast.Constant(number))
+                yield lambda number=number: become(node, tree, ast.Constant(number))
     if isinstance(node.func, ast.Name) and node.func.id == "len":
         for number in (2, 4):
-            yield lambda number=number: _become(node, tree, ast.Constant(number))
+            yield lambda number=number: become(node, tree, ast.Constant(number))
     if len(node.args) >= 2:
         yield lambda: node.args.__setitem__(slice(0, 2), node.args[1::-1])
     for place in range(len(node.keywords)):
         yield lambda place=place: node.keywords.pop(place)
 
 
-def _become(node: ast.AST, tree: ast.AST, other: ast.AST) -> None:
-    """Put another node in the place of one."""
+def become(node: ast.AST, tree: ast.AST, other: ast.AST | list) -> None:
+    """Put another node in the place of one, or several."""
 
     class Put(ast.NodeTransformer):
         def visit(self, visited):

@@ -157,13 +157,6 @@ def test_twenty_pairs_of_slips_are_named_or_told_apart(name):
     assert failing_pairs(name, random.Random(1).sample(pairs, min(20, len(pairs)))) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", NAMES)
-def test_every_pair_of_slips_is_named_or_told_apart(name):
-    assert failing_pairs(name, pairs_of(EXERCISES[name])) == {}
-
-
 def accepted_mutants(name: str, seed: int) -> tuple[list[str], int]:
     """The mutants that pass although no reason is given why they may, and how many there are that may not."""
     exercise = EXERCISES[name]
@@ -195,15 +188,6 @@ def test_what_is_excused_is_a_mutant_that_no_case_rejects(name):
     excused = [mutant for mutant in mutants_of(EXERCISES[name]) if mutant.change in equivalent]
     assert {mutant.change for mutant in excused} == set(equivalent)
     assert accepted(EXERCISES[name], excused, seed=0) == excused
-
-
-@pytest.mark.slow
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", NAMES)
-def test_mutants_of_the_reference_are_rejected_over_twenty_seeds(name):
-    for seed in range(20):
-        passing, tried = accepted_mutants(name, seed)
-        assert len(passing) <= (1 - SHARE_REJECTED) * tried, (seed, passing)
 
 
 @pytest.mark.usefixtures("few_draws")

@@ -15,11 +15,15 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 CHECKED = [path for path in NOTEBOOKS if "check." in path.read_text(encoding="utf-8")]
 
 
+def sources_of(path: Path) -> list[str]:
+    """The code cells."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
 def statements_of(path: Path) -> list[ast.stmt]:
     """The statements of all code cells, one after the other."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    return [statement for source in sources for statement in ast.parse(source).body]
+    return [statement for source in sources_of(path) for statement in ast.parse(source).body]
 
 
 def is_check(statement: ast.stmt) -> bool:

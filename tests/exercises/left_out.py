@@ -1,0 +1,134 @@
+"""Classes of values, each as the change that leaves it out of whatever a value holds."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+
+def holds(value) -> set[str]:
+    """Name what is in a value: numbers, texts, lists."""
+    if isinstance(value, str):
+        return {"texts"}
+    if isinstance(value, bool) or value is None:
+        return set()
+    if isinstance(value, int | float | torch.Tensor | np.ndarray):
+        return {"numbers"}
+    inside = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    return set().union({"lists"} if type(value) is list else set(), *map(holds, inside))
+
+
+def in_numbers(change: Callable) -> Callable:
+    """The change, made of every number in a value; what it makes nothing of stays."""
+
+    def changed(value):
+        if isinstance(value, bool | str) or value is None:
+            return value
+        if isinstance(value, torch.Tensor) and value.dtype != torch.bool:
+            return change(value)
+        if isinstance(value, np.ndarray):
+            return change(torch.as_tensor(value)).numpy()
+        if isinstance(value, list | tuple):
+            return type(value)(map(changed, value)) if type(value) in (list, tuple) else value
+        if type(value) is dict:
+            return {key: changed(one) for key, one in value.items()}
+        if type(value) in (int, float) and abs(value) < 1e9:
+            return type(value)(change(torch.tensor(value, dtype=torch.float64)).item())
+        return value
+
+    return changed
+
+
+def in_listed(change: Callable) -> Callable:
+    """The change, made of whole numbers in lists: ids, targets, prices. Alone they are counts."""
+
+    def changed(value):
+        if type(value) in (list, tuple):
+            return type(value)(change_of(one) if type(one) in (int, float) else changed(one) for one in value)
+        return {key: changed(one) for key, one in value.items()} if type(value) is dict else value
+
+    change_of = in_numbers(change)
+    return changed
+
+
+def in_texts(change: Callable) -> Callable:
+    def changed(value):
+        if isinstance(value, str):
+            return change(value)
+        if type(value) in (list, tuple):
+            return type(value)(map(changed, value))
+        return {key: changed(one) for key, one in value.items()} if type(value) is dict else value
+
+    return changed
+
+
+def in_lists(change: Callable) -> Callable:
+    return lambda value: change(value) if type(value) is list else value
+
+
+def _digits_in_order(numbers: torch.Tensor) -> torch.Tensor:
+    """22 and 37 become 22 and 73; what is not whole stays."""
+    flat = [
+        float("".join(sorted(str(int(one)), reverse=True))) if one >= 0 and float(one).is_integer() else one
+        for one in numbers.flatten().tolist()
+    ]
+    return torch.tensor(flat, dtype=numbers.dtype).view(numbers.shape)
+
+
+def _each_once(items: list) -> list:
+    return [item for place, item in enumerate(items) if item not in items[:place]]
+
+
+LEFT_OUT = {
+    "no sign": ("numbers", in_numbers(torch.abs)),
+    "whole numbers alone": (
+        "numbers",
+        in_numbers(lambda numbers: numbers.round() if numbers.is_floating_point() else numbers),
+    ),
+    "nothing below 0": ("numbers", in_numbers(lambda numbers: numbers.clamp(min=0))),
+    "nothing above 1": ("numbers", in_numbers(lambda numbers: numbers.clamp(max=1))),
+    "one digit": ("lists", in_listed(lambda numbers: torch.where(numbers == numbers.round(), numbers % 10, numbers))),
+    "no 0": ("numbers", in_numbers(lambda numbers: torch.where(numbers == 0, torch.ones_like(numbers), numbers))),
+    "digits in any order": ("lists", in_listed(_digits_in_order)),
+    "no capitals": ("texts", in_texts(str.lower)),
+    "no blanks around": ("texts", in_texts(str.strip)),
+    "no blanks": ("texts", in_texts(lambda text: re.sub(r"[ \t]", "", text))),
+    "no doubled characters": ("texts", in_texts(lambda text: re.sub(r"(.)\1+", r"\1", text))),
+    "each once": ("lists", in_lists(lambda items: _each_once(items))),
+    "in order": ("lists", in_lists(lambda items: sorted(items, key=str))),
+    "the first eight": ("lists", in_lists(lambda items: items[:8])),
+    "the first four": ("lists", in_lists(lambda items: items[:4])),
+    "an odd place as the one before": (
+        "lists",
+        in_lists(lambda items: [items[place - place % 2] for place in range(len(items))]),
+    ),
+}
+
+
+def classes(value) -> set[str]:
+    """Name the classes that a value has members of: those whose change makes another value of it."""
+    return {what for what, (_, change) in LEFT_OUT.items() if not same(kept(change)(value), value)}
+
+
+def same(one, other) -> bool:
+    """True for equal values, of whatever they hold."""
+    if isinstance(one, torch.Tensor | np.ndarray):
+        return bool(torch.equal(torch.as_tensor(one), torch.as_tensor(other)))
+    if type(one) in (list, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if type(one) is dict:
+        return all(same(value, other[key]) for key, value in one.items())
+    return one is other or str(one) == str(other)
+
+
+def kept(change: Callable) -> Callable:
+    """The change, where it can be made."""
+
+    def changed(value):
+        try:
+            return change(value)
+        except (TypeError, ValueError, RuntimeError):
+            return value
+
+    return changed
