@@ -76,6 +76,11 @@ def _digits_in_order(numbers: torch.Tensor) -> torch.Tensor:
     return torch.tensor(flat, dtype=numbers.dtype).view(numbers.shape)
 
 
+def _digits_of_all(numbers: list) -> list:
+    """[12, 3] and [1, 23] become the same; what is not listed as whole numbers stays."""
+    return sorted("".join(map(str, numbers))) if all(type(one) is int for one in numbers) else numbers
+
+
 def _each_once(items: list) -> list:
     return [item for place, item in enumerate(items) if item not in items[:place]]
 
@@ -91,6 +96,7 @@ LEFT_OUT = {
     "one digit": ("lists", in_listed(lambda numbers: torch.where(numbers == numbers.round(), numbers % 10, numbers))),
     "no 0": ("numbers", in_numbers(lambda numbers: torch.where(numbers == 0, torch.ones_like(numbers), numbers))),
     "digits in any order": ("lists", in_listed(_digits_in_order)),
+    "the digits of all, in any order": ("lists", in_lists(lambda items: _digits_of_all(items))),
     "no capitals": ("texts", in_texts(str.lower)),
     "no blanks around": ("texts", in_texts(str.strip)),
     "no blanks": ("texts", in_texts(lambda text: re.sub(r"[ \t]", "", text))),

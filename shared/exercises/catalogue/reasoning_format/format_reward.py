@@ -193,6 +193,7 @@ SAID = (
     tagged("so <think>", "42"),
     tagged("so </think>", "42"),
     tagged("so\n</think>\nmore", "42"),
+    tagged("a", "4"),
     f"<{SHORT}",
     tagged("3 < 5", "42"),
     tagged("so", "7 > 5"),
@@ -285,5 +286,6 @@ EXERCISE = Exercise(
     result=Floats(),
     draw=draw,
     boundary=boundary,
+    draws=119,
     call=as_score_calls,
 )

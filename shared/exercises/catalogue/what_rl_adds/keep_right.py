@@ -173,7 +173,7 @@ def begins_anew(right, most):
     return [pair for run in runs for pair in list(run)[:most]]
 
 
-PROMPTS = ("2 3 to 5", "4 2 to 8", "Use 7 1 to 6")
+PROMPTS = ("2 3 to 5", "Use 2 3 to 55", "Use 2 3 to 5 ", "Use 2 3 to 5")
 COMPLETIONS = ("2 + 3", "3 + 2", "A 3 + 22", "3 + 2 ")
 
 

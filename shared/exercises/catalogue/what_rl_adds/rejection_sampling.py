@@ -241,7 +241,7 @@ def boundary() -> list[Case]:
         case | {"rounds": 1},
         case,
         case | {"per_round": 2},
-        case | {"rounds": 3, "G": 3, "per_round": 2, "most": 1},
+        case | {"rounds": 12, "G": 3, "per_round": 2, "most": 1},
     ]
 
 
