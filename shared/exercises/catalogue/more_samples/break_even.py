@@ -207,8 +207,8 @@ def draw(draw: Draw) -> Case:
     before = [(dearer * price, draw.choice(levels[:-1])) for price in prices]
     after = [(price, draw.choice(levels)) for price in prices]
     return {
-        "before": before[: draw.randrange(2)] + before,  # a price may be listed twice
-        "after": after[: draw.randrange(2)] + after,
+        "before": before,
+        "after": after,
         "target": draw.choice([0.5, 0.75, 0.875]),
         "training": draw.choice([draw.randint(1, 200), draw.randint(1, 6), draw.number(0.5, 200.0)]),
     }
@@ -238,7 +238,7 @@ def boundary() -> list[Case]:
         (few, few, 1.0, 1024),
         (few, many, 0.9375, 1024),
         (many, many, 0.5, 10),
-        ([(1, 0.5), (8, 0.25)], [(1, 0.25), (8, 0.5)], 0.5, 7),
+        ([(1, 0.5), (8, 0.25)], [(1, 0.25), (1, 0.25), (8, 0.5)], 0.5, 7),
         ([(1, 0.25), (8, 0.5)], [(1, 0.5), (8, 0.25)], 0.5, 7),
         ([(1, 0.25), (8, 0.5)], [(1, 0.5), (8, 0.25)], 0.5, 8),
     ]
