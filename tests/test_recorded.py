@@ -14,7 +14,6 @@ import torch
 from benchmarks import real_model
 from benchmarks.sweeps import (
     analogies,
-    countdown_credit,
     distillation,
     distillation_controls,
     game,
@@ -45,7 +44,7 @@ from shared.exact import Enumeration
 from shared.experience import Experience
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
-from shared.models import COURSE_MODEL, frozen_copy, load_policy
+from shared.models import COURSE_MODEL, frozen_copy
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.rollout_record import Rollout
 from shared.tasks import countdown
@@ -213,16 +212,6 @@ def reward_model_as_recorded(now: dict, then: dict) -> None:
         assert point["KL"] == pytest.approx(of_then["KL"], rel=0.2, abs=0.1)
 
 
-def countdown_credit_as_recorded(now: dict, then: dict) -> None:
-    """Cosines of gradients of a policy that forty updates have trained.
-
-    Where a machine rounds otherwise those updates end at another policy, as with another seed: hence the wider tolerance,
-    and the order on which the chapter rests.
-    """
-    assert_as_recorded(now, then, "by lines", "equal samples", tolerance=0.25)
-    assert now["by lines"] < now["equal samples"]
-
-
 def more_samples_as_recorded(now: dict, then: dict) -> None:
     """Seconds are those of another machine and are not compared."""
     for when in ("before", "after"):
@@ -248,7 +237,7 @@ def first(chapter) -> str:
 MEASURES = {
     "dots_short": ("8 prompts x 4, G = 2", "greedy", "sampled", "equal groups", "KL"),
     "analogies": (first(analogies), "validation", "held out", "soft"),
-    "countdown_credit": (None, countdown_credit_as_recorded),
+    "countdown_groups": (None, "solved", "solved, greedy"),
     "distillation": ("supervised, teacher's samples", "solved", "greedy", "below header", "dots"),
     "distillation_controls": (None, "solved", "greedy"),
     "game": (first(game), game_as_recorded),
@@ -505,38 +494,6 @@ def test_a_run_measures_what_its_settings_say(monkeypatch):
     measured = gradients.run("RLOO", seed=0, steps=1)
     assert set(measured) == {"reward at 1", "KL at 1"}
     assert 0 < measured["reward at 1"] < 1 and 0 <= measured["KL at 1"] < 0.5
-
-
-def test_a_short_run_of_credit_by_lines_compares_four_gradients(monkeypatch):
-    """One step and a few completions. Catches a way to credit that is not compared, and samples of values left uncounted."""
-    monkeypatch.setattr(countdown_credit, "TRAINING", replace(countdown_credit.TRAINING, steps=1, prompts_per_step=2))
-    for name, few in {"PROBLEMS": 2, "G": 4, "REFERENCE": 4, "DRAWS": 1}.items():
-        monkeypatch.setattr(countdown_credit, name, few)
-    measured = countdown_credit.run("K = 3", seed=7)
-    cosines = {name: value for name, value in measured.items() if name != "samples"}
-    assert set(cosines) == set(recorded("countdown_credit").runs[0]) - {"condition", "seed", "seconds", "samples"}
-    assert all(-1 <= cosine <= 1 for cosine in cosines.values())
-    assert measured["samples"] > 8 and (measured["samples"] - 8) % 3 == 0
-
-
-def test_credit_by_lines_is_what_each_line_changes_in_value():
-    """Two lines and the answer, values by hand. Catches a credit that is shifted by a token or a line."""
-    credit = countdown_credit.by_lines([3, 5, 6], [0.25, 0.5, 0.125, 1.0], width=8)
-    assert credit.tolist() == [0.25] * 3 + [-0.375] * 2 + [0.875] + [0.0] * 2
-    assert countdown_credit.baselines(torch.tensor([[1.0, 0.0, 0.0]])).tolist() == [[0.0, 0.5, 0.5]]
-
-
-def test_the_lines_of_a_working_are_found_in_its_tokens_and_read_again_as_the_same():
-    """Catches a tag that is valued as a line, a line end that is left out, and a state whose text is other tokens."""
-    _, tokenizer = load_policy()
-    said = "<think>\n3 * 8 = 24\n24 - 2 = 22\n</think>\n<answer>\n3 * 8 - 2\n</answer>"
-    ids = tokenizer(said, add_special_tokens=False)["input_ids"]
-    ends = countdown_credit.ends_of_working(ids, tokenizer)
-    begun = [tokenizer.decode(ids[:end]) for end in ends]
-    assert begun == ["<think>\n3 * 8 = 24\n", "<think>\n3 * 8 = 24\n24 - 2 = 22\n"]
-    prompt = countdown.dataset("eval", 1)[0]["prompt"]
-    asked = tokenizer(prompt)["input_ids"]
-    assert [tokenizer(prompt + text)["input_ids"] for text in begun] == [asked + ids[:end] for end in ends]
 
 
 def test_the_controls_of_distillation_differ_in_what_their_names_say(monkeypatch):
