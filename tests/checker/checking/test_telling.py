@@ -73,13 +73,6 @@ def test_every_file_is_accounted_for(tmp_path):
     assert check(folder / "a" / "renamed.ipynb.txt").status == "pass"
 
 
-def test_what_was_not_checked_is_said_and_is_in_the_json(good, save, tmp_path):
-    save(good), save("x", "essay.pdf")
-    assert "not checked, not a notebook: 1 (" in checker(tmp_path).stdout
-    skipped = json.loads(checker("check", tmp_path, "--format", "json").stdout)[1]
-    assert skipped["status"] == "skipped" and skipped["name"].endswith("essay.pdf")
-
-
 def test_the_json_says_of_a_copy_whose_it_is(good, save, tmp_path):
     """Catches two submissions with the same bytes that the text tells of and the JSON does not."""
     save(good, "a.ipynb"), save(good, "b.ipynb")

@@ -18,7 +18,6 @@ from checker.grading.table.gradebooks import filled, read_gradebooks
 from checker.grading.table.gradescope import handing_back
 from checker.grading.table.students import Line
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, worked
 
 # https://github.com/instructure/canvas-lms/blob/master/lib/gradebook_exporter.rb: the header, a line with what is posted
 # by hand, "    Points Possible", excused ("EX") and not assigned ("N/A") students, totals that are read only, and the
@@ -244,21 +243,6 @@ def test_what_nobody_knows_yet_is_not_written(line, total, of_one):
     """Catches a 0 on the platform for whoever could not be graded, or hands in tomorrow."""
     assert (line.points("", "-0.5"), line.points("dots.ipynb", "-0.5")) == (total, of_one)
     assert Line("ann", line.results, unread=True).points("", "") is None
-
-
-def test_a_run_writes_the_gradebook_beside_the_table(tmp_path):
-    """Catches a gradebook that says other points than grades.csv."""
-    one = class_of(2, tmp_path, worked(tmp_path / "notebooks"))
-    export = tmp_path / "canvas.csv"
-    export.write_text(
-        "Student,ID,SIS Login ID,Section,Dots (1)\n    Points Possible,,,,20\n"
-        "A,1,student01,L,\nB,2,student02,L,\nC,3,student03,L,5\n"
-    )
-    said = one.write(gradebooks=read_gradebooks([export]))
-    assert any(sentence.startswith("Of 2 students answers wait") for sentence in said)
-    total = [row["total"] for row in csv.DictReader(io.StringIO((one.folder.path / "grades.csv").read_text()[1:]))]
-    rows = list(csv.reader(io.StringIO((one.folder.path / "gradebooks/canvas.csv").read_text())))
-    assert [row[4] for row in rows[2:]] == [*total, "5"]
 
 
 def handed_back(folder, *addresses):
