@@ -58,9 +58,10 @@ test-all: $(VENV)/installed-test  ## run the slow tests as well: matrices, every
 test-slow: $(VENV)/installed-test  ## of these only what make test leaves out
 	@$(RUN) -m pytest -n auto -m "slow and not exhaustive" tests
 
-lint: $(VENV)/installed-test  ## one style, no unused names: make lint, or make lint FIX=1 to mend it
+lint: $(VENV)/installed-test  ## one style, no unused names, types: make lint, or make lint FIX=1 to mend style and names
 	@$(RUN) -m ruff check $(if $(FIX),--fix) .
 	@$(RUN) -m ruff format $(if $(FIX),,--check) .
+	@$(RUN) -m ty check --python $(VENV) shared/*.py
 
 # In an environment of its own: .venv cannot be brought up to date before the pins agree with the requirements.
 constraints:  ## pin every package that the lists of requirements bring, in constraints.txt

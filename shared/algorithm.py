@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Literal, Protocol, get_args, get_origin, get_type_hints
+from typing import Generic, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from jaxtyping import Float
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from shared.engine.processes import ALL_ROWS, Share
 from shared.reference import OWN_ADAPTERS, Reference, starting_policy
@@ -38,27 +39,38 @@ class TrainingBatch(Protocol):
     num_places: the number of places that a pass computes: the tokens, with padding.
     """
 
-    metrics: Metrics
-    row_tokens: Tensor
-    num_tokens: int
-    num_places: int
+    @property
+    def metrics(self) -> Metrics: ...
+
+    @property
+    def row_tokens(self) -> Tensor: ...
+
+    @property
+    def num_tokens(self) -> int: ...
+
+    @property
+    def num_places(self) -> int: ...
 
     def __len__(self) -> int: ...
 
-    def take(self, rows: Sequence[int]) -> "TrainingBatch": ...
+    def take(self, rows: Sequence[int], /) -> "TrainingBatch": ...
 
 
-class Algorithm:
+Model = TypeVar("Model", bound=nn.Module)
+Learned = TypeVar("Learned", bound=TrainingBatch)
+
+
+class Algorithm(Generic[Model, Learned]):
     """An algorithm, as the loop uses it. Each one sets `model` and writes the first two methods; the rest has a default."""
 
     name = "training"
-    model: nn.Module
+    model: Model
     # The class of its settings; None for TrainingConfig.
     config_class: "type[TrainingConfig] | None" = None
     # The columns in which every row must have a text.
     columns: tuple[str, ...] = ()
     # The metrics of an update in which no row has a gradient: the loss is 0 then, and `loss` is not called.
-    idle_metrics: Metrics = {}
+    idle_metrics = {}
     # Bytes that the loop has measured, on a GPU, for each logit of a piece (`shared.engine.piece_size`).
     bytes_per_logit: float = 0.0
     # True where the loss needs a frozen model beside the policy.
@@ -69,9 +81,9 @@ class Algorithm:
     starts_at_reference = False
 
     @property
-    def policy(self) -> nn.Module:
+    def policy(self) -> PreTrainedModel:
         """The language model that samples or is scored."""
-        return self.model
+        return self.model  # ty: ignore[invalid-explicit-return]  (of another model it is overridden)
 
     def begin(self) -> str:
         """Take the policy as it is now as the reference, where one is needed and none was given; a remark on it or ""."""
@@ -84,7 +96,7 @@ class Algorithm:
     def check(self, rows: Sequence[dict]) -> None:
         """ValueError, before training, for rows that cannot be learned from. By default all can."""
 
-    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> TrainingBatch:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Learned:
         """A batch to learn from, made of these rows; chance depends on the step (`shared.engine.chance`).
 
         Where several processes train, the rows are this one's `share` of the step's. A number that depends on all rows
@@ -92,22 +104,22 @@ class Algorithm:
         """
         raise NotImplementedError
 
-    def loss(self, experience: TrainingBatch) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    def loss(self, experience: Learned) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
         """A mean over the experience, with gradient, and metrics that are means over its tokens, without."""
         raise NotImplementedError
 
-    def weight(self, experience: TrainingBatch) -> float:
+    def weight(self, experience: Learned) -> float:
         """The number of things that the loss is a mean over, by default tokens. Losses of pieces are weighted with it."""
         return experience.num_tokens
 
-    def counts(self, experience: TrainingBatch) -> dict[str, float]:
+    def counts(self, experience: Learned) -> dict[str, float]:
         """The number of things that a metric of the loss is a mean over, by name, where rows without gradient count too.
 
         They count with 0. A metric that is not named is a mean over the tokens of the rows with a gradient.
         """
         return {}
 
-    def rows_with_gradient(self, experience: TrainingBatch) -> Sequence[int]:
+    def rows_with_gradient(self, experience: Learned) -> Sequence[int]:
         """The rows whose loss has a gradient. The others count in the mean and are not computed. All by default."""
         return range(len(experience))
 
@@ -121,13 +133,13 @@ class Algorithm:
 
         Together they decide into how many pieces a gradient is cut.
         """
-        return self.model.config.get_text_config().vocab_size
+        return self.policy.config.get_text_config().vocab_size
 
     def enough(self, metrics: Metrics) -> bool:
         """True when the policy has moved so far that this update and the further ones of the step are left out."""
         return False
 
-    def completion_records(self, experience: TrainingBatch, rows: Sequence[dict]) -> list[list[dict]]:
+    def completion_records(self, experience: Learned, rows: Sequence[dict]) -> list[list[dict]]:
         """For each of the rows, which the experience was made of, a record of each sampled completion.
 
         Raises ValueError where nothing is sampled.

@@ -124,8 +124,8 @@ def only_ends(branches: Sequence[dict[int, int]], eos: Collection[int]) -> list[
         [(token, following)] = branches[state].items()
         if token in eos:
             ends[state] = [token]
-        elif ends[following] is not None:
-            ends[state] = [token, *ends[following]]
+        elif (end := ends[following]) is not None:
+            ends[state] = [token, *end]
     return ends
 
 

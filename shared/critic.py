@@ -30,7 +30,7 @@ def logits_and_hidden(
     logits, hidden = context_logits_and_hidden(model, rollout, contexts)
 
     choice = rollout.choices.flatten().index_select(0, real)
-    state = None if rollout.constraint is None else rollout.states.flatten().index_select(0, real)
+    state = None if rollout.states is None else rollout.states.flatten().index_select(0, real)
     logits = sampling_logits(logits.index_select(0, row), rollout.sampling, rollout.constraint, state, choice)
     return padded(logits, real, B, C), padded(hidden.index_select(0, row), real, B, C)
 
@@ -45,9 +45,10 @@ class ActorCritic(nn.Module):
         super().__init__()
         self.model = model
         hidden = model.config.get_text_config().hidden_size
-        self.value_head = nn.Sequential(nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 1))
-        nn.init.zeros_(self.value_head[-1].weight)
-        nn.init.zeros_(self.value_head[-1].bias)
+        first, last = nn.Linear(hidden, hidden), nn.Linear(hidden, 1)
+        self.value_head = nn.Sequential(first, nn.Tanh(), last)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
         self.value_head.to(next(model.parameters()).device)
 
     @property
@@ -58,7 +59,7 @@ class ActorCritic(nn.Module):
     def forward(self, rollout: Rollout) -> tuple[Float[Tensor, "B C K"], Float[Tensor, "B C"]]:
         """Logits of each completion token, and the value of the state before it: what prompt and earlier tokens say."""
         logits, hidden = logits_and_hidden(self.model, rollout)
-        return logits, self.value_head(hidden.to(self.value_head[0].weight.dtype))[..., 0]
+        return logits, self.value_head(hidden.to(next(self.value_head.parameters()).dtype))[..., 0]
 
     def save_pretrained(self, folder: str | Path) -> None:
         """The model as transformers saves it, and the value head beside it."""

@@ -25,7 +25,7 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
@@ -103,7 +103,7 @@ class TaughtExperience(Experience):
         return super().parts(prompts, rollout) | {"taught": self.taught.take(prompts)}
 
 
-class Distillation(RolloutAlgorithm):
+class Distillation(RolloutAlgorithm[PreTrainedModel, TaughtExperience, DistillConfig]):
     """Distillation as the training loop takes it; its `reference` is the teacher."""
 
     name = "distillation"
@@ -113,7 +113,7 @@ class Distillation(RolloutAlgorithm):
 
     def check(self, rows: Sequence[dict]) -> None:
         super().check(rows)
-        teacher = self.model if self.reference is None else self.reference
+        teacher = self.reference if isinstance(self.reference, nn.Module) else self.model
         read = prompt_ids(self.tokenizer, [row[TEACHER_PROMPT] for row in rows])
         check_fit(teacher, self.tokenizer, read, self.config.max_new_tokens)
 

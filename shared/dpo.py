@@ -76,7 +76,7 @@ class Pairs:
         return replace(self, documents=self.documents.take(both), ref_logps=self.ref_logps[both])
 
 
-class DPO(Algorithm):
+class DPO(Algorithm[PreTrainedModel, Pairs]):
     """DPO as the training loop takes it."""
 
     name = "DPO"
@@ -118,7 +118,7 @@ class DPO(Algorithm):
         """Raises UntrustedModel where the margins are not 0 before the first update, but for rounding."""
         apart = (document_logps(self.model, documents) - ref_logps) / documents.learned_tokens.to(ref_logps.device)
         refuse_another_start(
-            self.model, Gap.between(apart, torch.zeros_like(apart), torch.ones_like(apart, dtype=bool))
+            self.model, Gap.between(apart, torch.zeros_like(apart), torch.ones_like(apart, dtype=torch.bool))
         )
 
     def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:

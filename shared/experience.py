@@ -4,13 +4,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from shared.algorithm import Algorithm, Metrics, TrainingConfig, require_at_least, require_positive
+from shared.algorithm import Algorithm, Metrics, Model, TrainingConfig, require_at_least, require_positive
 from shared.constrain import AnswerTrie
 from shared.engine.llama import take_general_path
 from shared.engine.positions import check_fit, check_same_vocabulary
@@ -215,7 +215,11 @@ def mean_advantages(experience: Experience) -> Float[Tensor, "B"]:
     return (experience.advantages * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
 
 
-class RolloutAlgorithm(Algorithm):
+Rewarded = TypeVar("Rewarded", bound=Experience)
+Config = TypeVar("Config", bound=RolloutConfig)
+
+
+class RolloutAlgorithm(Algorithm[Model, Rewarded], Generic[Model, Rewarded, Config]):
     """An algorithm that learns from rewarded completions. `collect` and `loss` make it one or another."""
 
     columns = ("prompt",)
@@ -223,10 +227,10 @@ class RolloutAlgorithm(Algorithm):
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        model: Model,
         tokenizer: PreTrainedTokenizerBase,
         reward_funcs: RewardFunction | Sequence[RewardFunction],
-        config: RolloutConfig,
+        config: Config,
         *,
         reference: Reference | None = None,
         constraint: AnswerTrie | None = None,
@@ -263,10 +267,10 @@ class RolloutAlgorithm(Algorithm):
         check_fit(self.policy, self.tokenizer, prompts, self.config.max_new_tokens)
 
     @abstractmethod
-    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
+    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Rewarded:
         """A rollout of these rows with its rewards and advantages."""
 
-    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
+    def experience(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Rewarded:
         """`collect`, the first time with a look at whether sampling, scoring and the model's own pass agree.
 
         Raises `shared.guard.UntrustedModel` when they do not.
@@ -288,11 +292,11 @@ class RolloutAlgorithm(Algorithm):
             verify_start(self.policy, self.reference, experience.rollout)
         return experience
 
-    def verify(self, experience: Experience) -> GuardReport:
+    def verify(self, experience: Rewarded) -> GuardReport:
         """The guard's comparisons for the model that sampled. Raises `UntrustedModel` as `shared.guard.verify` does."""
         return verify(self.policy, experience.rollout)
 
-    def completion_records(self, experience: Experience, rows: Sequence[dict]) -> list[list[dict]]:
+    def completion_records(self, experience: Rewarded, rows: Sequence[dict]) -> list[list[dict]]:
         names = [name_of(function) for function in functions_of(self.reward_funcs)]
         return completion_records(experience, rows, names)
 
@@ -350,6 +354,7 @@ def rewarded_rollout(
     )
     prompt_tokens = share.whole(rollout.prompt_lengths.repeat_interleave(rollout.num_generations))
     metrics["num_tokens"] = (prompt_tokens.sum() + share.whole(rollout.own_lengths).sum()).item()
+    assert rollout.entropy is not None  # `sample` measures it
     metrics["entropy"] = (share.whole(rollout.entropy).sum() / share.whole(rollout.own_lengths).sum()).item()
     for function, column in zip(functions_of(reward_funcs), share.whole(rewards_per_func).unbind(dim=1)):
         given = column[~column.isnan()]  # without those that were none of this function's

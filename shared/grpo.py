@@ -120,7 +120,7 @@ class GRPOConfig(RolloutConfig):
                 require_positive(self, bound)
 
 
-class GRPO(RolloutAlgorithm):
+class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
     """GRPO as the training loop takes it."""
 
     name = "GRPO"
@@ -206,8 +206,9 @@ def collect(
             model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
         )
     if config.sampler_bits:
+        drawn_under = rollout.old_logps
         rollout = scored_by_policy(model, rollout)
-        apart = share.whole((rollout.old_logps - rollout.sampler_logps).abs())  # (B, C), 0 in the padding
+        apart = share.whole((rollout.old_logps - drawn_under).abs())  # (B, C), 0 in the padding
         metrics["sampling/sampling_logp_difference/mean"] = (
             apart.sum() / share.whole(rollout.own_lengths).sum()
         ).item()
@@ -215,7 +216,7 @@ def collect(
     ref_logps = None
     if config.beta:
         ref_logps = reference_logps(model, reference, rollout)  # (B, C)
-    if config.beta and config.kl_in == "reward":
+    if ref_logps is not None and config.kl_in == "reward":
         kl = sequence_kl(rollout, ref_logps)  # (B,)
         returns = rewards - config.beta * kl
         metrics["kl"] = (share.whole(kl).sum() / share.whole(rollout.own_lengths).sum()).item()

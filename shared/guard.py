@@ -116,7 +116,7 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
     """Comparison (a) on the rollout's longest and shortest prompts, (b) on the pair."""
     sampled = rollout.take(longest_and_shortest(rollout.prompt_lengths.tolist()))
     scored = score_in_parts(model, sampled)
-    own, _ = completion_logps(RowByRow(model), pair)  # (2, C)
+    own, _ = completion_logps(RowByRow(model), pair)  # (2, C)  # ty: ignore[invalid-argument-type]  (it has a model's pass)
     ours, _ = completion_logps(model, pair)
     return GuardReport(
         sampling=Gap.between(sampled.old_logps, scored, sampled.loss_mask.bool()),
@@ -126,7 +126,7 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
 
 
 @torch.no_grad()
-def verify_start(model: PreTrainedModel, reference: Reference, rollout: Rollout) -> None:
+def verify_start(model: PreTrainedModel, reference: Reference | None, rollout: Rollout) -> None:
     """Compare the policy before its first update with the reference that was taken of it: the KL must be 0.
 
     Raises UntrustedModel: they differ by more than rounding.

@@ -35,11 +35,12 @@ Letters of the shapes:
 `shared.engine.logits` makes log-probabilities of logits without storing a log-softmax.
 """
 
+from typing import Protocol
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
-from transformers.utils import ModelOutput
 
 from shared.engine.contexts import Contexts, separate_contexts
 from shared.engine.llama import llama_in
@@ -85,12 +86,19 @@ def padded_logits_and_hidden(
     return before_tokens(output.logits, rollout), before_tokens(output.hidden_states[-1], rollout)
 
 
+class Output(Protocol):
+    """The output of a causal model, as far as it is read here."""
+
+    logits: Float[Tensor, "S T V"]
+    hidden_states: tuple[Float[Tensor, "S T d"], ...]
+
+
 def padded_pass(
     model: PreTrainedModel,
     rollout: Rollout,
     completions: Int[Tensor, "S"] | None,
     output_hidden_states: bool = False,
-) -> ModelOutput:
+) -> Output:
     """The model's output for padded rows of prompt and completion; its logits are at least those of the last C + 1."""
     if completions is None:
         completions = torch.arange(len(rollout))
@@ -198,7 +206,7 @@ def token_logits(
         row_of_token = torch.arange(len(row_of_token), device=logits.device)
         place_of_row = token_places
         always_keep = choice
-    state = None if rollout.constraint is None else rollout.states.flatten().index_select(0, place_of_row)
+    state = None if rollout.states is None else rollout.states.flatten().index_select(0, place_of_row)
     return sampling_logits(logits, rollout.sampling, rollout.constraint, state, always_keep), row_of_token
 
 

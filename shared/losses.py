@@ -290,8 +290,9 @@ def grpo_loss(
     ratio = log_ratio.detach().exp()  # (B, C)
     metrics = {"ratio": masked_mean(ratio, completion_mask)}
     if loss_type == "cispo":
-        per_token_loss = cispo_loss(logps, log_ratio, token_advantages, bound_of(epsilon_high))
-        bounded = (ratio > epsilon_high) & (token_advantages > 0)
+        bound = bound_of(epsilon_high)
+        per_token_loss = cispo_loss(logps, log_ratio, token_advantages, bound)
+        bounded = (ratio > bound) & (token_advantages > 0)
         metrics["cispo_clip_ratio"] = mean_over_ratios(bounded, completion_mask, importance_sampling_level)
     elif loss_type == "sapo":
         per_token_loss = sapo_loss(log_ratio, token_advantages, sapo_temperature_pos, sapo_temperature_neg)

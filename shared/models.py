@@ -32,7 +32,7 @@ getLogger("bitsandbytes.backends.cpu.ops").setLevel(ERROR)
 ZERO_PARTS = ("lora_B", "lora_embedding_B")
 PLAIN_PARTS = ("lora_A", "lora_embedding_A", *ZERO_PARTS)
 BEGAN_AT_ZERO = "_adapters_began_at_zero"  # what a model remembers of the adapters that it was given
-LORA_DEFAULTS = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
+LORA_DEFAULTS: dict = dict(r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def load_tokenizer(name: str | os.PathLike | None = None) -> PreTrainedTokenizer
 def _load_tokenizer(source: hub.Source) -> PreTrainedTokenizerBase:
     hub.refuse_without_tokenizer(source)
     tokenizer = load(AutoTokenizer, source, padding_side="left")
-    if source.gguf and not (source.folder / "tokenizer.json").is_file():
+    if source.folder and source.gguf and not (source.folder / "tokenizer.json").is_file():
         gguf.split_as_trained(tokenizer, source.folder / source.gguf)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token  # harmless here: masks come from lengths, not from ids
@@ -183,8 +183,9 @@ def _load_model(source: hub.Source, place: Placement, all_trained: bool) -> PreT
     else:
         model = load(AutoModelForCausalLM, source, dtype=place.dtype).to(place.device)
         model = gguf.as_floats(model) if source.gguf else model
-    model.loaded_from = Origin(source.name, source.revision)
-    model.tokens_when_loaded = vocabulary_of(model)
+    # torch declares no attributes of a module but parameters and modules.
+    model.loaded_from = Origin(source.name, source.revision)  # ty: ignore[invalid-assignment]
+    model.tokens_when_loaded = vocabulary_of(model)  # ty: ignore[invalid-assignment]
     if place.device.type == "cpu":
         choose_threads(model.num_parameters())
         keep_freed_memory()  # sampling and loops that are written out gain by it, as `train` does
@@ -201,7 +202,8 @@ def _load_adapters(source: hub.Source, place: Placement) -> PreTrainedModel:
     model = _load_model(base, place, all_trained=False)
     _make_room_for_tokens(model, load_peft_weights(source.location, device="cpu", **source.options))
     with without_checkpointing_warnings():
-        return PeftModel.from_pretrained(model, source.location, is_trainable=True, **source.options)
+        adapted = PeftModel.from_pretrained(model, source.location, is_trainable=True, **source.options)
+    return adapted  # ty: ignore[invalid-explicit-return]  (it hands on to the model below whatever it is asked)
 
 
 def _make_room_for_tokens(model: PreTrainedModel, adapters: Mapping[str, torch.Tensor]) -> None:
@@ -219,7 +221,7 @@ def load(kind: type, source: hub.Source, **options):
     """
     try:
         with without_bars() if source.download == 0 else nullcontext():
-            return kind.from_pretrained(source.location, **source.options, **options)
+            return kind.from_pretrained(source.location, **source.options, **options)  # ty: ignore[missing-attribute]
     except Exception as error:
         raise hub.NoModel(hub.why(error, source.name, source.revision)) from error
 
@@ -341,5 +343,5 @@ def _weights_in(parameter: torch.nn.Parameter) -> int:
 def matrix_megabytes(model: torch.nn.Module) -> float:
     """The memory of the matrices below the adapters, in MB (10^6 bytes); 4-bit ones with the scales of their blocks."""
     matrices = [p for name, p in model.named_parameters() if name.endswith("base_layer.weight")]
-    scales = [p.quant_state.absmax for p in matrices if hasattr(p, "quant_state")]
+    scales = [p.quant_state.absmax for p in matrices if hasattr(p, "quant_state")]  # ty: ignore[missing-attribute]
     return sum(tensor.nbytes for tensor in [*matrices, *scales]) / 1e6

@@ -137,7 +137,7 @@ def train(model, tokenizer, rows, steps=20, prompts_per_step=16, G=8, updates=2,
 
 
 def main() -> None:
-    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(MODEL)  # ty: ignore[invalid-assignment]
     model = AutoModelForCausalLM.from_pretrained(MODEL).eval()
     held_out = dots.dataset("eval", 200)  # split by a hash of the row: none of them is in the training set
     _, before = attempt(model, tokenizer, held_out, greedy=True)

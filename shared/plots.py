@@ -25,7 +25,7 @@ COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY)
 WIDTH = 4.4  # inches of a figure, 440 pixels
 HIGHEST = 6.4  # inches of panels one below the other: what a window of 900 pixels shows of a notebook
 
-STYLE = {
+STYLE: dict = {
     "figure.dpi": 100,
     "savefig.dpi": 100,
     "font.size": 10,

@@ -111,7 +111,7 @@ class PPOExperience(Experience):
         }
 
 
-class PPO(RolloutAlgorithm):
+class PPO(RolloutAlgorithm[ActorCritic, PPOExperience, PPOConfig]):
     """PPO as the training loop takes it; its model is an `ActorCritic`."""
 
     name = "PPO"
@@ -141,7 +141,7 @@ class PPO(RolloutAlgorithm):
     def parameter_groups(self, config: TrainingConfig) -> list[dict]:
         return [
             {"params": trained_parameters(self.model.model), "lr": config.learning_rate},
-            {"params": list(self.model.value_head.parameters()), "lr": config.head_learning_rate},
+            {"params": list(self.model.value_head.parameters()), "lr": self.config.head_learning_rate},
         ]
 
     def enough(self, metrics: Metrics) -> bool:
@@ -205,7 +205,7 @@ def collect(
         metrics["kl"] = masked_mean(share.whole(kl), share.whole(mask)).item()
     # 4. A reward for each token: the completion's at the last one, the KL's price at every one
     per_token = token_rewards(rewards.nan_to_num(nan=0.0), mask)  # (B, C)
-    if config.beta and config.kl_in == "reward":
+    if ref_logps is not None and config.beta and config.kl_in == "reward":
         per_token = per_token - config.beta * k1(rollout.old_logps, ref_logps)
     # 5. How much better than expected each token was, and what the critic should have said
     advantages, returns = gae(per_token, values, mask, config.lam)  # (B, C) each

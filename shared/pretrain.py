@@ -17,6 +17,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -261,15 +262,15 @@ def probe(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, n: int = 6
     for name, task in TASKS.items():
         rows = task.dataset("eval", n, seed=SEED)
         headed = [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]
-        settings = {"max_new_tokens": max_new_tokens_for(tokenizer, task), "progress": False}
-        sampled = evaluate(model, tokenizer, rows, task.reward, temperature=1.0, num_generations=8, **settings)
-        key = math.nan if task is sentences else evaluate(model, tokenizer, headed, task.reward, **settings).mean
+        measured = partial(evaluate, max_new_tokens=max_new_tokens_for(tokenizer, task), progress=False)
+        sampled = measured(model, tokenizer, rows, task.reward, temperature=1.0, num_generations=8)
+        key = math.nan if task is sentences else measured(model, tokenizer, headed, task.reward).mean
         records.append(
             {
                 "task": name,
                 "sampled": sampled.mean,
                 "equal_groups": sampled.frac_reward_zero_std,
-                "greedy": evaluate(model, tokenizer, rows, task.reward, **settings).mean,
+                "greedy": measured(model, tokenizer, rows, task.reward).mean,
                 "key": key,
             }
         )

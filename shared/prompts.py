@@ -34,9 +34,14 @@ class Task(Protocol):
     no row has.
     """
 
-    CHAT_SYSTEM_PROMPT: str
-    LONGEST_ANSWERS: Sequence[str]
-    MAX_NEW_TOKENS: int
+    @property
+    def CHAT_SYSTEM_PROMPT(self) -> str: ...
+
+    @property
+    def LONGEST_ANSWERS(self) -> Sequence[str]: ...
+
+    @property
+    def MAX_NEW_TOKENS(self) -> int: ...
 
 
 def rows_for(

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -20,6 +21,9 @@ from shared.rewards import RewardFunction
 from shared.tasks import addition, analogies, countdown, dots, game, poker, sentences
 from shared.tasks.documents import ANSWER_KEY
 from shared.tokens import prompt_ids
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # Which weights are trained, by name.
 TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
@@ -80,7 +84,9 @@ class Recipe:
     def name(self) -> str:
         return self.task.__name__.rpartition(".")[2]
 
-    def settings_of(self, algorithm: str, config_class: type, kind: str = EMBEDDED) -> dict[str, object]:
+    def settings_of(
+        self, algorithm: str, config_class: "type[DataclassInstance]", kind: str = EMBEDDED
+    ) -> dict[str, object]:
         """The settings that a configuration of this class has, the algorithm's own over the others.
 
         kind: the class of the model, of `shared.model_classes`, whose changes go over all of them.

@@ -69,8 +69,7 @@ class Recorded:
 
     def spread(self, condition: str, measure: str | Callable[[dict], float]) -> tuple[float, float, float]:
         """Mean, lowest and highest over the seeds, of a field of the records or of what a function takes from one."""
-        take = measure if callable(measure) else lambda run: run[measure]
-        values = [take(run) for run in self.of(condition)]
+        values = [run[measure] if isinstance(measure, str) else measure(run) for run in self.of(condition)]
         return sum(values) / len(values), min(values), max(values)
 
     def row(self, head: str, condition: str, measures: Measures, seeds: str = "three seeds") -> dict:
@@ -105,4 +104,5 @@ def recorded(chapter: str, folder: Path = SWEEPS) -> Recorded:
             "folder, or restore the file with git."
         )
     content = json.loads(path.read_text(encoding="utf-8"))
-    return Recorded(**{**content, "runs": tuple(content["runs"])})
+    content["runs"] = tuple(content["runs"])
+    return Recorded(**content)

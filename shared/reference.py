@@ -68,13 +68,13 @@ def reference_model(model: PreTrainedModel, reference: Reference | None) -> Iter
 
     Raises ValueError when there is no reference, or when adapters are not 0 and nobody knows what they began as.
     """
-    if isinstance(reference, nn.Module):
-        yield reference
-        return
     if reference is None:
         reference = _switched_off(model)
+    if not isinstance(reference, StartingPolicy):
+        yield reference
+        return
     with torch.no_grad(), eval_mode(model):
-        with _with_weights(model, reference.adapters) if reference.adapters else model.disable_adapter():
+        with _with_weights(model, reference.adapters) if reference.adapters else model.disable_adapter():  # ty: ignore[not-callable]
             yield model
 
 

@@ -91,7 +91,7 @@ class PairStates:
         return replace(self, states=self.states[list(rows)])
 
 
-class RewardModelling(Algorithm):
+class RewardModelling(Algorithm[RewardModel, PairStates]):
     """The fit of a reward model as the training loop takes it."""
 
     name = "reward model"

@@ -13,7 +13,7 @@ frozen, or the policy would learn to move its own judge.
 import inspect
 import math
 import reprlib
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set, Sized
 
 import torch
 from jaxtyping import Float, Int
@@ -26,7 +26,7 @@ from shared.prompts import in_chat_template
 from shared.rollout import Rollout
 from shared.tokens import piece_ids, prompt_ids
 
-RewardFunction = Callable[..., list[float | None]]
+RewardFunction = Callable[..., Sequence[float | None]]
 Embedder = Callable[[Sequence[str]], Tensor]  # B texts to unit vectors, (B, H)
 
 
@@ -34,7 +34,7 @@ def score(
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     prompts: Sequence[str],
     completions: Sequence[str],
-    columns: dict[str, Sequence] | None = None,
+    columns: Mapping[str, Sequence] | None = None,
 ) -> Float[Tensor, "B F"]:
     """Call F reward functions on B completions, (B, F). A function gives None to what is not for it, here nan.
 
@@ -51,7 +51,7 @@ def score(
         )
     scores = []
     for function in functions_of(reward_funcs):
-        given = {"prompts": list(prompts), "completions": list(completions)} | (columns or {})
+        given = {"prompts": list(prompts), "completions": list(completions), **(columns or {})}
         refuse_other_arguments(function, given)
         rewards = function(**given)
         count = _number_of(rewards)
@@ -68,7 +68,7 @@ def _number_of(rewards: object) -> int | None:
     """The length of a list, an array or a tensor of rewards; None for what is no such thing."""
     if isinstance(rewards, Mapping | Set) or getattr(rewards, "ndim", 1) == 0:
         return None
-    return len(rewards) if hasattr(rewards, "__len__") else None
+    return len(rewards) if isinstance(rewards, Sized) else None
 
 
 def refuse_other_arguments(function: RewardFunction, given: Collection[str]) -> None:
@@ -100,7 +100,7 @@ def as_number(reward: object, function: RewardFunction, completion: str) -> floa
     if reward is None:
         return math.nan
     try:
-        number = math.nan if isinstance(reward, str) else float(reward)
+        number = math.nan if isinstance(reward, str) else float(reward)  # ty: ignore[invalid-argument-type]
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
@@ -203,12 +203,16 @@ def text_embedder(
         tokenizer = load(AutoTokenizer, source)
         model = load(AutoModel, source).to(device or best_device()).eval()
 
+    if tokenizer is None:
+        raise ValueError("Give the model's tokenizer as well: text_embedder(model, tokenizer).")
+    reader = tokenizer
+
     @torch.no_grad()
     def directions(texts: Sequence[str]) -> Float[Tensor, "B H"]:
-        rows = tokenizer(list(texts), add_special_tokens=not background)["input_ids"]
+        rows = reader(list(texts), add_special_tokens=not background)["input_ids"]
         if background:
-            rows = [[tokenizer.eos_token_id, *row] for row in rows]
-        ids, mask = _right_padded(tokenizer, rows, model.device)
+            rows = [[reader.eos_token_id, *row] for row in rows]
+        ids, mask = _right_padded(reader, rows, model.device)
         hidden = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[-1].float()
         if background:
             mask[:, 0] = 0
@@ -289,6 +293,6 @@ def _right_padded(
 ) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L"]]:
     """Ids and mask, (B, L), padded on the right so that positions count from the first real token."""
     longest = max(map(len, ids))
-    padded = [row + [tokenizer.pad_token_id or 0] * (longest - len(row)) for row in ids]
+    padded = [[*row, *[tokenizer.pad_token_id or 0] * (longest - len(row))] for row in ids]
     lengths = torch.tensor([len(row) for row in ids], device=device)
     return torch.tensor(padded, device=device), (torch.arange(longest, device=device) < lengths[:, None]).long()

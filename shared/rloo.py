@@ -57,7 +57,7 @@ class RLOOConfig(RolloutConfig):
             )
 
 
-class RLOO(RolloutAlgorithm):
+class RLOO(RolloutAlgorithm[PreTrainedModel, Experience, RLOOConfig]):
     """REINFORCE with or without the leave-one-out baseline, as the training loop takes it."""
 
     name = "RLOO"

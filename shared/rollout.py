@@ -41,6 +41,7 @@ and reads every prompt G times. What is left out here: beams, repetition penalti
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
@@ -215,6 +216,7 @@ def sample(
     check_fit(model, tokenizer, encoded.rows, C)
     if seed is None and (environment_factory is not None or not sampling.greedy):
         seed = fresh_seed()
+    chance = 0 if seed is None else seed  # nothing is drawn without one
     places = range(len(prompts)) if places is None else places
 
     games = None
@@ -223,11 +225,11 @@ def sample(
         answer = partial(ask_environment, environment=environment, tokenizer=tokenizer, eos=eos)
     if environment_factory is not None:
         rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
-        games = make_games(environment_factory, rows, num_generations, seed, step, places)
+        games = make_games(environment_factory, rows, num_generations, chance, step, places)
         answer = partial(ask_games, games=games, rows=rows, tokenizer=tokenizer, eos=eos, max_new_tokens=C)
 
     device = next(model.parameters()).device
-    u = None if sampling.greedy else uniforms(seed, step, places, num_generations, C).to(device)  # (B, C)
+    u = None if sampling.greedy else uniforms(chance, step, places, num_generations, C).to(device)  # (B, C)
     if constraint is not None:
         constraint = constraint.ended_by(ends_of(tokenizer, sorted(eos))[0]).to(device)
     with eval_mode(model), merged_adapters(model):
@@ -287,7 +289,8 @@ def complete_in_lockstep(
     distinct, prompt_of = distinct_prompts(prompts.texts, num_generations)
     lengths = prompts.lengths[distinct]
     packed = PackedPrompts.of(prompts.ids[distinct].to(device), lengths, prompts.beginnings[distinct])
-    decoder = LockstepDecoder(llama_in(model), packed, lengths, prompt_of, sampling.max_new_tokens)
+    llama = cast(PreTrainedModel, llama_in(model))  # `takes_lockstep` found it
+    decoder = LockstepDecoder(llama, packed, lengths, prompt_of, sampling.max_new_tokens)
     ids, logps, entropy = draw_in_lockstep(decoder, sampling, eos, constraint, u)
     walk = None if constraint is None else Walk(constraint, 1, eos)
     completions = []

@@ -99,7 +99,7 @@ class Rollout:
     @cached_property
     def choices(self) -> Int[Tensor, "B C"]:
         """The index of each token among those that could be chosen: its id, or its column in the constraint's row."""
-        if self.constraint is None:
+        if self.constraint is None or self.states is None:
             return self.completion_ids
         return self.constraint.columns(self.completion_ids, self.states)
 

@@ -11,8 +11,9 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 from torch import Tensor
@@ -22,6 +23,9 @@ from shared.engine.files import refuse_unwritable
 from shared.engine.named import NAMED, name_of
 from shared.engine.positions import vocabulary_of
 from shared.models import Origin, without_bars
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 RECORD = "policy.json"
 
@@ -33,9 +37,9 @@ def save_policy(
     *,
     task: str,
     measured: Mapping[str, float] | None = None,
-    settings: object = None,
+    settings: "DataclassInstance | Mapping | None" = None,
     license: str | None = None,
-    weights: Mapping[str, Tensor] | None = None,
+    weights: dict[str, Tensor] | None = None,
 ) -> Path:
     """Save a tuned policy in a folder that `load_policy` loads again, and return the folder.
 
@@ -87,10 +91,10 @@ def _has_adapters(model: PreTrainedModel) -> bool:
     return hasattr(model, "peft_config")
 
 
-def _as_dict(settings: object) -> dict:
+def _as_dict(settings: "DataclassInstance | Mapping | None") -> dict:
     if settings is None:
         return {}
-    return asdict(settings) if is_dataclass(settings) else dict(settings)
+    return dict(settings) if isinstance(settings, Mapping) else asdict(settings)
 
 
 def refuse_to_overwrite(folder: Path) -> None:
@@ -121,7 +125,7 @@ def _write(
     tokenizer: PreTrainedTokenizerBase,
     record: dict,
     name: str,
-    weights: Mapping[str, Tensor] | None,
+    weights: dict[str, Tensor] | None,
 ) -> None:
     if record["adapters"]:
         # The embeddings are not adapted: they need to be saved where tokens were added to them, and only there.
@@ -187,7 +191,7 @@ def _header(record: dict, base: Origin) -> dict:
     """The model card's metadata in the hub's terms (huggingface.co/docs/hub/model-cards)."""
     known = NAMED.get(base.name)
     on_hub = known.original if known else "" if Path(base.name).is_absolute() else base.name
-    header = _license(record["license"] or (known and known.license), on_hub)
+    header = _license(record["license"] or (known.license if known else None), on_hub)
     header["library_name"] = "peft" if record["adapters"] else "transformers"
     header["pipeline_tag"] = "text-generation"
     if on_hub:

@@ -22,7 +22,7 @@ def vote(answers: Sequence[str]) -> str:
     smallest in the alphabet is not.
     """
     counts = Counter(answer for answer in answers if answer)
-    return max(counts, key=counts.get, default="")
+    return max(counts, key=counts.__getitem__, default="")
 
 
 def best_of_n(scores: Sequence[float], rewards: Sequence[float], n: int) -> float:

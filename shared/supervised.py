@@ -67,7 +67,7 @@ class Batch:
         )
 
 
-class Supervised(Algorithm):
+class Supervised(Algorithm[PreTrainedModel, Batch]):
     """Supervised fine-tuning as the training loop takes it."""
 
     name = "supervised"
@@ -139,9 +139,10 @@ def encode_documents(
     learned_rows = []
     for row, prompt in zip(rows, prompt_ids(tokenizer, [row["prompt"] for row in rows]), strict=True):
         completion = row.get("completion_ids")
-        learned = None if completion is None else [1] * len(completion)
         if completion is None:
             completion, learned = completion_tokens(tokenizer, row["completion"], ends, row.get("spoken", ()))
+        else:
+            learned = [1] * len(completion)
         documents.append([*prompt, *completion])
         learned_rows.append([0] * len(prompt) + learned)
     learned = padded(learned_rows, 0)

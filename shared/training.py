@@ -38,7 +38,7 @@ schedules other than a linear warm-up.
 import math
 import reprlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import lru_cache
@@ -202,7 +202,7 @@ def train(
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:
     """One function or several, as a list. ValueError for what cannot be called."""
-    several = [functions] if callable(functions) or isinstance(functions, str | Path) else list(functions)
+    several = list(functions) if isinstance(functions, Collection) and not isinstance(functions, str) else [functions]
     for function in several:
         if not callable(function):
             raise ValueError(

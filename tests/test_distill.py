@@ -16,6 +16,7 @@ from shared.guard import Gap, GuardReport, UntrustedModel
 from shared.kl import distillation_divergence, exact_kl
 from shared.logps import completion_logps, plain_logps
 from shared.models import add_lora, frozen_copy
+from shared.reference import starting_policy
 from shared.rollout import sample
 from tests.conftest import few_of
 from tests.fakes import tiny_gpt2, tiny_llama
@@ -294,6 +295,12 @@ def test_with_adapters_the_teacher_is_the_model_without_them(tokenizer):
         torch.testing.assert_close(adapted.loss(experience)[0], separate.loss(experience)[0], rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="no reference"):
         train(plain, tokenizer, ROWS, length, CONFIG, progress=False)
+
+
+def test_a_policy_as_it_was_may_teach(tokenizer):
+    """Catches a look at the teacher's room that takes a `StartingPolicy` for a model."""
+    model = add_lora(tiny_llama().eval(), r=2)
+    distillation(model, tokenizer, reference=starting_policy(model)).check(ROWS)
 
 
 @pytest.mark.parametrize("alpha", few_of(ALPHAS, [0.3]))

@@ -207,8 +207,8 @@ def test_no_other_place_surrounds_a_text():
     # make of a prompt is compared with what is made of it here.
     assert others == {
         ("kept.py", "tokenizer"),
-        ("rewards.py", "tokenizer"),
-        ("rewards.py", "[tokenizer.eos_token_id, *row]"),
+        ("rewards.py", "reader"),
+        ("rewards.py", "[reader.eos_token_id, *row]"),
         ("models.py", "[*several, tokenizer.eos_token_id]"),
         ("plain.py", "tokenizer"),
         ("run/hand_over.py", "tokenizer"),
