@@ -77,6 +77,8 @@ class Algorithm(Generic[Model, Learned]):
     needs_reference = False
     # That model: as it was given, or as `begin` takes it.
     reference: Reference | None = None
+    # The trained weights of earlier steps, by step, where the algorithm samples with them: a checkpoint has them too.
+    past: dict[int, dict[str, Tensor]] | None = None
     # True where `begin` took it, so that it is the policy itself before the first update.
     starts_at_reference = False
 

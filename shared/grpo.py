@@ -18,6 +18,7 @@ from shared import training
 from shared.advantages import ScaleRewards, group_advantages, rated_in_groups
 from shared.algorithm import Metrics, require_at_least, require_positive
 from shared.constrain import AnswerTrie
+from shared.engine.past_weights import Weights, keep_weights, past_weights
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.rounded import BITS, rounded_weights
 from shared.environment import Environment, EnvironmentFactory
@@ -70,8 +71,11 @@ class GRPOConfig(RolloutConfig):
     entropy_coef: weight of an entropy bonus; 0 gives none.
     mask_truncated_completions: leave completions that max_new_tokens cut off out of the loss; their rewards still count
         in their group.
+    staleness: sample with the weights of so many steps ago, as where sampling and learning run at the same time.
     sampler_bits: sample with the policy's matrices rounded to so many bits, 2 to 8, or 16 for bfloat16; 0 samples with
         the policy itself.
+    decoupled: what such a sampler drew has two ratios: the policy that begins the step over the sampler, which is the
+        correction below, and the policy of now over that one, which is clipped. False makes them one, which is clipped.
     vllm_importance_sampling_correction: weight what such a sampler drew by how much likelier the policy makes it; the
         name is TRL's, the sampler need not be vLLM.
     vllm_importance_sampling_mode: that weight of each token or of the whole sequence, truncated to its bounds, or masked
@@ -91,7 +95,9 @@ class GRPOConfig(RolloutConfig):
     advantage_eps: float = 1e-4
     entropy_coef: float = 0.0
     mask_truncated_completions: bool = False
+    staleness: int = 0
     sampler_bits: int = 0
+    decoupled: bool = True
     vllm_importance_sampling_correction: bool = True
     vllm_importance_sampling_mode: CorrectionMode = "sequence_mask"
     vllm_importance_sampling_clip_max: float | None = 3.0
@@ -100,7 +106,7 @@ class GRPOConfig(RolloutConfig):
     def __post_init__(self):
         super().__post_init__()
         require_at_least(self, 2, "num_generations")
-        require_at_least(self, 0, "entropy_coef", "advantage_eps")
+        require_at_least(self, 0, "entropy_coef", "advantage_eps", "staleness")
         require_positive(self, "epsilon", "sapo_temperature_pos", "sapo_temperature_neg")
         if self.epsilon_high is not None:
             require_positive(self, "epsilon_high")
@@ -131,7 +137,16 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
         """Without a gradient nothing has moved and nothing is clipped."""
         return {"ratio": 1.0} | dict.fromkeys(names_of_clipping(self.config.loss_type), 0.0)
 
+    def begin(self) -> str:
+        self.past = {}
+        return super().begin()
+
+    def lag(self, step: int) -> int:
+        """How many steps ago the weights were made that sample this step. A queue may have another rule."""
+        return self.config.staleness
+
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
+        stale = self.config.staleness > 0
         return collect(
             self.model,
             self.tokenizer,
@@ -141,6 +156,7 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
             reference=self.reference,
             step=step,
             share=share,
+            sampler_weights=keep_weights(self.past, self.model, step, self.lag(step)) if stale else None,
             **self.sampled_with,
         )
 
@@ -186,6 +202,7 @@ def collect(
     reference: Reference | None = None,
     step: int = 0,
     share: Share = ALL_ROWS,
+    sampler_weights: Weights | None = None,
     **sampled_with,
 ) -> Experience:
     """Sample a group for each row, reward it, and take the group advantages.
@@ -195,17 +212,18 @@ def collect(
         reference: the frozen reference; None with LoRA adapters (they are switched off) or with beta 0.
         step: with `config.seed`, what chance depends on.
         share: which of the step's rows these are, where several processes train.
+        sampler_weights: trained weights by name, of an earlier step, to sample with.
         sampled_with: `constraint`, `environment` or `environment_factory` of `shared.rollout.sample`.
 
     Raises:
         ValueError: beta is not 0 and there is no reference, or it is the policy; or what `sample` and `score` refuse.
     """
     refuse_the_policy_as_reference(model, reference)
-    with rounded_weights(model, config.sampler_bits):
+    with past_weights(model, sampler_weights), rounded_weights(model, config.sampler_bits):
         rollout, rewards_per_func, rewards, metrics = rewarded_rollout(
             model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
         )
-    if config.sampler_bits:
+    if config.sampler_bits or sampler_weights is not None:
         drawn_under = rollout.old_logps
         rollout = scored_by_policy(model, rollout)
         apart = share.whole((rollout.old_logps - drawn_under).abs())  # (B, C), 0 in the padding
@@ -243,8 +261,8 @@ def scored_by_policy(model: PreTrainedModel, rollout: Rollout) -> Rollout:
 
 
 def correction_of(rollout: Rollout, config: GRPOConfig) -> Float[Tensor, "B #C"] | None:
-    """The factor of each token's policy term, for the sampler was not the policy; None where it was."""
-    if rollout.sampler_logps is None or not config.vllm_importance_sampling_correction:
+    """The factor of each token's policy term, for the sampler was not the policy; None where it was, or one ratio has both."""
+    if rollout.sampler_logps is None or not (config.decoupled and config.vllm_importance_sampling_correction):
         return None
     return sampler_correction(
         rollout.old_logps,
@@ -263,9 +281,10 @@ def policy_loss(
     rollout = experience.rollout
     beta = penalty_in_loss(config)
     logps, entropy = completion_logps(model, rollout, with_entropy=config.entropy_coef > 0)
+    one_ratio = rollout.sampler_logps is not None and not config.decoupled
     loss, metrics = grpo_loss(
         logps,
-        rollout.old_logps,
+        rollout.sampler_logps if one_ratio else rollout.old_logps,
         experience.advantages,
         experience.loss_mask,
         experience.ref_logps if beta else None,

@@ -139,6 +139,7 @@ def train(
         checkpoint_path,
         algorithm=algorithm.name,
         reference=algorithm.reference,
+        past=algorithm.past,
         model=algorithm.model,
         optimizer=optimizer,
         config=asdict(config),

@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-VERSION = 3
-WITHOUT_REFERENCE = 2  # the form before: of its runs with adapters these were switched off for the reference
+VERSION = 4
+# Forms before, which lack a field or two: in 2 adapters were switched off for the reference, in 3 no sampler was behind.
+EARLIER = {2: {"reference": {}, "past": {}}, 3: {"past": {}}}
 # Values at each end of a frozen tensor that its digest covers: two models differ in them, and nothing large is read.
 DIGESTED = 32
 # Rows made a text in one call, which for a million is a third of the time that a call for each takes.
@@ -38,6 +39,7 @@ class RunState:
     history: one record of metrics for each step done.
     parameters: the trained ones by name.
     reference: of the frozen reference the adapters by name; {} where they are switched off for it, or a model was given.
+    past: the trained weights of earlier steps, by step, that a sampler which is behind still needs; else {}.
     optimizer_class, optimizer_groups, optimizer: its name, the names of the parameters in each group, its state_dict.
     """
 
@@ -51,6 +53,7 @@ class RunState:
     history: list
     parameters: dict
     reference: dict
+    past: dict
     optimizer_class: str
     optimizer_groups: list
     optimizer: dict
@@ -85,6 +88,7 @@ def pack(
     optimizer: Optimizer,
     history: list[dict],
     reference: Mapping[str, Tensor] | None = None,
+    past: Mapping[int, Mapping[str, Tensor]] | None = None,
 ) -> dict:
     """The state of a run, for `checkpoint.save`. Its tensors are the live ones: save before the next update."""
     state = RunState(
@@ -95,6 +99,7 @@ def pack(
         history=history,
         parameters={name: p.detach() for name, p in _trained(model).items()},
         reference=dict(reference or {}),
+        past=dict(past or {}),
         optimizer_class=type(optimizer).__name__,
         optimizer_groups=_groups(model, optimizer),
         optimizer=optimizer.state_dict(),
@@ -112,6 +117,7 @@ def unpack(
     fingerprint: Mapping,
     algorithm: str,
     reference: dict[str, Tensor] | None = None,
+    past: dict[int, dict[str, Tensor]] | None = None,
     free: Sequence[str] = ("steps", "log_every", "checkpoint_every"),
 ) -> list[dict]:
     """Put the state of a run, from `checkpoint.load`, into model and optimiser; its history.
@@ -120,6 +126,7 @@ def unpack(
         path: where it was, for the sentences.
         fingerprint: of this model and these rows.
         reference: the adapters of the frozen reference, which become those of the run's; None where a model was given.
+        past: the weights of earlier steps, which become those of the run's; None where the algorithm has none.
         free: settings that may differ, for they do not shape the trajectory.
 
     Raises:
@@ -145,6 +152,10 @@ def unpack(
         device = next(model.parameters()).device
         reference.clear()
         reference.update({name: tensor.to(device) for name, tensor in run.reference.items()})
+    if past is not None:
+        device = next(model.parameters()).device
+        for step, weights in run.past.items():
+            past[step] = {name: tensor.to(device) for name, tensor in weights.items()}
     with torch.no_grad():
         for name, parameter in _trained(model).items():
             parameter.copy_(run.parameters[name])
@@ -188,8 +199,8 @@ def _as_text(value: object) -> str | list[str]:
 
 def _read(state: dict, path: str | Path) -> RunState:
     """The record in a state, its fields checked by type."""
-    if state.get("version") == WITHOUT_REFERENCE:
-        state = state | {"version": VERSION, "reference": {}}
+    if state.get("version") in EARLIER:
+        state = state | {"version": VERSION} | EARLIER[state["version"]]
     for field in fields(RunState):
         if not isinstance(state.get(field.name), field.type):
             raise ValueError(

@@ -28,18 +28,21 @@ class RunFile:
         *,
         algorithm: str,
         reference: object,
+        past: dict | None = None,
         model: nn.Module,
         optimizer: Optimizer,
         config: Mapping,
         rows: Sequence[dict],
         processes: Processes = ALONE,
     ):
-        """`reference`: of the run; its `adapters`, where it has some, are kept and read with the rest.
+        """`reference`: of the run; its `adapters`, where it has some, are kept and read with the rest. `past`:
+        weights of earlier steps, likewise.
 
         `processes`: the first of them holds, reads and writes for all, and all learn how it went."""
         self.path = path
         self.algorithm = algorithm
         self.adapters = getattr(reference, "adapters", None)
+        self.past = past
         self.model = model
         self.optimizer = optimizer
         self.config = config
@@ -76,6 +79,7 @@ class RunFile:
             fingerprint=self._fingerprint,
             algorithm=self.algorithm,
             reference=self.adapters,
+            past=self.past,
         )
 
     def save(self, history: list[dict]) -> None:
@@ -94,6 +98,7 @@ class RunFile:
             config=self.config,
             fingerprint=self._fingerprint,
             reference=self.adapters,
+            past=self.past,
             model=self.model,
             optimizer=self.optimizer,
             history=history,

@@ -51,6 +51,8 @@ def without_counterpart(config: GRPOConfig) -> list[str]:
         said.append(f"TRL adds {TRL_ADVANTAGE_EPS:g} to the standard deviation: leave --advantage-eps out.")
     if config.scale_rewards == "mean":
         said.append("TRL does not divide by the mean reward: leave --scale-rewards mean out.")
+    if config.staleness or not config.decoupled:
+        said.append("TRL's GRPO samples with the policy of now: leave --staleness and --no-decoupled out.")
     if config.sampler_bits:
         said.append("TRL samples with the policy, or with vLLM in its own precision: leave --sampler-bits out.")
     if config.eval_every:
