@@ -68,6 +68,7 @@ OTHERS = {
     "grpo cispo mean": (grpo(loss_type="cispo", epsilon_high=1.1, scale_rewards="mean", num_iterations=2), {}),
     "grpo sapo": (grpo(loss_type="sapo", minibatches=2), {}),
     "grpo few bits": (grpo(sampler_bits=2, vllm_importance_sampling_mode="token_truncate", minibatches=2), {}),
+    "grpo stale": (grpo(staleness=1, decoupled=False, minibatches=2), {}),
     "rloo": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "beta": 0.1})), {}),
     "reinforce": (("rloo", RLOOConfig(**SAMPLED | {"prompts_per_step": 7, "baseline": "none"})), {}),
     "ppo in reward": (("ppo", PPOConfig(**SAMPLED | {"prompts_per_step": 7, "kl_in": "reward", "minibatches": 3})), {}),

@@ -56,10 +56,11 @@ class Lowered(OneSign):
 
 
 class Queue(GRPO):
-    """A queue without a bound, filled twice as fast as it is emptied: step t learns from a rollout that is t/2 old."""
+    """A queue without a bound, filled twice as fast as it is emptied: rollout t, learnt from in step t, was drawn by the
+    weights of step t // 2."""
 
     def lag(self, step: int) -> int:
-        return step // 2
+        return step - step // 2
 
 
 @dataclass(frozen=True)

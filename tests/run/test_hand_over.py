@@ -73,7 +73,8 @@ def test_every_setting_is_handed_over_or_refused_or_of_no_consequence():
     """Catches a new setting of ours that TRL would train without."""
     renamed = {"steps", "prompts_per_step", "minibatches", "max_new_tokens", "reward_weights", "bf16"}
     renamed |= {"log_every", "checkpoint_every"}
-    refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every", "sampler_bits"}
+    refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every"}
+    refused |= {"sampler_bits", "staleness", "decoupled"}
     assert {field.name for field in fields(GRPOConfig)} == set(SAME_NAME) | renamed | refused
 
 
@@ -97,6 +98,7 @@ def test_the_table_of_names_is_whole():
         (dict(advantage_eps=1e-6), "leave --advantage-eps out"),
         (dict(eval_every=5), "leave --eval-every out"),
         (dict(scale_rewards="mean"), "leave --scale-rewards mean out"),
+        (dict(staleness=2), "leave --staleness and"),
         (dict(sampler_bits=4), "leave --sampler-bits out"),
         (dict(minibatches=3), "3 minibatches cannot share 4 prompts"),
     ],
