@@ -31,6 +31,18 @@ def share_already_rewarded(function: Callable, hint: bool = False) -> Passed:
 def soft_score(function: Callable, hint: bool = False) -> Passed:
     """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
 
+def decoupled_objective(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(logps, start_logps, sampler_logps (B, C), advantages (B,), epsilon, cap) -> (B, C)`, the objective of each token, to be made large."""
+
+def kept(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(start_logps (B, C), sampler_logps (B, C), completion_mask (B, C), bound) -> (B,)`: 1 for a completion whose ratio lies between 1/bound and bound, else 0."""
+
+def queue_ages(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(rollouts_per_update, updates, bound) -> list`: how many updates old the rollout is that each update takes."""
+
+def seconds_at_once(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(sampling, learning, updates) -> seconds` until the last update ends, sampling and learning at the same time."""
+
 def correctness_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, numbers, target, **columns) -> list of floats`: 1.0 for a solved problem."""
 

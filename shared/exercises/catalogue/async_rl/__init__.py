@@ -1,0 +1,1 @@
+"""The exercises of `notebooks/async_rl.ipynb`."""
