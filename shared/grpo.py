@@ -142,7 +142,7 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
         return super().begin()
 
     def lag(self, step: int) -> int:
-        """How many steps ago the weights were made that sample this step. A queue may have another rule."""
+        """The age, in steps, of the weights that sample this step. A queue may have another rule."""
         return self.config.staleness
 
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
