@@ -1,6 +1,6 @@
 """Two ratios in the place of one: `decoupled_objective(logps, start_logps, sampler_logps, advantages, epsilon, cap)`, (B, C).
 
-Hilton et al. 2022 (arXiv:2110.00641), equation 3, with the first ratio bounded as in truncated importance sampling.
+Hilton et al. 2021 (arXiv:2110.00641), equation 3, with the first ratio bounded as in truncated importance sampling.
 """
 
 import torch
