@@ -145,8 +145,15 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
         """The age, in steps, of the weights that sample this step. A queue may have another rule."""
         return self.config.staleness
 
+    def sampler_weights(self, step: int) -> Weights | None:
+        """The weights that sample this step, where they are not those of now."""
+        if not self.config.staleness:
+            return None
+        if self.past is None:
+            self.past = {}
+        return keep_weights(self.past, self.model, step, self.lag(step))
+
     def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
-        stale = self.config.staleness > 0
         return collect(
             self.model,
             self.tokenizer,
@@ -156,7 +163,7 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
             reference=self.reference,
             step=step,
             share=share,
-            sampler_weights=keep_weights(self.past, self.model, step, self.lag(step)) if stale else None,
+            sampler_weights=self.sampler_weights(step),
             **self.sampled_with,
         )
 
