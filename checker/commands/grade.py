@@ -168,8 +168,8 @@ def _outlook(work, folder, again, workers) -> str:
 
     new, seconds = waiting(work, folder, again)
     said = f"{_counted(len(work.jobs), 'notebook')} of {_counted(len(work.students), 'student')}"
-    minutes = len(new) * seconds / workers / 60
-    return f"{said}, {len(new)} to be graded" + (f": about {minutes:.0f} minutes." if minutes >= 1 else ".")
+    minutes = round(len(new) * seconds / workers / 60)
+    return f"{said}, {len(new)} to be graded" + (f": about {_counted(minutes, 'minute')}." if minutes else ".")
 
 
 def _foretell(work, folder, outlook: str) -> None:

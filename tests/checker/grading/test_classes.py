@@ -16,7 +16,6 @@ from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.collect.similarity import pairs, text_of
 from checker.grading.judge import submission
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Settings, failed, grade
@@ -406,17 +405,6 @@ def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, fold
     assert not question.exists()
 
 
-def test_what_cannot_be_graded_is_listed(this_class, folder, submissions, tmp_path):
-    """Catches a notebook that nobody graded and nobody was told of."""
-    folder_in = submissions("ann")
-    (folder_in / "bob").mkdir()
-    (folder_in / "bob" / "holiday.ipynb").write_text(json.dumps(notebook("1")))
-    (folder_in / "bob" / "notes.pdf").write_text("x")
-    run(this_class, folder, folder_in, tmp_path, Grader())
-    reasons = (folder.path / "not-graded.csv").read_text()
-    assert "holiday.ipynb" in reasons and "notes.pdf" in reasons
-
-
 def test_alike_are_shown_and_alone_right_are_not(this_class, folder, submissions, tmp_path):
     """Catches right answers called copies, and a copy with other names that goes unseen."""
     own = textwrap.indent(inspect.getsource(similarity.pairs), "    ").lstrip()
@@ -435,14 +423,6 @@ def test_a_copy_in_a_module_is_shown(this_class, folder, submissions, tmp_path):
         (tmp_path / "submissions" / student / "mine.py").write_text(inspect.getsource(similarity.pairs))
     work, _ = run(this_class, folder, tmp_path / "submissions", tmp_path, Grader())
     assert write_similar(this_class, work, folder) == 1
-
-
-def test_what_was_handed_out_makes_nobody_alike():
-    """Catches a whole class called alike because all filled in the same notebook."""
-    text = inspect.getsource(similarity)
-    ann, bob = (text_of(name, notebook(text)) for name in ("ann", "bob"))
-    assert len(pairs([ann, bob], [])) == 1
-    assert pairs([ann, bob], [text_of("", notebook(text))]) == []
 
 
 @pytest.mark.slow
