@@ -110,13 +110,22 @@ def own_kernel(operation: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def parameters_stay_themselves() -> Iterator[None]:
-    """`model.to(...)` fills the parameters that are there, as on the way to CUDA: what is tied stays tied."""
-    before = torch.__future__.get_swap_module_params_on_conversion()
-    torch.__future__.set_swap_module_params_on_conversion(True)
-    try:
+    """`model.to(...)` fills the parameters that are there, as on the way to CUDA: what is tied stays tied.
+
+    No other call does: `load_state_dict` would leave parameters without their gradients.
+    """
+    convert = torch.nn.Module._apply
+
+    def convert_in_place(module, *args, **kwargs):
+        before = torch.__future__.get_swap_module_params_on_conversion()
+        torch.__future__.set_swap_module_params_on_conversion(True)
+        try:
+            return convert(module, *args, **kwargs)
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(before)
+
+    with mock.patch.object(torch.nn.Module, "_apply", convert_in_place):
         yield
-    finally:
-        torch.__future__.set_swap_module_params_on_conversion(before)
 
 
 class AboveDispatch(TorchFunctionMode):

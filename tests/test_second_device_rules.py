@@ -239,6 +239,17 @@ def test_a_model_moves_there_and_back(device, make):
     assert next(copied.parameters()).device == DEVICE
 
 
+def test_weights_that_are_loaded_leave_the_gradients(device):
+    """Catches a step behind `load_state_dict` that moves nothing, as its parameters have other tensors."""
+    model = tiny_llama().to(DEVICE)
+    weights = copy.deepcopy(model.state_dict())
+    parameters = list(model.parameters())
+    model(torch.tensor([[1, 2]], device=DEVICE)).logits.sum().backward()
+    model.load_state_dict(weights)
+    torch.optim.AdamW(parameters, lr=0.1).step()
+    assert not all(torch.equal(weights[name], p) for name, p in model.named_parameters())
+
+
 def test_what_is_saved_comes_back_to_the_cpu(device, tmp_path):
     checkpoint.save(tmp_path / "state.pt", {"there": torch.ones(2, device=DEVICE), "here": torch.zeros(2)})
     state = checkpoint.load(tmp_path / "state.pt")
