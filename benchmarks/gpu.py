@@ -32,7 +32,7 @@ from shared.engine.precision import autocast
 from shared.engine.sampling import Sampling
 from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
-from shared.model_classes import REAL, examples_for, settings_for
+from shared.model_classes import REAL, settings_for
 from shared.models import load_policy
 from shared.prompts import rows_for
 from shared.rollout import sample
@@ -122,7 +122,7 @@ def think(who: str) -> dict:
     format, whatever it says.
     """
     _, tokenizer = load_policy("smollm2", device="cpu")
-    rows = rows_for(tokenizer, addition.dataset("train", 16 * STEPS), addition, examples=examples_for("addition", REAL))
+    rows = rows_for(tokenizer, addition.dataset("train", 16 * STEPS), addition)
     shares = []
 
     def in_format(prompts, completions, **columns) -> list[float]:

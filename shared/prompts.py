@@ -14,6 +14,7 @@ from typing import Protocol
 from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
+from shared.model_classes import class_of, examples_for
 from shared.rows import is_conversation
 from shared.tokens import Turn, keep_in_texts, markers_of, piece_ids, rendered, turn_of, without_beginning
 
@@ -45,7 +46,7 @@ class Task(Protocol):
 
 
 def rows_for(
-    tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None, *, examples: int = 0
+    tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], task: Task | None = None, *, examples: int | None = None
 ) -> list[dict]:
     """The rows with prompts as the model of this tokenizer wants them; all other columns stay.
 
@@ -64,8 +65,8 @@ def rows_for(
 
     task: what says the answer's format to a chat model; None for rows that say it themselves.
     examples: how many of the task's worked examples stand before each question, as turns in a template and as text
-        without one; none that has the words of the row's own question, in whatever order. A model that learns from a few
-        right answers needs some to begin with.
+        without one; none that has the words of the row's own question, in whatever order. By default as many as
+        `shared/model_classes.py` has for the task and this class of model: none for the embedded one.
 
     Raises ValueError for a row without a prompt, and for a conversation where there is no chat template.
     """
@@ -74,9 +75,16 @@ def rows_for(
     of_task = [str(token) for token in tokenizer.added_tokens_decoder.values() if str(token) in written]
     keep_in_texts(tokenizer, [*of_task, *markers_of(tokenizer)])
     turn = turn_of(tokenizer)
+    if examples is None:
+        examples = examples_for(_name(task), class_of(tokenizer, "all"))
     shown = getattr(task, "CHAT_EXAMPLES", ()) if examples else ()
     rows = [_with_examples(tokenizer, with_prompt(row), shown, examples) for row in rows]
     return [_in_texts(tokenizer, turn, row, system_prompt) for row in rows]
+
+
+def _name(task: Task | None) -> str:
+    """The name that the tables know a task by; that of no entry for rows of no task, or of one that is no module."""
+    return getattr(task, "__name__", "").rpartition(".")[2]
 
 
 def _with_examples(

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, answer_trie
 from shared.environment import EnvironmentFactory
-from shared.model_classes import EMBEDDED, class_of, examples_for, settings_for
+from shared.model_classes import EMBEDDED, class_of, examples_for, settings_for, warm_up_for
 from shared.models import add_lora, train_upper_half
 from shared.prompts import answers_for, max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
@@ -36,8 +36,6 @@ TRAINED: dict[str, Callable[[PreTrainedModel], PreTrainedModel]] = {
 @dataclass(frozen=True)
 class WarmUp:
     """Supervised training before everything else, for a task that the base model cannot begin.
-
-    A chat model goes without: its system prompt and worked examples tell it the rules.
 
     documents: `documents(n, seed)`, n rows with `prompt` and `completion`.
     count: how many documents.    settings: of `TrainingConfig`.
@@ -62,7 +60,7 @@ class Recipe:
     environment_factory: makes what answers the policy inside of a completion (`shared.environment`); None for nothing.
     teacher_header: goes before the prompt that a teacher reads (`shared.distill`); None where the embedded model knows
         no header under which it does better.
-    warm_up: what is learnt before the measurement and the training; None for nothing.
+    warm_up: what the embedded model learns before the measurement and the training; None for nothing.
     """
 
     task: ModuleType
@@ -95,6 +93,19 @@ class Recipe:
         changed = settings_for(self.name, kind)
         common, of_class = ({k: v for k, v in some.items() if k in known} for some in (self.settings, changed))
         return common | dict(self.own.get(algorithm, {})) | of_class
+
+    def warm_up_of(self, kind: str) -> WarmUp | None:
+        """The warm-up of a class of model, before the measurement and the training: a real one learns right answers."""
+        if kind == EMBEDDED:
+            return self.warm_up
+        settings = warm_up_for(self.name, kind)
+        if not settings:
+            return None
+        return WarmUp(self.solved, settings["steps"] * settings["prompts_per_step"], settings)
+
+    def solved(self, n: int, seed: int = 0) -> list[dict]:
+        """n rows of the training split, each with its right completion."""
+        return [self.task.solved(row) for row in self.task.dataset("train", n, seed=seed)]
 
 
 GROUPS_OF_8 = {"prompts_per_step": 16, "num_generations": 8}
@@ -188,12 +199,14 @@ class Materials:
     """A recipe made ready for the tokenizer at hand.
 
     train_rows, eval_rows: data sets with prompts as the model wants them.    constraint: None leaves completions free.
+    examples: how many worked examples stand before each question.
     """
 
     train_rows: Sequence[dict]
     eval_rows: Sequence[dict]
     max_new_tokens: int
     constraint: AnswerTrie | None
+    examples: int = 0
 
 
 def prepare(
@@ -225,7 +238,22 @@ def prepare(
             f"it, {examples or 'none'} fit before the longest question. A model with more positions is shown all.",
             stacklevel=2,
         )
-    return Materials(*asked, max_new_tokens=room, constraint=trie)
+    return Materials(*asked, max_new_tokens=room, constraint=trie, examples=examples)
+
+
+def documents_for(
+    recipe: Recipe, rows: Sequence[dict], tokenizer: PreTrainedTokenizerBase, examples: int = 0
+) -> list[dict]:
+    """Rows with right completions, such as a warm-up's, with prompts and completions as the model wants them."""
+    asked = rows_for(tokenizer, rows, recipe.task, examples=examples)
+    if not tokenizer.chat_template:
+        return asked
+    return [row if "spoken" in row else row | {"completion": _in_turn(tokenizer, row["completion"])} for row in asked]
+
+
+def _in_turn(tokenizer: PreTrainedTokenizerBase, completion: str) -> str:
+    """A completion as it begins a chat model's turn."""
+    return answers_for(tokenizer, [completion])[0]
 
 
 def _longest(tokenizer: PreTrainedTokenizerBase, splits: Sequence[Sequence[dict]]) -> int:

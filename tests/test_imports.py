@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[1]
 # From left to right: a module imports from its own layer and those before it. A new file of `shared/` gets its place
 # here; a folder's files have the folder's.
 LAYERS = [
-    {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens"},
+    {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens", "model_classes"},
     {"engine", "models", "prompts", "reference", "saving", "environment"},
     {"rollout_record", "rollout", "kept"},
-    {"rewards", "advantages", "model_classes", "recipes"},
+    {"rewards", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic"},
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},

@@ -323,5 +323,8 @@ def test_worked_examples_stand_before_the_question_and_never_the_rows_own(embedd
     assert first.endswith(turns.format(asked, right) + question.format(rows[0]["question"]))
     assert own.endswith(turns.format(other, other_right) + question.format(asked)) and right not in own
     assert addition.CHAT_SYSTEM_PROMPT in first and rows_for(chat, rows, addition)[0]["prompt"].count("user") == 1
+    with pytest.MonkeyPatch.context() as patch:  # the same tokenizer as a real model's, whose tokens are thousands
+        patch.setattr("shared.model_classes.SMALLEST_REAL_VOCABULARY", 0)
+        assert rows_for(chat, rows, addition)[0]["prompt"] == first
     plain = rows_for(embedded, rows, addition, examples=1)[0]["prompt"]
     assert plain == f"{asked}\n{right}\n\n{rows[0]['prompt']}"

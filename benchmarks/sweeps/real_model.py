@@ -18,12 +18,11 @@ from shared.algorithm import TrainingConfig
 from shared.evaluate import evaluate
 from shared.interrupt import put_back, trained_weights
 from shared.kept import answered_rightly, surprise
-from shared.model_classes import REAL, REAL_LORA, examples_for, settings_for
+from shared.model_classes import REAL, REAL_LORA, settings_for
 from shared.models import add_lora, load_policy
 from shared.prompts import max_new_tokens_for, rows_for
 from shared.rewards import RewardFunction
 from shared.tasks import addition
-from shared.tasks.tags import tagged
 
 MODEL = "smollm2"
 TRAIN_ROWS, HELD_OUT = 256, 48
@@ -65,13 +64,12 @@ def setting(lora: bool) -> dict:
     policy, tokenizer = load_policy(MODEL)
     if lora:
         policy = add_lora(policy)
-    examples = examples_for("addition", REAL)
     return {
         "policy": policy,
         "tokenizer": tokenizer,
         "untrained": trained_weights(policy),
-        "train": rows_for(tokenizer, addition.dataset("train", TRAIN_ROWS), addition, examples=examples),
-        "held out": rows_for(tokenizer, addition.dataset("eval", HELD_OUT), addition, examples=examples),
+        "train": rows_for(tokenizer, addition.dataset("train", TRAIN_ROWS), addition),
+        "held out": rows_for(tokenizer, addition.dataset("eval", HELD_OUT), addition),
     }
 
 
@@ -120,7 +118,7 @@ def seconds_of_grpo(seed: int) -> float:
 def learn_from_answers(seed: int, seconds: float) -> int:
     """Supervised updates on right answers to the training questions until the seconds are over; their number."""
     made = setting(False)
-    rows = [row | {"completion": right_answer(row)} for row in made["train"]]
+    rows = [addition.solved(row) for row in made["train"]]
     clock = Clock()
     config = TrainingConfig(
         steps=len(rows),
@@ -134,12 +132,6 @@ def learn_from_answers(seed: int, seconds: float) -> int:
             made["policy"], made["tokenizer"], rows, config, progress=False, stop=lambda: clock.seconds > seconds
         )
     )
-
-
-def right_answer(row: dict) -> str:
-    """The answer that the worked turn of the prompt would give: the units, the sum, and the sum again."""
-    a, b = (int(word.strip(",")) for word in row["question"].split() if word.strip(",").isdigit())
-    return tagged(addition.working(a, b, a + b), row["answer"])
 
 
 def measure(lora: bool) -> dict[str, float]:

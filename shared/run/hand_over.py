@@ -7,6 +7,7 @@ and held-out rows are completed by TRL as well, with whatever generates there: s
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from shared.engine.named import location_of
 from shared.engine.positions import positions_in
 from shared.evaluate import Evaluation
 from shared.experience import RolloutConfig
+from shared.model_classes import class_of
 from shared.models import (
     Origin,
     best_device,
@@ -118,6 +120,17 @@ def refuse(plan: Plan) -> None:
         )
 
 
+def tell_of_warm_up(plan: Plan, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Warn where the model would learn right answers first: TRL's trainer begins with the model as it is."""
+    if plan.recipe.warm_up_of(class_of(tokenizer, plan.trained)) is not None:
+        name = plan.recipe.name
+        warnings.warn(
+            f"{name} begins with a warm-up on right answers, which TRL's trainer leaves out. To have it, write a model that "
+            f"learned them, `python -m shared.run {name} --steps 1 --save FOLDER` with this --model, and give TRL that folder.",
+            stacklevel=2,
+        )
+
+
 def run(plan: Plan) -> dict:
     """Train as planned in `trl.GRPOTrainer`; what was measured, as `result_of` makes it.
 
@@ -131,6 +144,7 @@ def run(plan: Plan) -> dict:
     model_config = load(AutoConfig, source)
     materials = prepare(plan.recipe, tokenizer, positions=positions_in(model_config))
     refuse_other_tokens(tokenizer, materials.train_rows[0]["prompt"])
+    tell_of_warm_up(plan, tokenizer)
     config = plan.config(materials.max_new_tokens, tokenizer)
     with ExitStack() as stack:
         stack.enter_context(without_checkpointing_warnings())

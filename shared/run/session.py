@@ -13,9 +13,10 @@ from shared.distill import TEACHER_PROMPT
 from shared.engine.positions import positions_of
 from shared.engine.processes import Processes
 from shared.evaluate import Evaluation, evaluate
+from shared.model_classes import class_of
 from shared.models import frozen_copy, load_policy, parameter_summary
 from shared.progress import silence
-from shared.recipes import TRAINED, WarmUp, measuring, prepare, with_teacher_prompts
+from shared.recipes import TRAINED, Recipe, WarmUp, documents_for, measuring, prepare, with_teacher_prompts
 from shared.run import loggers
 from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
@@ -35,14 +36,15 @@ def run(plan: Plan) -> dict:
     say = print if processes.first else silence
     torch.manual_seed(plan.settings.get("seed", 0))  # of the adapters' and the critic's first weights
     model, tokenizer = load_policy(plan.model, lora=plan.trained == "lora", load_in_4bit=plan.load_in_4bit)
-    if plan.recipe.warm_up is not None and not tokenizer.chat_template:
-        warm_up(plan.recipe.warm_up, model, tokenizer, plan.settings.get("seed", 0))
+    materials = prepare(plan.recipe, tokenizer, positions=positions_of(model))
+    warm = plan.recipe.warm_up_of(class_of(tokenizer, plan.trained))
+    if warm is not None:
+        warm_up(plan.recipe, warm, model, tokenizer, materials.examples, plan.settings.get("seed", 0))
     reference = None
     if not hasattr(model, "peft_config"):  # with adapters the run needs no copy of the model
         reference = frozen_copy(model)
         model = TRAINED[plan.trained](model)
     say(parameter_summary(model))
-    materials = prepare(plan.recipe, tokenizer, positions=positions_of(model))
     config = plan.config(materials.max_new_tokens, tokenizer)
     options = measuring(plan.recipe, materials) | {"max_new_tokens": config.max_new_tokens}
 
@@ -94,7 +96,10 @@ def run(plan: Plan) -> dict:
     return result
 
 
-def warm_up(warm: WarmUp, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, seed: int) -> None:
-    """Train the model in place on the recipe's documents: what is measured and trained begins there."""
+def warm_up(
+    recipe: Recipe, warm: WarmUp, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, examples: int, seed: int
+) -> None:
+    """Train the model in place on the warm-up's documents: what is measured and trained begins there."""
     config = TrainingConfig(**warm.settings, seed=seed, log_every=0)
-    supervised.train(model, tokenizer, warm.documents(warm.count, seed), config, progress=False)
+    documents = documents_for(recipe, warm.documents(warm.count, seed), tokenizer, examples)
+    supervised.train(model, tokenizer, documents, config, progress=False)

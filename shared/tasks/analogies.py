@@ -104,6 +104,11 @@ def drawn_by_lot(row: dict) -> dict:
     return row | {"answers": [random.Random(f"{row['relation']} {row['word']}").choice(words)]}
 
 
+def solved(row: dict) -> dict:
+    """The row with its right completion, as it follows a plain prompt."""
+    return row | {"completion": f" {row['answers'][0]}"}
+
+
 def first_word(completion: str) -> str:
     """The first word, case-folded, without punctuation around it; "" when there is none."""
     words = completion.split()

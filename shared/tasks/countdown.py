@@ -149,6 +149,12 @@ def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
     return value == target and sorted(used) == sorted(numbers)
 
 
+def solved(row: dict) -> dict:
+    """The row with a right completion, whose working is one line."""
+    working = f"{row['answer']} = {row['target']}"
+    return row | {"completion": tagged(working, row["answer"])}
+
+
 def reachable(numbers: Sequence[int | Fraction], target: int) -> bool:
     """True if some expression that uses every number exactly once equals the target: all of them are tried."""
     if len(numbers) == 1:

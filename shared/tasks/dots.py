@@ -58,6 +58,11 @@ def dataset(split: Split, n: int, seed: int = 0, lengths: Sequence[int] = LENGTH
     return [{"prompt": prompt_of(row), "answer": str(count_dots(row))} for row in rows]
 
 
+def solved(row: dict) -> dict:
+    """The row with its right completion, as it follows a plain prompt."""
+    return row | {"completion": f" {row['answer']}"}
+
+
 def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
     """1.0 where the completion's first line is the right number and nothing else, else 0.0."""
     return exact_match(prompts, completions, answer)

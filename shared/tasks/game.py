@@ -15,7 +15,7 @@ which it first learns the rules, and no more than the rules.
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shared.tasks.split import Split, check_request, distinct
 
@@ -137,11 +137,31 @@ def random_games(n: int, seed: int = 0) -> list[dict]:
 
 def played_at_random(row: dict, rng: random.Random, make: type[FindTheNumber] = FindTheNumber) -> dict:
     """One game as a document. make: the game, this one or one that answers otherwise."""
-    game = make(row)
+    return played(make(row), row, lambda game: rng.randint(game.low, game.high))
+
+
+def solved(row: dict) -> dict:
+    """The row with the game of somebody who halves what is left, which finds seven numbers surely."""
+    return row | played(FindTheNumber(row), row, middle)
+
+
+def middle(game: FindTheNumber) -> int:
+    """The number in the middle of those that agree with all answers so far."""
+    secret = game.secret
+    left = [
+        number
+        for number in range(game.low, game.high + 1)
+        if all((guess < number, guess > number) == (guess < secret, guess > secret) for guess in game.guesses)
+    ]
+    return left[len(left) // 2]
+
+
+def played(game: FindTheNumber, row: dict, guess: Callable[[FindTheNumber], int]) -> dict:
+    """A game as a document, played by whoever guesses."""
     text = ""
     spoken = []
     while not game.done:
-        text += f" {rng.randint(game.low, game.high)}?"
+        text += f" {guess(game)}?"
         said = game.say(text)
         spoken.append((len(text), len(text) + len(said)))
         text += said

@@ -144,6 +144,11 @@ def dataset(split: Split, n: int, seed: int = 0, *, balanced: bool = True) -> li
     ]
 
 
+def solved(row: dict) -> dict:
+    """The row with its right completion, as it follows a plain prompt."""
+    return row | {"completion": f" {row['answer']}"}
+
+
 def reward(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **columns) -> list[float]:
     """1.0 where the completion's first line is the label of the hand, else 0.0."""
     return exact_match(prompts, completions, answer)

@@ -106,7 +106,7 @@ def test_a_recipes_environment_is_there_in_training_and_in_measuring(algorithm, 
 
 
 def test_a_warm_up_comes_before_the_baseline_and_the_reference(monkeypatch, tmp_path):
-    """Catches a baseline and a reference that cannot play, and a warm-up of another seed or of a chat model."""
+    """Catches a baseline and a reference that cannot play, and a warm-up of another seed."""
     copied, warmed = [], []
     train, copy = session.supervised.train, session.frozen_copy
 

@@ -194,6 +194,15 @@ def test_the_trainer_is_given_what_the_plan_says(asked, adapters, four_bits, tmp
     assert (given["peft_config"] is not None, given["quantization_config"] is not None) == (adapters, four_bits)
 
 
+def test_a_warm_up_that_trl_leaves_out_is_told(monkeypatch):
+    """Catches a run in TRL that begins where nothing is ever rewarded, without a word."""
+    tokenizer = load_tokenizer()
+    hand_over.tell_of_warm_up(Plan(RECIPES["dots"], "grpo", {}), tokenizer)  # the embedded model has none: no warning
+    monkeypatch.setattr("shared.model_classes.SMALLEST_REAL_VOCABULARY", 0)
+    with pytest.warns(UserWarning, match="which TRL's trainer leaves out"):
+        hand_over.tell_of_warm_up(Plan(RECIPES["dots"], "grpo", {}), tokenizer)
+
+
 @pytest.mark.parametrize("task", few_of([n for n in RECIPES if not RECIPES[n].environment_factory], ["countdown"]))
 def test_two_steps_of_every_tasks_rewards(task, tiny, tmp_path):
     """Catches a reward that TRL cannot call, a column that it does not pass on, rows that `datasets` does not take."""
