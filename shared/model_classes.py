@@ -3,8 +3,8 @@
 The recipes (`shared/recipes.py`) hold what suits the embedded model. A real one, with a vocabulary of tens of thousands,
 wants a learning rate a hundred times smaller, and most tasks cannot begin on it: what is never sampled is never
 reinforced. So it is shown worked examples before each question, or, where these do not bring a right answer about, it
-learns from a few right answers first. What a class changes for a task stands here; what came of it on SmolLM2, of every
-task, stands in `benchmarks/real_model.md`.
+learns from a few right answers first. What a class changes for a task stands here; what came of it on SmolLM2, of those
+that were tried, stands in `benchmarks/real_model.md`.
 """
 
 from collections.abc import Mapping

@@ -16,7 +16,7 @@ LAYERS = [
     {"engine", "models", "prompts", "reference", "saving", "environment"},
     {"rollout_record", "rollout", "kept"},
     {"rewards", "advantages", "recipes"},
-    {"logps", "kl", "guard", "critic"},
+    {"logps", "kl", "guard", "critic", "parts"},
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},
     {"grpo", "ppo", "rloo", "distill", "supervised", "dpo", "reward_model"},
