@@ -1,21 +1,26 @@
-"""A real model on a task of the course: `benchmarks/real_model.md`, its table and picture, from the recorded sweep.
+"""A real model on the tasks of the course: `benchmarks/real_model.md`, its tables and pictures, from what was recorded.
 
     python -m benchmarks.real_model
 
-Nothing is trained here; `python -m benchmarks.sweeps real_model` does that, in half an hour on one thread.
+Nothing is trained here. `python -m benchmarks.sweeps real_model` does that for the chapter's task, in half an hour on one
+thread, and `python -m benchmarks.real_model_tasks dots` for another task with one seed.
 """
 
+import json
 from pathlib import Path
+from statistics import mean
 
 import matplotlib.pyplot as plt
 
-from shared.plots import STYLE
+from benchmarks.real_model_tasks import recorded_runs
+from shared.plots import COLOURS, STYLE
+from shared.recipes import RECIPES
 from shared.recorded import Recorded, recorded
 
 PAGE = Path(__file__).with_suffix(".md")
 PICTURE = PAGE.with_suffix(".png")
-BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->\n"
-# Columns of the table: head, field of the records, decimals.
+PICTURE_OF_TASKS = PAGE.with_name("real_model_tasks.png")
+# Columns of the chapter's table: head, field of the records, decimals.
 COLUMNS = (
     ("format, greedy", "format, greedy", 2),
     ("format, sampled", "format, sampled", 2),
@@ -24,13 +29,17 @@ COLUMNS = (
     ("surprise, nats a token", "nats a token", 3),
     ("CPU s", "training seconds", 0),
 )
+STAGES = ("before", "warm-up", "GRPO", "right answers")
+
+
+def markdown(heads: list[str], rows: list[list[str]]) -> str:
+    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, ["---"] * len(heads), *rows))
 
 
 def table(sweep: Recorded) -> str:
     """The conditions as a Markdown table: the mean of the seeds, and lowest and highest where they differ."""
     rows = [[name, *(_cell(sweep, name, *column[1:]) for column in COLUMNS)] for name in sweep.conditions]
-    heads = ["", *(head for head, _, _ in COLUMNS)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, ["---"] * len(heads), *rows))
+    return markdown(["", *(head for head, _, _ in COLUMNS)], rows)
 
 
 def _cell(sweep: Recorded, condition: str, measure: str, decimals: int) -> str:
@@ -40,11 +49,56 @@ def _cell(sweep: Recorded, condition: str, measure: str, decimals: int) -> str:
     return low if low == high else sweep.told(condition, measure, decimals)
 
 
-def with_table(page: str, made: str) -> str:
+def attempts(runs: list[dict]) -> list[list[dict]]:
+    """The runs of each task and settings, one for each seed."""
+    found: dict[tuple[str, str], list[dict]] = {}
+    for run in runs:
+        found.setdefault((run["task"], json.dumps(run["settings"], sort_keys=True)), []).append(run)
+    return list(found.values())
+
+
+def table_of_tasks(runs: list[dict]) -> str:
+    """A row for each attempt: with what, and held-out rewards, greedy and drawn, at each stage; the means of the seeds."""
+    heads = ["task", "with", "seeds", *STAGES, "CPU s: warm-up, GRPO", "peak GB"]
+    return markdown(heads, [row_of(attempt) for attempt in attempts(runs)])
+
+
+def row_of(attempt: list[dict]) -> list[str]:
+    names = [name for name in STAGES[1:3] if name in attempt[0]["stages"]]
+    seconds = ", ".join(f"{mean(run['stages'][name]['seconds'] for run in attempt):.0f}" for name in names)
+    peak = max(run["stages"]["GRPO"]["peak GB"] for run in attempt)
+    stages = [held_out(attempt, stage) for stage in STAGES]
+    return [attempt[0]["task"], told(attempt[0]), str(len(attempt)), *stages, seconds, f"{peak:.1f}"]
+
+
+def told(run: dict) -> str:
+    """The settings of a run in words."""
+    settings = {**RECIPES[run["task"]].settings, **run["settings"]}
+    parts = [f"{settings['examples']} examples"] if settings["examples"] else []
+    if warm := settings["warm-up"]:
+        parts.append(f"{warm['steps']} warm-up steps of {warm['prompts_per_step']} at {warm['learning_rate']:g}")
+    grpo = f"{settings['steps']} GRPO steps of {settings['prompts_per_step']} x {settings['num_generations']}"
+    return ", ".join([*parts, f"{grpo} at {settings['learning_rate']:g}"])
+
+
+def held_out(attempt: list[dict], stage: str) -> str:
+    """Greedy and drawn, as the mean of the seeds; none where there is no such stage."""
+    found = [run["stages"][stage] for run in attempt if stage in run["stages"]]
+    return ", ".join(f"{mean(one[way] for one in found):.2f}" for way in ("greedy", "drawn")) if found else "none"
+
+
+def with_tables(page: str) -> str:
+    """The page with both tables as the records have them."""
+    page = with_table(page, "table", table(recorded("real_model")))
+    return with_table(page, "tasks", table_of_tasks(recorded_runs()))
+
+
+def with_table(page: str, name: str, made: str) -> str:
     """The page with this table between its two marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + made + END + after
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return before + begin + made + end + after
 
 
 def draw(sweep: Recorded, path: Path) -> None:
@@ -62,11 +116,33 @@ def draw(sweep: Recorded, path: Path) -> None:
         plt.close(figure)
 
 
+def draw_tasks(runs: list[dict], path: Path) -> None:
+    """The drawn held-out reward of each attempt at each stage, a dot for each seed."""
+    found = attempts(runs)[::-1]
+    with plt.rc_context(STYLE):
+        figure, axis = plt.subplots(figsize=(9, 1 + 0.4 * len(found)), layout="constrained")
+        for stage, colour, lift in zip(STAGES, COLOURS, (-0.15, -0.05, 0.05, 0.15)):
+            dots = [
+                (run["stages"][stage]["drawn"], place + lift)
+                for place, attempt in enumerate(found)
+                for run in attempt
+                if stage in run["stages"]
+            ]
+            axis.plot(*zip(*dots), "o", color=colour, alpha=0.8, label=stage)
+        names = [f"{attempt[0]['task']}, {attempt[0]['settings']['steps']} steps" for attempt in found]
+        axis.set(xlim=(-0.05, 1.05), xlabel="held-out reward, drawn")
+        axis.set_yticks(range(len(names)), names)
+        axis.legend(loc="lower right")
+        figure.savefig(path, dpi=120)
+        plt.close(figure)
+
+
 def main() -> None:
     sweep = recorded("real_model")
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), table(sweep)), encoding="utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     draw(sweep, PICTURE)
-    print(f"{sweep.origin}\nwritten to {PAGE} and {PICTURE}")
+    draw_tasks(recorded_runs(), PICTURE_OF_TASKS)
+    print(f"{sweep.origin}\nwritten to {PAGE}, {PICTURE} and {PICTURE_OF_TASKS}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import real_model
 from benchmarks.learning import PAGE, REMARKS
 from benchmarks.learning_recorded import HEADING, ROWS, section
 from checker.outputs.chapters import chapters
@@ -79,6 +80,16 @@ def test_a_record_says_of_any_other_chapter_what_its_notebook_prints(name):
     found = [float(number) for number in re.findall(NUMBER, printed)]
     assert told(name), "put in the figures that the notebook prints"
     assert [written for written in told(name) if not any(agrees(written, number) for number in found)] == []
+
+
+def test_the_page_on_a_real_model_has_what_was_recorded():
+    """Catches runs that were added and not told, and figures typed by hand, on the page and in the README."""
+    page = real_model.PAGE.read_text(encoding="utf-8")
+    assert real_model.with_tables(page) == page
+    told = rows_of((ROOT / "README.md").read_text(encoding="utf-8").partition("### A real model")[2])
+    *_, best = (attempt for attempt in real_model.attempts(real_model.recorded_runs()) if attempt[0]["task"] == "dots")
+    stages = [real_model.held_out(best, stage).split(", ")[1] for stage in ("warm-up", "GRPO", "right answers")]
+    assert told["dots, behind a warm-up on right answers"][:3] == stages
 
 
 @pytest.mark.slow
