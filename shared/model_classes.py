@@ -16,12 +16,13 @@ from transformers import PreTrainedTokenizerBase
 SMALLEST_REAL_VOCABULARY = 5000
 EMBEDDED, REAL, REAL_LORA = "embedded", "real", "real with LoRA"
 
+LORA_RATE = 3e-4
 # Settings of the algorithm, over the recipe's. Of any task: a rate to begin with, and no copy of the model beside it, since
 # a few steps at this rate do not go far.
 OF_A_CLASS: Mapping[str, Mapping[str, object]] = {
     EMBEDDED: {},
     REAL: {"learning_rate": 1e-5, "beta": 0.0},
-    REAL_LORA: {"learning_rate": 3e-4, "beta": 0.0},
+    REAL_LORA: {"learning_rate": LORA_RATE, "beta": 0.0},
 }
 
 
@@ -35,7 +36,7 @@ class Changes:
     """
 
     examples: int = 0
-    warm_up: Mapping[str, object] = field(default_factory=dict)
+    warm_up: Mapping[str, float] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -86,9 +87,9 @@ def examples_for(task: str, kind: str) -> int:
     return changes_for(task, kind).examples
 
 
-def warm_up_for(task: str, kind: str) -> dict[str, object]:
+def warm_up_for(task: str, kind: str) -> dict[str, float]:
     """The settings of the warm-up on right answers; {} where there is none. Adapters learn at the rate of their class."""
     changed = dict(changes_for(task, kind).warm_up)
     if changed and kind == REAL_LORA:
-        changed["learning_rate"] = OF_A_CLASS[kind]["learning_rate"]
+        changed["learning_rate"] = LORA_RATE
     return changed

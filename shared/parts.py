@@ -32,10 +32,10 @@ def in_parts(
     A loss of 0.3 over four prompts and one of 0.1 over two make 4/6 of 0.3 and 2/6 of 0.1: 0.23.
     """
     N = len(rollout.prompts)
-    loss = 0.0
     parts = torch.arange(N).split(prompts_at_once(model, rollout))
     if len(parts) == 1:
         return loss_of(model, reference, rollout, rewards, *settings)
+    loss = torch.zeros((), device=rollout.completion_ids.device)
     for prompts in parts:
         part = rollout.take(prompts.tolist()), rewards[rollout.rows_of(prompts)]
         part_loss = checkpoint(loss_of, model, reference, *part, *settings, use_reentrant=False)

@@ -101,7 +101,7 @@ class Recipe:
         settings = warm_up_for(self.name, kind)
         if not settings:
             return None
-        return WarmUp(self.solved, settings["steps"] * settings["prompts_per_step"], settings)
+        return WarmUp(self.solved, int(settings["steps"] * settings["prompts_per_step"]), settings)
 
     def solved(self, n: int, seed: int = 0) -> list[dict]:
         """n rows of the training split, each with its right completion."""
