@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from benchmarks import real_model
 from benchmarks.sweeps import (
     analogies,
     distillation,
@@ -125,12 +124,6 @@ def test_a_recorded_sweep_has_every_condition_as_it_is_set_today_and_every_seed(
         assert [run["seed"] for run in sweep.of(condition)] == list(range(seeds_of(chapter)))
     assert re.search(r"at [0-9a-f]{7}$", sweep.code), "a sweep is made by code that is committed"
     assert {path.stem for path in SWEEPS.glob("*.json")} == set(CHAPTERS)
-
-
-def test_the_page_on_the_real_model_has_the_recorded_numbers():
-    """Catches a table that was written from another sweep than the one beside it."""
-    page = real_model.PAGE.read_text(encoding="utf-8")
-    assert real_model.with_table(page, real_model.table(recorded("real_model"))) == page
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess:
