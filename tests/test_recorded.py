@@ -239,6 +239,7 @@ MEASURES = {
     "maxent_irl": (None, "gap", "loss at 300"),
     "more_samples": (first(more_samples), more_samples_as_recorded),
     "more_samples_judge": (None, "best of 32"),
+    "more_samples_seconds": (None, "trained, n = 1", "base, vote of n"),
     "off_policy": (first(off_policy), off_policy_as_recorded),
     "off_policy_rates": ("1 update, 3e-04", "reward at 8"),
     "poker": (first(poker), poker_as_recorded),
@@ -670,13 +671,12 @@ def test_a_pair_is_the_first_right_and_the_first_wrong_sample_of_a_prompt():
     assert more_samples.pairs_of(drawn) == [{"prompt": "a", "chosen": " 2", "rejected": " 1"}]
 
 
-def test_a_vote_of_n_is_taken_of_every_n_samples_of_a_row(monkeypatch):
+def test_a_vote_of_n_is_taken_of_every_n_samples_of_a_row():
     """Catches votes that run over the border of two rows, and a remark that is counted as an answer."""
-    monkeypatch.setattr(more_samples, "NS", (1, 2, 4))
     task = replace(more_samples.CONDITIONS["dots"], drawn=4)
     rows = [{"prompt": "a", "answer": "1"}, {"prompt": "b", "answer": "2"}]
     said = [" 1", " 7", " well, a few dots.", " 1"] + [" well, a few dots.", " 2", " 3", " 3"]
-    assert more_samples.by_votes(task, rows, said) == [3 / 8, 3 / 4, 1 / 2]
+    assert more_samples.by_votes(task, rows, said, (1, 2, 4)) == [3 / 8, 3 / 4, 1 / 2]
 
 
 def test_of_several_tries_the_least_seconds_count(monkeypatch):

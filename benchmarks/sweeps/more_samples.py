@@ -30,6 +30,7 @@ from shared.tasks.shaping import guess
 from shared.tasks.tags import parse
 
 NS = (1, 2, 4, 8, 16, 32)
+G = 8  # completions of a prompt in training
 NUMBERS = tuple(str(number) for number in range(10))
 PAIRS, PAIR_DRAWS, PAIR_ROWS = 200, 8, 400
 JUDGE = TrainingConfig(
@@ -132,35 +133,36 @@ def drawn_of(model, name: str, rows: Sequence[dict], num_generations: int, seed:
 
 def run(name: str, seed: int) -> dict:
     """Fit the judge, train one task with one seed; what n samples are worth before and after, and what all of it took."""
-    base, tokenizer = models()
     task = CONDITIONS[name]
-    train_rows, _ = rows_of(name)
     judge, accuracy = fitted(name, seed) if task.answers else (None, None)
-    config = GRPOConfig(
-        num_generations=8,
-        max_new_tokens=task.module.MAX_NEW_TOKENS,
-        warmup_steps=0,
-        log_every=0,
-        seed=seed,
-        **task.settings,
-    )
-
-    def trained():
-        model = frozen_copy(base).requires_grad_(True)
-        grpo.train(model, tokenizer, train_rows, list(task.paid), config, progress=False)
-        return model
-
-    model, seconds = timed(trained, task.tries)
+    model, seconds = timed(lambda: trained(name, seed), task.tries)
     found = {
-        "before": measure(base, name, seed, judge),
+        "before": measure(models()[0], name, seed, judge),
         "after": measure(model, name, seed, judge),
-        "training": {"samples": config.steps * config.prompts_per_step * config.num_generations, "seconds": seconds},
+        "training": {"samples": task.settings["steps"] * task.settings["prompts_per_step"] * G, "seconds": seconds},
     }
     if judge:
         found["judge"] = rounded(accuracy)
     else:
         found["guesses"] = guessed(name, seed)
     return found
+
+
+def trained(name: str, seed: int):
+    """A copy of the base model after the GRPO of a task."""
+    base, tokenizer = models()
+    task = CONDITIONS[name]
+    config = GRPOConfig(
+        num_generations=G,
+        max_new_tokens=task.module.MAX_NEW_TOKENS,
+        warmup_steps=0,
+        log_every=0,
+        seed=seed,
+        **task.settings,
+    )
+    model = frozen_copy(base).requires_grad_(True)
+    grpo.train(model, tokenizer, rows_of(name)[0], list(task.paid), config, progress=False)
+    return model
 
 
 def timed(work: Callable, tries: int) -> tuple:
@@ -193,14 +195,14 @@ def groups(values: Sequence, size: int) -> list[Sequence]:
     return [values[first : first + size] for first in range(0, len(values), size)]
 
 
-def by_votes(task: Task, rows: Sequence[dict], completions: Sequence[str]) -> list[float]:
-    """The reward of the vote of n for each of NS: the mean over the rows, and over as many votes of n as were drawn."""
+def by_votes(task: Task, rows: Sequence[dict], completions: Sequence[str], ns: Sequence[int] = NS) -> list[float]:
+    """The reward of the vote of n for each of these n: the mean over the rows, and over as many votes of n as were drawn."""
     said = [[task.answer_of(text) for text in texts] for texts in groups(completions, task.drawn)]
     texts = {}
     for row, completions_of_row in enumerate(groups(completions, task.drawn)):
         texts |= {(row, answer): text for answer, text in zip(said[row], completions_of_row) if answer}
     found = []
-    for n in NS:
+    for n in ns:
         winners = [(row, vote(ballots)) for row, answers in enumerate(said) for ballots in groups(answers, n)]
         columns = {key: [rows[row][key] for row, _ in winners] for key in rows[0] if key != "prompt"}
         chosen = [texts.get(winner, "") for winner in winners]
@@ -227,10 +229,10 @@ def fitted(name: str, seed: int) -> tuple[RewardModel, float]:
 def pairs_of(drawn: Evaluation) -> list[dict]:
     """The first right and the first wrong completion of each prompt that has both."""
     pairs = []
-    G = drawn.num_generations
-    for first in range(0, len(drawn.completions), G):
+    size = drawn.num_generations
+    for first in range(0, len(drawn.completions), size):
         of_prompt = dict(
-            zip(drawn.rewards[first : first + G].tolist()[::-1], drawn.completions[first : first + G][::-1])
+            zip(drawn.rewards[first : first + size].tolist()[::-1], drawn.completions[first : first + size][::-1])
         )
         if len(of_prompt) == 2:
             pairs.append({"prompt": drawn.prompts[first], "chosen": of_prompt[1.0], "rejected": of_prompt[0.0]})
