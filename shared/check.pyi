@@ -139,9 +139,6 @@ def walk_reward(function: Callable, hint: bool = False) -> Passed:
 def best_of_n(function: Callable, hint: bool = False) -> Passed:
     """Check `f(scores, rewards, n) -> number`: the mean reward of the highest score, over all choices of n samples."""
 
-def best_of_n_kl(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(probs (K,), n) -> number`: the KL in nats of the best of n to the policy; `probs` come worst first."""
-
 def break_even(function: Callable, hint: bool = False) -> Passed:
     """Check `f(before, after, target, training) -> number` of questions from which on training pays; inf for never."""
 

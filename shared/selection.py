@@ -1,17 +1,13 @@
 """One answer from several samples: by a vote, or by what a checker or a judge thinks of them.
 
 A vote needs no judge. Best of n takes the sample with the highest score: that of a rule, or of a reward model. What n
-samples are worth is estimated from more than n by `best_of_n`, and how far the choice moves a policy is `best_of_n_kl`.
+samples are worth is estimated from more than n by `best_of_n`.
 `notebooks/more_samples.ipynb` writes them as exercises.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-
-import torch
-from jaxtyping import Float
-from torch import Tensor
 
 
 def vote(answers: Sequence[str]) -> str:
@@ -51,20 +47,3 @@ def best_of_n(scores: Sequence[float], rewards: Sequence[float], n: int) -> floa
         expected += chance / math.comb(N, n) * sum(tied[score]) / len(tied[score])
         below = up_to
     return expected
-
-
-def best_of_n_kl(probs: Float[Tensor, "K"], n: int) -> float:
-    """The KL in nats of the best of n to the policy that drew them, exact for K outcomes, worst first.
-
-    An outcome is the best of n with probability q_k = F_k^n - F_{k-1}^n, where F_k = p_1 + ... + p_k, and the KL is
-    sum_k q_k log(q_k / p_k). It is at most log n - (n - 1) / n, and equal to that only in the limit of outcomes without
-    weight (Beirami et al. 2024, arXiv:2401.01879, theorem 3.1). Samples with equal scores are one outcome: which of
-    them is taken is a fair draw, and adds nothing.
-
-    Args:
-        probs: the probabilities of the outcomes in the order of their scores, lowest first; they add up to 1.
-    """
-    probs = torch.as_tensor(probs, dtype=torch.float64)
-    up_to = probs.cumsum(dim=0)  # (K,)
-    best = up_to**n - (up_to - probs) ** n  # (K,)
-    return (torch.xlogy(best, best) - torch.xlogy(best, probs)).sum().item()

@@ -1,14 +1,12 @@
 """One answer from several samples: the vote, the best by a score, and what n of them are worth."""
 
 import itertools
-import math
 import random
 from collections import Counter
 
 import pytest
-import torch
 
-from shared.selection import best_of_n, best_of_n_kl, vote
+from shared.selection import best_of_n, vote
 from shared.statistics import pass_at_k
 
 
@@ -69,30 +67,3 @@ def test_a_judge_that_overrates_makes_more_samples_worse():
 def test_more_than_were_drawn_cannot_be_told(n):
     with pytest.raises(ValueError, match="between 1 and 3"):
         best_of_n([1.0, 2.0, 3.0], [0.0, 0.0, 1.0], n)
-
-
-def test_the_kl_of_best_of_n_is_that_of_the_enumerated_policy():
-    """Catches F and its predecessor exchanged, an order from best to worst, and the KL the other way round."""
-    probs = torch.tensor([0.2, 0.5, 0.3], dtype=torch.float64)
-    best = torch.zeros(3, dtype=torch.float64)
-    for drawn in itertools.product(range(3), repeat=4):
-        best[max(drawn)] += probs[list(drawn)].prod()
-    assert best_of_n_kl(probs, 4) == pytest.approx((best * (best / probs).log()).sum().item())
-
-
-def test_the_kl_is_below_its_bound_and_reaches_it_where_no_outcome_has_weight():
-    """Catches a bound that is taken for the value: on two outcomes it is far off. In single precision it is missed by 0.002."""
-    for n in (2, 8, 32):
-        bound = math.log(n) - (n - 1) / n
-        few, many = (best_of_n_kl(torch.full((K,), 1 / K), n) for K in (2, 100_000))
-        assert 0 < few < 0.75 * bound and few <= math.log(2)
-        assert many == pytest.approx(bound, abs=1e-3) and many < bound
-
-
-def test_the_kl_is_0_where_nothing_can_be_chosen():
-    """Catches a nan where an outcome has no probability, or one that rounds to 0."""
-    probs = torch.tensor([0.25, 0.75])
-    assert best_of_n_kl(probs, 1) == pytest.approx(0.0, abs=1e-12)
-    assert best_of_n_kl(torch.tensor([1.0]), 8) == best_of_n_kl(torch.tensor([0.0, 1.0]), 8) == 0.0
-    assert best_of_n_kl(torch.tensor([1e-9, 1 - 1e-9]), 64) == pytest.approx(0.0, abs=1e-6)
-    assert best_of_n_kl(torch.tensor([1.0, 0.0]), 8) == 0.0

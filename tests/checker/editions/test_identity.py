@@ -179,7 +179,18 @@ def half_as_long_again(source: str, begin: str, end: str) -> str:
 
 
 # The chapters that leave a quarter of the limit to the student; to be all of them.
-SHORT = {"countdown", "distillation", "dots", "gradients", "off_policy", "own_task", "poker", "ppo", "real_model"}
+SHORT = {
+    "countdown",
+    "distillation",
+    "dots",
+    "gradients",
+    "more_samples",
+    "off_policy",
+    "own_task",
+    "poker",
+    "ppo",
+    "real_model",
+}
 STUDENTS = 10_000  # characters
 
 
