@@ -16,7 +16,7 @@ from benchmarks.sweeps import (
     distillation,
     distillation_controls,
     game,
-    game_limits,
+    game_pull,
     gradients,
     measuring,
     more_samples,
@@ -190,11 +190,6 @@ def game_as_recorded(now: dict, then: dict) -> None:
         assert now["expects right"][10] == pytest.approx(then["expects right"][10], abs=0.2)
 
 
-def game_limits_as_recorded(now: dict, then: dict) -> None:
-    assert now["consistent"] == then["consistent"]
-    assert_as_recorded(now, then, "won before", "won after", tolerance=0.15)
-
-
 def reward_model_as_recorded(now: dict, then: dict) -> None:
     """Runs against a reward model amplify rounding: of them only the beginning is compared."""
     assert_as_recorded(now, then, "accuracy", tolerance=0.02)
@@ -234,7 +229,7 @@ MEASURES = {
     "distillation": ("supervised, teacher's samples", "solved", "greedy", "below header", "dots"),
     "distillation_controls": (None, "solved", "greedy"),
     "game": (first(game), game_as_recorded),
-    "game_limits": (None, game_limits_as_recorded),
+    "game_pull": (None, "wins at 60"),
     "gradients": (first(gradients), gradients_as_recorded),
     "maxent_irl": (None, "gap", "loss at 300"),
     "more_samples": (first(more_samples), more_samples_as_recorded),
@@ -358,35 +353,9 @@ def test_a_short_run_of_game_measures_both_sets(monkeypatch):
     assert len(ranges["before"]) == len(ranges["after"]) == 54
 
 
-def test_a_short_run_of_game_limits_measures_what_it_says(monkeypatch):
-    """One step behind two of the warm-up: shares, none of them of a row that was trained on, but for 1 to 15."""
-    monkeypatch.setattr(game_limits, "WARM_UP_STEPS", 2)
-    monkeypatch.setattr(game, "HELD_OUT_DRAWS", 1)
-    found = game_limits.run("two digits", seed=0, steps=1)
-    assert set(found) == {"won before", "won after", "agree before", "agree after", "consistent"}
-    assert all(0 <= share <= 1 for share in found.values())
-    for name, limit in game_limits.CONDITIONS.items():
-        assert limit.trained == [(1, 15)] if "15" in name else not set(limit.trained) & set(limit.held_out)
-
-
-def test_the_lopsided_split_holds_out_narrower_ranges_than_it_trains_on():
-    limit = game_limits.CONDITIONS["a lopsided split"]
-    trained, held_out = (
-        [row["high"] - row["low"] + 1 for row in game_limits.rows_of(ranges)]
-        for ranges in (limit.trained, limit.held_out)
-    )
-    assert sum(held_out) / len(held_out) < sum(trained) / len(trained) - 0.5
-    assert not {6, 8, 9} & set(held_out)
-
-
-def test_guesses_that_agree_find_so_many_secrets():
-    """By hand: one guess finds one secret; of three numbers two guesses find 3 behind the middle one, and 2 behind an end."""
-    assert game_limits.secrets_found(5, 1) == 1 and game_limits.secrets_found(3, 3) == 3
-    assert game_limits.secrets_found(3, 2) == pytest.approx((2 + 3 + 2) / 3)
-
-
-def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
-    """Catches a mask that lets them through, and a condition that is called after them and leaves them out."""
+@pytest.fixture
+def two_games():
+    """The base model, and a rollout of two games: 4 was right in the first, 7 too high in the second."""
     base, tokenizer = game.models()
     policy = game.frozen_copy(base).requires_grad_(True)
     row = game.EXACT_SET[3]
@@ -396,7 +365,7 @@ def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
     asked = tokenizer(row["prompt"], return_tensors="pt")
     won, lost = (game.FindTheNumber(row) for _ in range(2))
     won.say(" 4?")
-    rollout = Rollout(
+    return policy, Rollout(
         prompts=[row["prompt"]],
         completions=[said, " 7? high\n"],
         num_generations=2,
@@ -412,6 +381,11 @@ def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
         policy_mask=torch.tensor([[1, 1, 0, 0]] * 2),
         environments=[won, lost],
     )
+
+
+def test_the_words_of_the_game_are_learnt_by_their_weight_alone(two_games):
+    """Catches a mask that lets them through, and a condition that is called after them and leaves them out."""
+    policy, rollout = two_games
     losses = {weight: game.step_loss(policy, rollout, weight)[0].item() for weight in (0.0, 0.5, 1.0)}
     logps = completion_logps(policy, replace(rollout, policy_mask=None))[0].detach()  # (2, 4)
     A = 1 / (1 + 2e-4)  # rewards 1 and 0: a deviation of 0.5, and 1e-4 beside it
@@ -419,6 +393,21 @@ def test_the_words_of_the_game_are_learnt_by_their_weight_alone():
     assert losses[0.0] == pytest.approx(own.item(), rel=1e-4)
     assert losses[0.5] == pytest.approx((own + 0.5 * words).item(), rel=1e-4)
     assert losses[1.0] == pytest.approx((own + words).item(), rel=1e-4)
+
+
+def test_the_pull_of_the_words_is_measured_in_that_of_the_turns(two_games):
+    """Catches words of the wrong games, and a pull that is a weight."""
+    policy, rollout = two_games
+    own, words = (
+        torch.cat([part.flatten() for part in torch.autograd.grad(loss, list(policy.parameters()))])
+        for loss in (game.two_losses(policy, rollout)[0], game.two_losses(policy, rollout, (1.0,))[1])
+    )
+    game_pull.Pulled(pull=3.0, words_of=(1.0,)).backward(policy, rollout)
+    together = torch.cat([parameter.grad.flatten() for parameter in policy.parameters()])
+    assert torch.allclose(together, own + 3 * own.norm() / words.norm() * words, atol=1e-4)
+    logps = completion_logps(policy, replace(rollout, policy_mask=None))[0].detach()  # (2, 4)
+    A = 1 / (1 + 2e-4)
+    assert game.two_losses(policy, rollout, (1.0,))[1].item() == pytest.approx(-A * logps[0, 2:].sum().item() / 2)
 
 
 def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):

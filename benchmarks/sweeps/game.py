@@ -63,6 +63,12 @@ class OneRange:
     def warm_up(self) -> "WarmUp":
         return WarmUp(isinstance(self, Ranges), self.make, self.words_learnt)
 
+    def backward(self, model, rollout: Rollout) -> tuple[Tensor, Tensor]:
+        """Set the gradient of a rollout; its loss and its (B,) rewards."""
+        loss, rewards = step_loss(model, rollout, self.weight)
+        loss.backward()
+        return loss, rewards
+
 
 @dataclass(frozen=True)
 class Ranges(OneRange):
@@ -79,7 +85,6 @@ CONDITIONS = {
     "in the loss": OneRange(weight=1.0),
     "in the loss, a tenth": OneRange(weight=0.1),
     "in the loss, never learnt": OneRange(weight=1.0, words_learnt=False),
-    "in the loss, rate 5e-4": OneRange(weight=1.0, learning_rate=5e-4),
     "deaf game": OneRange(make=Deaf),
     "ranges, masked": Ranges(),
     "ranges, in the loss": Ranges(weight=1.0),
@@ -131,23 +136,31 @@ def all_rows(split: Split) -> list[dict]:
     return game.dataset(split, sum(high - low + 1 for low, high in game.ranges(split)))
 
 
-def turns_loss(logps: Tensor, mask: Tensor, rewards: Tensor, num_generations: int) -> Tensor:
+def turns_loss(logps: Tensor, mask: Tensor, advantages: Tensor) -> Tensor:
     """-sum of A_i log pi(y_it) over the (B, C) tokens of a mask, divided by the number of turns: runs of 1 in it."""
-    advantages, _ = group_advantages(rewards, num_generations)  # (B,)
     before = torch.nn.functional.pad(mask, (1, 0))[:, :-1]  # (B, C), 0 in the first place
     turns = ((mask == 1) & (before == 0)).sum().clamp(min=1)
     return -(advantages[:, None].to(logps.device) * logps * mask).sum() / turns
 
 
-def step_loss(model, rollout: Rollout, weight: float) -> tuple[Tensor, Tensor]:
-    """The loss of a rollout and its (B,) rewards. The game's words are turns of their own, and count by their weight."""
+def two_losses(model, rollout: Rollout, words_of: Sequence[float] = (0.0, 1.0)) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss of the policy's own turns, that of the game's words in games of these rewards, and the (B,) rewards.
+
+    The game's words are turns of their own.
+    """
     rewards = torch.tensor(game.reward(rollout.prompts, rollout.completions, rollout.environments))
+    advantages, _ = group_advantages(rewards, rollout.num_generations)  # (B,)
+    chosen = torch.isin(rewards, torch.tensor(words_of))
     logps, _ = completion_logps(model, replace(rollout, policy_mask=None))  # (B, C), of the game's words as well
     own = rollout.policy_mask
-    loss = turns_loss(logps, own, rewards, rollout.num_generations)
-    if weight:
-        loss = loss + weight * turns_loss(logps, rollout.completion_mask - own, rewards, rollout.num_generations)
-    return loss, rewards
+    of_words = turns_loss(logps, rollout.completion_mask - own, advantages * chosen)
+    return turns_loss(logps, own, advantages), of_words, rewards
+
+
+def step_loss(model, rollout: Rollout, weight: float) -> tuple[Tensor, Tensor]:
+    """The loss of a rollout, in which the game's words count by their weight, and its (B,) rewards."""
+    own, words, rewards = two_losses(model, rollout)
+    return (own + weight * words if weight else own), rewards
 
 
 def training_steps(model, rows: Sequence[dict], condition: OneRange, seed: int, steps: int) -> Iterator[dict]:
@@ -169,8 +182,7 @@ def training_steps(model, rows: Sequence[dict], condition: OneRange, seed: int, 
             seed=seed,
             step=step,
         )
-        loss, rewards = step_loss(model, rollout, condition.weight)
-        loss.backward()
+        loss, rewards = condition.backward(model, rollout)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)

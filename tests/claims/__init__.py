@@ -11,6 +11,7 @@ READ_BELOW_RESULTS = {
     "async_rl",
     "countdown",
     "dots",
+    "game",
     "gradients",
     "maxent_irl",
     "off_policy",

@@ -183,6 +183,7 @@ SHORT = {
     "countdown",
     "distillation",
     "dots",
+    "game",
     "gradients",
     "more_samples",
     "off_policy",
