@@ -236,12 +236,13 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     rows = [{"prompt": "a:", "target": 22}, {"prompt": "b:", "target": 10}]
     model = Speaker({}, {"a:": ["22", "22.", "so"], "b:": ["so", "10", "22", "10."]})
+    late = Speaker({}, {"a:": ["so"] * 10 + ["22"], "b:": ["so", "10", "22", "10."]})  # at step 10, and 21
     case = {"model": model, "rows": rows, "rounds": 2, "G": 2, "per_round": 1, "most": 2}
     return [
         case | {"rounds": 1},
         case,
         case | {"per_round": 2},
-        case | {"rounds": 12, "G": 3, "per_round": 2, "most": 1},
+        case | {"model": late, "rounds": 13, "per_round": 2, "most": 1},
     ]
 
 
