@@ -8,6 +8,7 @@ can be resumed, and several processes make one update.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 
 Weights = dict[str, Tensor]
@@ -21,15 +22,20 @@ def copy_of_weights(model: nn.Module) -> Weights:
 @contextmanager
 def past_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
     """Inside the block the model has these weights; None leaves its own. For what computes no gradient."""
-    parameters = dict(model.named_parameters())
-    own = {name: parameters[name].data for name in weights or {}}
+    own = copy_of_weights(model) if weights else {}
     try:
-        for name, tensor in (weights or {}).items():
-            parameters[name].data = tensor
+        put_weights(model, weights or {})
         yield
     finally:
-        for name, tensor in own.items():
-            parameters[name].data = tensor
+        put_weights(model, own)
+
+
+@torch.no_grad()
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Copy these weights into the parameters of their names."""
+    for name, parameter in model.named_parameters():
+        if name in weights:
+            parameter.copy_(weights[name])
 
 
 def keep_weights(past: dict[int, Weights], model: nn.Module, step: int, lag: int) -> Weights:
