@@ -23,20 +23,18 @@ GRAPH_KEPT = (
 
 
 def some_loss(logps, old_logps, advantages, ref_logps, beta, epsilon):
-    """GSPO's loss of some completions, from (n,) tensors, clipped on one side: the same box asks for GSPO's own.
+    """GSPO's loss of some completions, from (n,) tensors, without its clipping: the same box asks for GSPO's own.
 
-    No ratio of a case is above 1, so that who writes the formula out gets the same.
+    No ratio of a case leaves the range of epsilon, so that who writes the formula out gets the same.
     """
     far = ref_logps - logps
     penalty = torch.exp(far) - far - 1
-    ratio = torch.exp(logps - old_logps)
-    ratio = torch.where(advantages < 0, ratio.clamp(min=1 - epsilon), ratio)
-    return (beta * penalty - ratio * advantages).mean()
+    return (beta * penalty - torch.exp(logps - old_logps) * advantages).mean()
 
 
 def old_logps_of(logps):
-    """Those of the policy that sampled, from which this one has moved on, for some completions out of epsilon's range."""
-    return 0.75 * logps.detach()
+    """Those of the policy that sampled, from which this one has moved on."""
+    return logps.detach() + 0.125
 
 
 def ref_logps_of(logps):
