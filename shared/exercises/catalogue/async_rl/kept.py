@@ -6,6 +6,7 @@ import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
 from shared.exercises.catalogue.ratio_weights.sampler_weight import draw as drawn
+from shared.exercises.catalogue.ratio_weights.sampler_weight import real
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -19,9 +20,7 @@ def difference(start_logps, sampler_logps):
     return start_logps - sampler_logps
 
 
-@STEPS.step
-def real(difference, completion_mask):
-    return torch.where(completion_mask == 1, difference, 0.0)
+STEPS.step(real)
 
 
 @STEPS.step
