@@ -1,7 +1,6 @@
 """The parts that several commands share: options, and the steps around them."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -12,17 +11,6 @@ from checker.setup.environment import SetupError, require_clone
 
 Ignored = Annotated[list[str], typer.Option(help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
-
-
-class Engine(StrEnum):
-    auto = "auto"
-    quarto = "quarto"
-    builtin = "builtin"
-
-
-Engines = Annotated[
-    Engine, typer.Option(help="auto: Quarto, where it is installed, for the notebooks of this course; else built in.")
-]
 
 
 def nothing_found(paths: Sequence[Path]) -> NoReturn:

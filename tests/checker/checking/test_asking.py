@@ -125,7 +125,7 @@ def test_questions_enter_no_grades(written, tmp_path):
 def test_a_page_folds_questions_apart(written, tmp_path):
     """Catches guesses in the list that is opened when a notebook fails."""
     path = written(ASKED, ASSERTED, "raise NotImplementedError")
-    html = render(path, tmp_path / "out", "builtin").read_text()
+    html = render(path, tmp_path / "out").read_text()
     folds = html.split('<details class="findings"')[1:]
     asked = next(fold for fold in folds if "M010" in fold.split("</details>")[0])
     assert asked.startswith("><summary>1 question<") and "M009" not in asked.split("</details>")[0]

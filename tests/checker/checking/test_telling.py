@@ -186,7 +186,7 @@ def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, 
     for name in ("in/Index.ipynb", "in/hw.ipynb", "in/HW.ipynb"):
         (tmp_path / "in").mkdir(exist_ok=True)
         save(good, name)
-    checker("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    checker("render", tmp_path / "in", "-o", tmp_path / "out")
     names = [path.name.lower() for path in (tmp_path / "out").glob("*.html")]
     assert len(names) == len(set(names)) == 4
 

@@ -122,7 +122,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
     path = str(save(good))
     calls = [["check", path], ["convert", path], ["report", path, "-o", str(tmp_path / "build")]]
     if "nbclient" not in missing:  # which nbconvert imports too
-        calls.append(["render", path, "-o", str(tmp_path / "out"), "--engine", "builtin"])
+        calls.append(["render", path, "-o", str(tmp_path / "out")])
     done = process("-c", WITHOUT, json.dumps(missing), json.dumps(calls))
     statuses = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("status ")]
     assert statuses == [[call[0], "2" if call[0] == "report" else "0"] for call in calls]
@@ -134,7 +134,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
 def test_a_page_is_made_without_the_grammar_of_addresses(good, save, tmp_path):
     """Catches a second lost at each start, where jsonschema finds a package that no notebook needs."""
     code = "import sys; from checker.__main__ import main\ntry: main()\nfinally: print('lark' in sys.modules)"
-    done = process("-c", code, "render", save(good), "-o", tmp_path / "out", "--engine", "builtin")
+    done = process("-c", code, "render", save(good), "-o", tmp_path / "out")
     assert done.stdout.splitlines()[-1] == "False", done.stderr
 
 
@@ -181,7 +181,7 @@ def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
     save(good, "inner/notebook.ipynb")
     (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["p009"]\n')
     assert "P009" not in checker("notebook.ipynb", cwd=tmp_path / "inner").stdout
-    checker("render", "notebook.ipynb", "--engine", "builtin", cwd=tmp_path / "inner")
+    checker("render", "notebook.ipynb", cwd=tmp_path / "inner")
     assert "P009" not in (tmp_path / "inner" / "build" / "notebook.html").read_text()
 
 
@@ -195,7 +195,7 @@ def test_the_hook_calls_a_command_that_exists():
 def test_a_folder_is_rendered_with_an_index(good, save, tmp_path):
     (tmp_path / "in" / "group a").mkdir(parents=True)
     save(good, "in/group a/hw.ipynb"), save("nonsense", "in/broken.ipynb")
-    done = checker("render", tmp_path / "in", "-o", tmp_path / "out", "--engine", "builtin")
+    done = checker("render", tmp_path / "in", "-o", tmp_path / "out")
     assert done.returncode == 2
     assert (tmp_path / "out" / "group a" / "hw.html").is_file()
     index = (tmp_path / "out" / "index.html").read_text()
