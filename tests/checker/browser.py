@@ -64,6 +64,10 @@ class Browser:
         self._log("performance")
         self._ask("POST", "/url", {"url": address})
 
+    def reload(self) -> None:
+        """The page once more, in its own process: another one may not yet see what this page stored a moment ago."""
+        self._ask("POST", "/refresh", {})
+
     def run(self, script: str, *arguments):
         """Run a script in the page; the value it returns. A promise is waited for."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})

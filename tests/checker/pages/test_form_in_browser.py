@@ -67,7 +67,7 @@ def test_a_draft_survives_a_reload(shown, address):
     """Catches half an hour of grading lost with a closed tab."""
     shown.show(address)
     shown.run(FILL)
-    shown.show(address)
+    shown.reload()
     scores, comment, total, said = shown.run(READ)
     assert (scores[:2], comment) == (["4", "3"], "Well argued.")
     assert total.startswith("7 points, 2 of") and said.startswith("As you left it")
@@ -145,7 +145,7 @@ def test_a_comment_without_points_is_loaded(shown, asking, tmp_path):
     student = shown.run("return document.getElementById('grades').dataset.student")
     draft = json.dumps(alone | whose | {"student": student})
     shown.run("drafts.write(JSON.parse(arguments[0]))", draft)
-    shown.show(asking)
+    shown.reload()
     comment, said = shown.run(READ_COMMENT)
     assert comment == "By how much?" and said.startswith("As you left it")
     shown.run("localStorage.clear()")

@@ -63,7 +63,7 @@ def opened(shown, forty):
     if shown is not None:
         shown.show(page_of(forty).as_uri())
         shown.run("localStorage.clear()")
-        shown.show(page_of(forty).as_uri())
+        shown.reload()
         shown.run(CAUGHT)
     return shown
 
@@ -120,7 +120,7 @@ def test_drafts_survive_a_reload_and_stand_on_the_students_own_page(opened, fort
     """Catches an evening lost with a closed tab, and two pages that know nothing of each other."""
     press(opened, "2", "c", "Good.", "Escape")
     assert opened.run("return !window.dispatchEvent(new Event('beforeunload', {cancelable: true}))")
-    opened.show(page_of(forty).as_uri())
+    opened.reload()
     state = opened.run(STATE)
     assert (state["scores"][0], state["comments"][0], state["current"]) == ("2", "Good.", 1)
     opened.show((forty.folder.path / "pages/student01/dots.html").as_uri())
