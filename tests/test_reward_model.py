@@ -4,7 +4,10 @@ from itertools import permutations
 
 import pytest
 import torch
+from datasets import Dataset
 from torch.nn.functional import cross_entropy
+from transformers import LlamaConfig, LlamaForSequenceClassification
+from trl import RewardConfig, RewardTrainer
 
 from shared.algorithm import TrainingConfig
 from shared.dpo import both_of
@@ -35,6 +38,21 @@ def test_the_loss_is_the_cross_entropy_of_the_choice():
     assert metrics["loss"] == loss and not metrics["loss"].requires_grad
     assert metrics["accuracy"].item() == pytest.approx(2 / 4)
     assert metrics["margin"].item() == pytest.approx((3 - 200 + 0.5) / 4)
+
+
+def test_trls_reward_trainer_takes_the_rows_and_finds_the_same_loss(judge, tokenizer, tmp_path):
+    """Catches rows that TRL's trainer reads otherwise: another end, another place that is read, pairs mixed up."""
+    changed = {"num_labels": 1, "pad_token_id": tokenizer.pad_token_id}
+    theirs = LlamaForSequenceClassification(LlamaConfig(**judge.model.config.to_dict() | changed))
+    theirs.model.load_state_dict(judge.model.model.state_dict())
+    theirs.score = judge.head
+    settings = RewardConfig(
+        output_dir=str(tmp_path), per_device_train_batch_size=4, report_to="none", use_cpu=True, bf16=False
+    )
+    trainer = RewardTrainer(theirs, settings, train_dataset=Dataset.from_list(CHOICES), processing_class=tokenizer)
+    loss = trainer.compute_loss(theirs.eval(), next(iter(trainer.get_train_dataloader())))
+    ours = RewardModelling(judge)
+    torch.testing.assert_close(ours.loss(ours.experience(CHOICES, step=0))[0], loss, rtol=1e-4, atol=1e-5)
 
 
 def test_a_reward_reads_the_state_at_the_end_of_the_completion(judge, tokenizer):

@@ -1,4 +1,4 @@
-"""`--engine trl`: the same rows, rewards and settings in `trl.GRPOTrainer`, for models that do not fit one device.
+"""`--engine trl`: the same rows, rewards and settings in TRL's trainers, for models that do not fit one device.
 
 FSDP, DeepSpeed and vLLM are then TRL's and accelerate's to run (`configs/`). The model is loaded by TRL from its name,
 and held-out rows are completed by TRL as well, with whatever generates there: sampled, one completion each.
@@ -15,8 +15,7 @@ from dataclasses import asdict
 from datasets import Dataset
 from transformers import AutoConfig, PreTrainedTokenizerBase, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
-from trl import GRPOConfig as TRLConfig
-from trl import GRPOTrainer
+from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 
 from shared.engine.hub import Source, find
 from shared.engine.named import location_of
@@ -37,11 +36,16 @@ from shared.models import (
 from shared.recipes import Materials, prepare
 from shared.rewards import RewardFunction, add_up, name_of, score
 from shared.run import loggers
+from shared.run.algorithms import ALGORITHMS
 from shared.run.outcome import keep, measured_of, result_of
 from shared.run.plan import Plan, check
-from shared.run.trl_settings import trl_settings, with_extra
+from shared.run.trl_settings import COUNTERPARTS, trl_settings, with_extra
 from shared.tokens import prompt_ids
 
+WITHOUT_TRAINER = {
+    "ppo": "TRL took its PPO trainer out",
+    "distill": "the teacher of TRL's distillation is another model, where ours reads another prompt",
+}
 ROW = "held_out_row"  # a column that tells which row a completion belongs to, whatever process made it
 
 
@@ -95,10 +99,10 @@ def refuse_adapters(source: Source) -> None:
 
 def refuse(plan: Plan) -> None:
     """ValueError for a plan that TRL has no counterpart for, with what to add to the command."""
-    if plan.algorithm != "grpo":
+    if ALGORITHMS[plan.algorithm].config not in COUNTERPARTS:
+        why = WITHOUT_TRAINER[plan.algorithm]
         raise ValueError(
-            f"The hand-over to TRL is of GRPO, and {plan.recipe.name} is to be trained with {plan.algorithm}: add "
-            "--algorithm grpo."
+            f"{plan.recipe.name} is to be trained with {plan.algorithm}, and {why}: add --algorithm grpo, or rloo."
         )
     if any(loggers.told_by(where) == "on_rollout" for where in plan.logs):
         raise ValueError(
@@ -132,7 +136,7 @@ def tell_of_warm_up(plan: Plan, tokenizer: PreTrainedTokenizerBase) -> None:
 
 
 def run(plan: Plan) -> dict:
-    """Train as planned in `trl.GRPOTrainer`; what was measured, as `result_of` makes it.
+    """Train as planned in TRL's trainer; what was measured, as `result_of` makes it.
 
     Raises ValueError: the plan cannot be carried out; the sentence says why.
     """
@@ -173,8 +177,8 @@ def run(plan: Plan) -> dict:
     return result
 
 
-def arguments(plan: Plan, config: RolloutConfig, folder: str) -> TRLConfig:
-    """`trl.GRPOConfig` for the plan, the options behind `--` over ours."""
+def arguments(plan: Plan, config: RolloutConfig, folder: str) -> GRPOConfig | RLOOConfig:
+    """TRL's configuration for the plan, the options behind `--` over ours."""
     processes = int(os.environ.get("WORLD_SIZE", 1))
     settings = trl_settings(config, on_cpu=best_device().type == "cpu", processes=processes)
     _, revision = name_and_revision(plan.model)
@@ -194,13 +198,17 @@ def arguments(plan: Plan, config: RolloutConfig, folder: str) -> TRLConfig:
 
 
 def trainer_for(
-    plan: Plan, config: RolloutConfig, args: TRLConfig, tokenizer: PreTrainedTokenizerBase, materials: Materials
-) -> GRPOTrainer:
+    plan: Plan,
+    config: RolloutConfig,
+    args: GRPOConfig | RLOOConfig,
+    tokenizer: PreTrainedTokenizerBase,
+    materials: Materials,
+) -> GRPOTrainer | RLOOTrainer:
     """TRL's trainer with the recipe's rows and rewards, and a model that it loads itself."""
     name, _ = name_and_revision(plan.model)
     functions = list(plan.recipe.reward_funcs)
     held_out = [row | {ROW: i} for i, row in enumerate(materials.eval_rows)]
-    return GRPOTrainer(
+    return COUNTERPARTS[type(config)].trainer(
         model=location_of(name),
         reward_funcs=[Watched(functions[0]), *functions[1:]],
         args=args,
@@ -212,7 +220,7 @@ def trainer_for(
     )
 
 
-def measure(trainer: GRPOTrainer, plan: Plan, materials: Materials, name: str) -> Evaluation:
+def measure(trainer: GRPOTrainer | RLOOTrainer, plan: Plan, materials: Materials, name: str) -> Evaluation:
     """One completion of each held-out row, made by TRL, with the reward that the recipe measures."""
     from accelerate.utils import gather_object
 

@@ -15,22 +15,39 @@ What a reader would trip over:
 | precision on the CPU | float32 | bfloat16, and a GPU is looked for: it needs `use_cpu=True, bf16=False` |
 
 The scaling differs by sqrt(G / (G - 1)), 7 % at G = 8, a change of the learning rate; all other rows are set here so
-that both do the same.
+that both do the same. TRL's RLOO has a ratio, which is 1 in the one update of a rollout that ours makes; its gradient is ours.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
+import trl
 from transformers import HfArgumentParser
-from trl import GRPOConfig as TRLConfig
 
+from shared.experience import RolloutConfig
 from shared.grpo import GRPOConfig
+from shared.rloo import RLOOConfig
 
-SAME_NAME = """num_iterations learning_rate weight_decay warmup_steps max_grad_norm seed num_generations temperature
-top_k top_p beta epsilon epsilon_high importance_sampling_level loss_type sapo_temperature_pos sapo_temperature_neg
-scale_rewards entropy_coef mask_truncated_completions vllm_importance_sampling_correction vllm_importance_sampling_mode
-vllm_importance_sampling_clip_max vllm_importance_sampling_clip_min""".split()
 TRL_ADVANTAGE_EPS = 1e-4  # written into its trainer
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """TRL's trainer of an algorithm, and the class of its settings."""
+
+    trainer: type
+    settings: type[trl.GRPOConfig] | type[trl.RLOOConfig]
+
+    @property
+    def names(self) -> set[str]:
+        """The names of its settings."""
+        return {field.name for field in fields(self.settings) if field.init}
+
+
+COUNTERPARTS: dict[type[RolloutConfig], Counterpart] = {
+    GRPOConfig: Counterpart(trl.GRPOTrainer, trl.GRPOConfig),
+    RLOOConfig: Counterpart(trl.RLOOTrainer, trl.RLOOConfig),
+}
 # What makes TRL compute what is computed here.
 AS_HERE = {
     "lr_scheduler_type": "constant_with_warmup",
@@ -40,8 +57,28 @@ AS_HERE = {
 }
 
 
-def without_counterpart(config: GRPOConfig) -> list[str]:
+def same_name(config: RolloutConfig) -> set[str]:
+    """The settings that TRL has under the same name."""
+    return {field.name for field in fields(config)} & COUNTERPARTS[type(config)].names
+
+
+def without_counterpart(config: RolloutConfig) -> list[str]:
     """A sentence for each setting that TRL cannot be given; none is dropped in silence."""
+    said = of_grpo_alone(config) if isinstance(config, GRPOConfig) else []
+    if isinstance(config, RLOOConfig) and config.baseline == "none":
+        said.append("TRL's RLOO always takes the mean of the others off: leave --baseline none out.")
+    if config.eval_every:
+        said.append("TRL measures held-out rows before and after, not on the way: leave --eval-every out.")
+    if config.prompts_per_step % config.minibatches:
+        said.append(
+            f"TRL cuts a batch into equal parts, and {config.minibatches} minibatches cannot share "
+            f"{config.prompts_per_step} prompts: choose --minibatches among the divisors of --prompts-per-step."
+        )
+    return said
+
+
+def of_grpo_alone(config: GRPOConfig) -> list[str]:
+    """The sentences on settings that only GRPO has."""
     said = []
     if config.beta and config.kl_in == "reward":
         said.append("TRL penalises the KL in the loss alone: leave --kl-in reward out, or set --beta 0.")
@@ -55,25 +92,18 @@ def without_counterpart(config: GRPOConfig) -> list[str]:
         said.append("TRL's GRPO samples with the policy of now: leave --staleness and --no-decoupled out.")
     if config.sampler_bits:
         said.append("TRL samples with the policy, or with vLLM in its own precision: leave --sampler-bits out.")
-    if config.eval_every:
-        said.append("TRL measures held-out rows before and after, not on the way: leave --eval-every out.")
-    if config.prompts_per_step % config.minibatches:
-        said.append(
-            f"TRL cuts a batch into equal parts, and {config.minibatches} minibatches cannot share "
-            f"{config.prompts_per_step} prompts: choose --minibatches among the divisors of --prompts-per-step."
-        )
     return said
 
 
-def trl_settings(config: GRPOConfig, *, on_cpu: bool, processes: int = 1) -> dict[str, object]:
-    """The arguments of `trl.GRPOConfig` for a configuration of ours; the whole of a minibatch is one pass.
+def trl_settings(config: RolloutConfig, *, on_cpu: bool, processes: int = 1) -> dict[str, object]:
+    """The arguments of TRL's configuration for one of ours; the whole of a minibatch is one pass.
 
     Raises ValueError for what TRL has no counterpart for, and for completions that the processes cannot share.
     """
     for sentence in without_counterpart(config):
         raise ValueError(sentence)
     updates_per_step = config.num_iterations * config.minibatches
-    settings = {name: getattr(config, name) for name in SAME_NAME}
+    settings = {name: getattr(config, name) for name in same_name(config)}
     settings |= {
         "max_steps": config.steps * updates_per_step,
         "max_completion_length": config.max_new_tokens,
@@ -84,10 +114,11 @@ def trl_settings(config: GRPOConfig, *, on_cpu: bool, processes: int = 1) -> dic
         "use_cpu": on_cpu,
         "bf16": not on_cpu if config.bf16 is None else config.bf16,
     }
-    return settings | AS_HERE | shares_of(config, processes)
+    names = COUNTERPARTS[type(config)].names
+    return settings | {k: v for k, v in AS_HERE.items() if k in names} | shares_of(config, processes)
 
 
-def shares_of(config: GRPOConfig, processes: int, per_device: int | None = None) -> dict[str, int]:
+def shares_of(config: RolloutConfig, processes: int, per_device: int | None = None) -> dict[str, int]:
     """The shares of a step's completions: TRL counts completions of one process in one pass.
 
     per_device: completions in one pass of one process; None puts a minibatch into one pass of each.
@@ -109,14 +140,17 @@ def shares_of(config: GRPOConfig, processes: int, per_device: int | None = None)
     }
 
 
-def with_extra(settings: dict[str, object], extra: Sequence[str], config: GRPOConfig, processes: int) -> TRLConfig:
-    """`trl.GRPOConfig` from settings, and over them options as TRL's own scripts take them ("--use_vllm", "true").
+def with_extra(
+    settings: dict[str, object], extra: Sequence[str], config: RolloutConfig, processes: int
+) -> trl.GRPOConfig | trl.RLOOConfig:
+    """TRL's configuration from settings, and over them options as TRL's own scripts take them ("--use_vllm", "true").
 
     With another `per_device_train_batch_size` the number of passes is worked out anew.
 
     Raises ValueError: TRL knows no such option, or refuses its value.
     """
-    parser = _Parser(TRLConfig)
+    counterpart = COUNTERPARTS[type(config)]
+    parser = _Parser(counterpart.settings)
     parser.set_defaults(**settings)
     chosen = vars(parser.parse_args(list(extra)))
     given = {option.split("=")[0].lstrip("-").replace("-", "_") for option in extra if option.startswith("--")}
@@ -124,12 +158,12 @@ def with_extra(settings: dict[str, object], extra: Sequence[str], config: GRPOCo
         {"gradient_accumulation_steps", "steps_per_generation"}
     ):
         chosen |= shares_of(config, processes, chosen["per_device_train_batch_size"])
-    known = {field.name for field in fields(TRLConfig) if field.init}
-    return TRLConfig(**{name: value for name, value in chosen.items() if name in known})
+    return counterpart.settings(**{name: value for name, value in chosen.items() if name in counterpart.names})
 
 
 class _Parser(HfArgumentParser):
     """Says what is wrong instead of ending the program behind a hundred lines of usage."""
 
     def error(self, message: str):
-        raise ValueError(f"trl.GRPOConfig does not take the options behind --: {message}.")
+        (settings,) = self.dataclass_types
+        raise ValueError(f"trl.{settings.__name__} does not take the options behind --: {message}.")

@@ -15,11 +15,12 @@ from shared.grpo import GRPOConfig, collect, policy_loss
 from shared.losses import CLIP_RATIOS
 from shared.models import frozen_copy, load_policy, load_tokenizer
 from shared.recipes import RECIPES, prepare
+from shared.rloo import RLOO, RLOOConfig
 from shared.run import hand_over
 from shared.run.command import app
 from shared.run.convert import convert
 from shared.run.plan import Plan
-from shared.run.trl_settings import SAME_NAME, shares_of, trl_settings, with_extra, without_counterpart
+from shared.run.trl_settings import COUNTERPARTS, same_name, shares_of, trl_settings, with_extra, without_counterpart
 from shared.saving import save_policy
 from tests.conftest import few_of
 from tests.fakes import byte_tokenizer
@@ -62,20 +63,19 @@ def call(*arguments: str):
 # --- settings
 
 
-def test_settings_of_one_name_are_trls_fields():
+@pytest.mark.parametrize("config", [CONFIG, RLOOConfig(prompts_per_step=4)])
+def test_settings_of_one_name_are_trls_fields(config):
     """Catches a TRL in which a setting was renamed: it would be handed over to nothing."""
-    theirs = TRLConfig.__dataclass_fields__
-    assert set(trl_settings(CONFIG, on_cpu=True)) <= theirs.keys()
-    assert set(SAME_NAME) <= GRPOConfig.__dataclass_fields__.keys()
+    assert set(trl_settings(config, on_cpu=True)) <= COUNTERPARTS[type(config)].names
 
 
-def test_every_setting_is_handed_over_or_refused_or_of_no_consequence():
-    """Catches a new setting of ours that TRL would train without."""
-    renamed = {"steps", "prompts_per_step", "minibatches", "max_new_tokens", "reward_weights", "bf16"}
-    renamed |= {"log_every", "checkpoint_every"}
+@pytest.mark.parametrize("settings", [GRPOConfig, RLOOConfig])
+def test_every_setting_is_handed_over_or_refused_or_of_no_consequence(settings):
+    """Catches a new setting of ours that TRL would train without, and one that it has no longer."""
+    renamed = {"steps", "prompts_per_step", "minibatches", "max_new_tokens", "log_every", "checkpoint_every"}
     refused = {"kl_in", "kl_estimator", "advantage_eps", "eval_every"}
-    refused |= {"sampler_bits", "staleness", "decoupled"}
-    assert {field.name for field in fields(GRPOConfig)} == set(SAME_NAME) | renamed | refused
+    refused |= {"sampler_bits", "staleness", "decoupled", "baseline"}
+    assert {field.name for field in fields(settings)} - same_name(settings()) <= renamed | refused
 
 
 def test_the_table_of_names_is_whole():
@@ -106,6 +106,12 @@ def test_the_table_of_names_is_whole():
 def test_what_trl_has_no_counterpart_for_is_refused(changes, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         trl_settings(replace(CONFIG, **changes), on_cpu=True)
+
+
+def test_a_baseline_that_trls_rloo_has_not_is_refused():
+    """Catches REINFORCE asked for and RLOO trained."""
+    with pytest.raises(ValueError, match="leave --baseline none out"):
+        trl_settings(RLOOConfig(baseline="none"), on_cpu=True)
 
 
 def test_a_kl_that_weighs_nothing_is_not_refused():
@@ -164,10 +170,10 @@ def test_an_option_that_trl_does_not_take_is_a_sentence(extra, tmp_path):
 # --- the trainer
 
 
-def trainer_of(task, tiny, tmp_path, **settings):
+def trainer_of(task, tiny, tmp_path, algorithm="grpo", **settings):
     recipe = replace(RECIPES[task], train_rows=8, eval_rows=2, constrained=False)
     settings = dict(steps=2, prompts_per_step=2, num_generations=2, num_iterations=1, minibatches=1) | settings
-    plan = Plan(recipe, "grpo", settings, model=tiny, lora=False, checkpoint=tmp_path)
+    plan = Plan(recipe, algorithm, settings, model=tiny, lora=False, checkpoint=tmp_path)
     tokenizer = load_tokenizer(tiny)
     materials = prepare(recipe, tokenizer)
     config = plan.config(max_new_tokens=3)
@@ -181,7 +187,8 @@ def trainer_of(task, tiny, tmp_path, **settings):
 )
 def test_the_trainer_is_given_what_the_plan_says(asked, adapters, four_bits, tmp_path, monkeypatch):
     """Catches a revision, 4-bit weights or adapters that are asked for and not handed over, and rewards of one name."""
-    monkeypatch.setattr(hand_over, "GRPOTrainer", lambda **given: given)
+    handed_over = replace(COUNTERPARTS[GRPOConfig], trainer=lambda **given: given)
+    monkeypatch.setitem(COUNTERPARTS, GRPOConfig, handed_over)
     recipe = replace(RECIPES["countdown"], train_rows=8, eval_rows=2, constrained=False)
     plan = Plan(recipe, "grpo", {}, model="someone/tiny@v1", logs=("csv:run.csv",), **asked)
     config = plan.config(max_new_tokens=3)
@@ -265,6 +272,40 @@ def test_the_two_losses_agree(loss_type, level, masked, tiny, tmp_path):
         assert metrics[name].item() == pytest.approx(logged[name][-1], abs=1e-6)
 
 
+def test_the_two_gradients_of_rloo_agree(tiny, tmp_path, monkeypatch):
+    """One rollout with a KL in its rewards: TRL's own advantages and gradient, against ours. Its loss has another value."""
+    trainer, _, materials, config = trainer_of(
+        "dots", tiny, tmp_path, "rloo", num_generations=4, beta=0.3, temperature=0.8
+    )
+    model, tokenizer = load_policy(tiny, device="cpu")
+    torch.manual_seed(1)
+    reference = frozen_copy(model)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    rows = materials.train_rows[:2]
+    algorithm = RLOO(model, tokenizer, lambda completions, **_: [float(len(c)) for c in completions], config, reference=reference)  # fmt: skip
+    experience = algorithm.experience(rows, 0)
+    rollout = experience.rollout
+    algorithm.loss(experience)[0].backward()
+
+    theirs = trainer.accelerator.unwrap_model(trainer.model).train()
+    theirs.load_state_dict(model.state_dict())
+    trainer.ref_model.load_state_dict(reference.state_dict())
+    trainer.reward_funcs = [lambda completions, **_: [float(len(c)) for c in completions]]
+    prompts = [row[mask == 1].tolist() for row, mask in zip(rollout.prompt_ids, rollout.prompt_mask) for _ in range(4)]
+    ids = [row[:length].tolist() for row, length in zip(rollout.completion_ids, rollout.lengths)]
+    monkeypatch.setattr(trainer, "_tokenize_prompts", lambda texts: (prompts, None, {}))
+    monkeypatch.setattr(trainer, "_generate_single_turn", lambda *args: ids)
+    inputs = trainer._generate_and_score_completions([row for row in rows for _ in range(4)])
+    torch.testing.assert_close(inputs["advantages"], experience.advantages, rtol=1e-4, atol=1e-4)
+    trainer.current_gradient_accumulation_steps = 1
+    trainer._compute_loss(theirs, inputs).backward()
+    assert any(parameter.grad.abs().max() > 1e-3 for parameter in theirs.parameters())
+    for ours, other in zip(model.parameters(), theirs.parameters()):
+        torch.testing.assert_close(ours.grad, other.grad, rtol=1e-4, atol=1e-5)
+
+
 def test_lengths_and_tokens_are_counted_as_trl_counts(tiny, tmp_path, monkeypatch):
     """TRL's own generation step on the completions of our rollouts, twice: `num_tokens` is a sum over the run."""
     trainer, _, materials, config = trainer_of("dots", tiny, tmp_path, num_generations=4, beta=0.0)
@@ -297,7 +338,7 @@ def test_lengths_and_tokens_are_counted_as_trl_counts(tiny, tmp_path, monkeypatc
     "arguments, sentence",
     [
         (["poker"], "add --free"),
-        (["sentences"], "add --algorithm grpo"),
+        (["sentences"], "add --algorithm grpo, or rloo"),
         (["addition", "--log", "rollouts:run.jsonl"], "add `--log_completions true` behind --"),
         (["analogies"], "add --lora for adapters or --no-lora"),
         (["dots", "--beta", "0.1", "--kl-in", "reward"], "TRL penalises the KL in the loss alone"),
