@@ -220,9 +220,6 @@ def prefers_first(function: Callable, hint: bool = False) -> Passed:
 def accuracy_by_length(function: Callable, hint: bool = False) -> Passed:
     """Check `f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows."""
 
-def calculator(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(completion) -> text`: what comes behind a sum that ends the completion, "" behind anything else."""
-
 def own_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), advantages (B,), policy_mask (B, C)) -> loss`, a mean over each completion's own tokens."""
 

@@ -1,7 +1,7 @@
 """The sweep of `notebooks/transfer.ipynb`: what training on short rows does to long ones, and a calculator that is wrong.
 
-First part: dots, trained on rows of 4 to 6 symbols with several learning rates, numbers of steps and a KL penalty and
-measured at 4 to 14: on rows for choosing a setting, on the same below the header, and on held-out ones. Second part:
+First part: dots, trained on rows of 4 to 6 symbols with several learning rates and numbers of steps and measured at 4
+to 14: on rows for choosing a setting, on the same below the header, and on held-out ones. Second part:
 addition with the reward of the format alone and a calculator whose sums are all one too large, with and without its
 tokens in the loss; then the policy adds alone. As a control, the tokens of a right calculator in the loss.
 """
@@ -77,7 +77,6 @@ CONDITIONS = {
     "rate 1e-4, 10 steps": Rows(replace(SHORT, steps=10)),
     "rate 1e-4": Rows(SHORT),
     "rate 3e-4": Rows(replace(SHORT, learning_rate=3e-4)),
-    "rate 1e-4, beta 0.1": Rows(replace(SHORT, beta=0.1)),
     "rate 1e-4, rows of 4 to 10": Rows(SHORT, dots.LENGTHS),
     "no calculator": Sums(wrong_by=None),
     "its tokens masked": Sums(),

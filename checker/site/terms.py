@@ -36,9 +36,8 @@ GAMES = {
     Path("docs") / "cheat_sheet.qmd",
     Path("docs") / "formulas.qmd",
     Path("notebooks") / "game.ipynb",
-    Path("notebooks") / "transfer.ipynb",
 }
-MEANT_ON = {"Environment": GAMES, "Turn": GAMES}
+MEANT_ON = {"Environment": {*GAMES, Path("notebooks") / "transfer.ipynb"}, "Turn": GAMES}
 
 
 @dataclass(frozen=True)

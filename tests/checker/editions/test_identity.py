@@ -191,6 +191,7 @@ SHORT = {
     "poker",
     "ppo",
     "real_model",
+    "transfer",
 }
 STUDENTS = 10_000  # characters
 

@@ -36,7 +36,6 @@ OF_ANY_SIZE = NUMBERS_ALONE | {
     "get_reward",
     "exact_reward",
     "hand_type",
-    "calculator",
     "evaluate",
     "attach_lora",
     "say",

@@ -1,5 +1,0 @@
-"""Right calculators."""
-
-from shared.tasks import addition
-
-ORACLE = addition.calculator()
