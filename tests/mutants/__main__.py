@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.mutants.changes import Mutant, mutants_of
 from tests.mutants.copying import copied, run_in
-from tests.mutants.files import TESTS, files, how_many, relevant_tests, sample
+from tests.mutants.files import LIBRARY, files, how_many, relevant_tests, sample
 from tests.mutants.report import result_name, sorted_out, write_report
 from tests.mutants.running import Trace, Trial, in_turn, prepare, trace, version_of
 
@@ -28,14 +28,14 @@ SLOW = 0.7
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="of shared/, checker/ and shared/exercises/")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of shared/ and checker/")
     parser.add_argument("--survivors", action="store_true", help="run again what survived, and what is new")
     parser.add_argument("--sample", type=int, metavar="N", help="so many drawn mutants of a file")
     parser.add_argument("--kept", type=Path, default=RESULTS.resolve(), help=argparse.SUPPRESS)
     parser.add_argument("--commit", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if unknown := set(options.files) - set(files()):
-        parser.error(f"{' '.join(sorted(unknown))}: not among the files of tests/mutants/files.py")
+        parser.error(f"{' '.join(sorted(unknown))}: not among the files of shared/ and checker/ that are changed")
     if options.commit is None:
         copy = RESULTS / "copy"
         copied(copy)
@@ -78,7 +78,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     traces = {test_file: trace(file, test_file, options.kept / "traces") for test_file in relevant_tests(name)}
     for test in dict.fromkeys(test for traced in traces.values() for test in traced.failing):
         print("left out, for it is skipped or fails as it is:", test, flush=True)
-    for test_file, traced, is_slow in turns(traces, with_slow=name not in TESTS):
+    for test_file, traced, is_slow in turns(traces, with_slow=not LIBRARY.match(name)):
         trials = {}
         for label in caught:
             if caught[label] or label in passed_over:

@@ -1,4 +1,8 @@
-"""Mutants that no caller could tell from the code: for each file a pattern (a regular expression) and the reason."""
+"""Mutants that no caller could tell from the code: patterns (regular expressions) and the reason, of any file and of single ones.
+
+Single files are those that compute, and those of the checker that read, run and give points. Of the others the mutants are a
+drawn sample, whose survivors the table names.
+"""
 
 PADDING = "Padding has only to be finite here; it is masked again where the mean is taken."
 WORDING = "The wording of a sentence."
@@ -9,8 +13,14 @@ TRUTH = "Only its truth is asked for."
 ROUND = "A limit that is round and could as well be another."
 UTF_8 = "UTF-8 by another of its names."
 ANNOTATIONS = "A name for annotations alone."
-ANY_CASE = "Searched for whatever its case."
-NOT_FOUND = "The pattern finds nothing in it either."
+
+# Of any file.
+EVERYWHERE = {
+    r'  ->  .*"UTF-8': UTF_8,
+    r"  ->  .*encoding=None|encoding=.*  ->  (?!.*encoding=)": SYSTEM,
+    r"  ->  .*(\bdevice ?= ?None|\.to\(None)|device.*  ->  (?!.*device)": DEVICE,
+    r"False(?P<rest>.*)  ->  .*None(?P=rest)( \(\d+\))?$": TRUTH,
+}
 
 EQUIVALENT = {
     "shared/kl.py": {
@@ -29,7 +39,6 @@ EQUIVALENT = {
         r"advised = None": TRUTH,
         r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
         r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
-        r"^no_gradient: .*(device = None$|device=None\) for|value, \) for)": DEVICE,
     },
     "shared/ppo.py": {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
@@ -58,22 +67,14 @@ EQUIVALENT = {
     "shared/rollout.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
         r"number_contexts\(.*\), 1\)": "Contexts count only where tokens are.",
-        r"(logp|entropy)\.to\(None\)": "Logits are of one type in all passes.",
-        r"device=None|tensor\((\[.*completions\]|walk\.state), \)|zeros\(B, C, dtype=|(?<!logp)\.to\(None\)": DEVICE,
-        r"^(begin_completions|as_rollout): device = .* ->  device = None": DEVICE,
         r"refuse_nan\(logps_and_entropy\[1\]": "Where a log-probability is no number, the entropy is none either.",
     },
-    "shared/rollout_record.py": {
-        r"^length_mask: .*arange\(width, (device=None)?\)": DEVICE,
-        r"^length_mask: .*arange\(width, \)": DEVICE,
-    },
     "shared/engine/sampling.py": {
+        r"size\(1\), \)": DEVICE,
         r'float\("INF"\)': "Another spelling of the same number.",
         r"top_k <= logits": "With a k of all tokens all are kept.",
         r"  ->  keep = logits >= |topk\(top_k, \)|sort\(descending=True\)": "The same: all were kept; the last dimension.",
         r"^(draw|next_token): .*(dim=|size\()\+1": "Two dimensions here, so the last is number 1.",
-        r"u\.to\(None\)": "The product has the more precise of the two types.",
-        r"^refuse_nan: .*(device=None|size\(1\), \)|to\(None\))": DEVICE,
     },
     "shared/engine/locks.py": {
         r"FAR = (2 << 20|1 << 21)": "Any place that is far behind the text.",
@@ -82,22 +83,14 @@ EQUIVALENT = {
         r"lseek\(descriptor, (FAR|0), \)": "SEEK_SET is 0.",
         r"^_let_go_in_a_child": "Runs in a forked child, where no line is traced; by hand the tests notice.",
     },
-    "shared/engine/cached.py": {
-        r"torch\.tensor\((token|rows), (device=None)?\)": DEVICE,
-    },
-    "shared/engine/decoding.py": {
-        r"^(start_decoding: each_once|LlamaDecoder\..*).*(device=None|, \)|None\)|to\(None\))": DEVICE,
-    },
     "shared/engine/shared_cache.py": {
         r"DROP_ROWS_BELOW": "When rows are dropped changes time and memory alone.",
         r"SharedCache.__init__: self\.next_position = |self\.used = (None|1)$": "Set when the prompts are read, which comes first.",
         r"(self\.mask|finfo|key_heads = |padding = ).*keys\[1\]": "The keys of all layers are of one type and shape, on one device.",
         r"flatten\((2, |3|3, 3|2, 4)\)$": "The projection that follows flattens heads and size, in this order.",
-        r"^(SharedCache\..*|nodes_in_rows: ).*(device=None|, \)|None\)|to\(None\))": DEVICE,
     },
     "shared/engine/scoring.py": {
         r"NODES_IN_GROUP = 49|at_once = ": "How many nodes stand side by side changes time and memory alone.",
-        r"^context_states: .*to\(None\)": DEVICE,
     },
     "shared/engine/capacity.py": {
         r"GIGABYTE = 1000000001": "The same in two decimals.",
@@ -105,9 +98,7 @@ EQUIVALENT = {
     "shared/engine/llama.py": {
         r'takes_general_path", None|hidden_act", (None|"XXXX")|use_sliding_window", None': TRUTH,
         r"^(in_heads: .*unflatten\(\+1|rotate: x = x\.to\(None\))": "The last of two dimensions; the more precise type.",
-        r"q = rotate\(.*to\(None\)": "Under autocast attention casts its queries itself; elsewhere the types are equal.",
         r"^attention: .*size\(None\)": "Where keys are not shared, the way for shared ones gives the same.",
-        r"^(Places|first_places|PackedPrompts).*(device=None|width, \)|to\(None\)|place_of, None\))": DEVICE,
     },
     "shared/guard.py": {
         r'float\("INF"\)': "Another spelling of the same number.",
@@ -121,10 +112,6 @@ EQUIVALENT = {
         r"^padded_pass: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
         r"output_hidden_states(=|: bool = )None": TRUTH,
         r"always_keep = \"\"": "Not read where no tokens are cut.",
-        r"^(padded_pass|distributions|on_paths): .*(device = None|to\(None\))": DEVICE,
-    },
-    "shared/engine/recompute.py": {
-        r"\"gradient_checkpointing\", None\)": TRUTH,
     },
     "shared/engine/checkpoint.py": {
         r"SHA256": "Another spelling of the same algorithm.",
@@ -138,22 +125,12 @@ EQUIVALENT = {
     "shared/rewards.py": {
         r"pad_token_id or 1": "Any token will do as padding.",
     },
-    "shared/critic.py": {
-        r"device = None$|\.to\(None\)": DEVICE,
-    },
     "shared/engine/logits.py": {
-        r"device=(choice\.device|None)\)  ->  .*(device=None|, )\)$": DEVICE,
         r"CHUNK = (1 >> 20|2 << 20|1 << 21)": "A size that is chosen for speed.",
         r"^(in_chunks|TokenLogps).*(size\(|dim=)\+1": "The logits have two dimensions here, so the last is number 1.",
         r"max\(2, len\(logits\)\)": "One empty chunk more, behind a single row.",
     },
     "shared/saving.py": {
-        r'encoding="UTF-8"\)[^>]*$': UTF_8,
-        r"^(refuse_to_overwrite|_name_the_base): .*encoding=None": "JSON is written in ASCII: the same in any encoding.",
-        r"^(_write: \(folder / RECORD\)|_name_the_base: config)\.write_text.*\+ \"\\n\", (encoding=None)?\)$": (
-            "JSON is written in ASCII: the same in any encoding."
-        ),
-        r"(save_embedding_layers|sort_keys)=None\)(}---\",)?$": TRUTH,
         r"with_suffix\(\"\.OLD\"\)": "A name that is gone again when the function returns.",
     },
     "shared/engine/positions.py": {
@@ -174,14 +151,12 @@ EQUIVALENT = {
     },
     "checker/reading/notebook.py": {
         r"MAX_FILE_BYTES = 200000001|\[:201\]": ROUND,
-        r"compare=None\)|ensure_ascii=None": TRUTH,
-        r"UTF-8": UTF_8,
         r"^joined: .*and False": "The same for ASCII, only faster.",
     },
     "shared/exercises/results.py": {
+        r"\.to\(torch\.float64\)$": DEVICE,
         r"^Floats.read: other = .*, None\)$": TRUTH,
         r"^as_numbers: value = .*and False": "A tensor stays the tensor that it is.",
-        r"\.to\((None, )?torch\.float64\)$": DEVICE,
     },
     "shared/exercises/comparing.py": {
         r"^same_outcome: .*other\.value is None or isinstance.*  ->  if one\.value is None and": "`near` says it of one that is None as well.",
@@ -213,7 +188,6 @@ EQUIVALENT = {
     },
     "checker/points/forms.py": {
         r"astimezone\(None\)": "A moment is the same number of seconds in every zone.",
-        r"UTF-8-SIG": UTF_8,
     },
     "checker/points/items.py": {
         r"^Item: ": "Every item is made with it.",
@@ -222,8 +196,6 @@ EQUIVALENT = {
         r"enumerate\(tree\.lines, 2\)|lineno < line|line < node": "A marker is never a function's first line or its last.",
     },
     "checker/points/rubric.py": {
-        r"encoding=None": SYSTEM,
-        r'encoding="UTF-8"': UTF_8,
         r"present\.get\(number, (None)?\)": TRUTH,
         r"SHAPE\|": "Capitals make no difference there.",
     },
@@ -259,7 +231,6 @@ EQUIVALENT = {
     "checker/grading/box/isolation.py": {
         r'"failed" in record\), None\)|stopped = None$': TRUTH,
         r"CHUNK = (2 << 16|1 << 17)": "A size that is chosen for speed.",
-        r"compare=None": TRUTH,
         r"looked > BETWEEN|begun >= limits": "At that very moment, which a clock hardly shows.",
     },
     "checker/grading/box/inside/notebook.py": {
@@ -276,19 +247,11 @@ EQUIVALENT = {
     },
     "checker/grading/box/modules.py": {
         r"range\(len|\) \+ 2\)": "The empty name is no module, and a name that is there twice is there.",
-        r"encoding=None": SYSTEM,
-        r"UTF-8": UTF_8,
     },
     "checker/grading/judge/sheets.py": {
         r"^read_sheet: notebook = ": "What is read of the notebook here does not say where it lay.",
     },
-    "checker/grading/judge/oracle/disputed.py": {
-        r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
-        r"UTF-8": UTF_8,
-    },
     "checker/grading/judge/oracle/key.py": {
-        r"encoding=None|\"w\", \)$": "JSON is written in ASCII: the same in any encoding.",
-        r"UTF-8": UTF_8,
         r"^Compared: blank_case": "Every blank one is made with its case.",
     },
     "checker/grading/judge/oracle/larger_cases.py": {
@@ -306,82 +269,6 @@ EQUIVALENT = {
     "checker/rules/limit.py": {
         r"^bars: longest = .*default=((None|2)\) or 1|1\) or 2)$": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
     },
-    "checker/rules/method/data.py": {
-        r"^model_output_executed: .*\"name\", \"XXXX\"\)": NOT_FOUND,
-    },
-    "checker/rules/method/formulas.py": {
-        r"^_divides_by_a_count: .*MASK\|LEN": ANY_CASE,
-    },
-    "checker/rules/method/splits.py": {
-        r"^: EVAL = .*EVAL\(": ANY_CASE,
-        r"^_is_size: .*\"attr\", \"XXXX\"\)$": NOT_FOUND,
-    },
-    "checker/rules/method/vocabulary.py": {
-        r"^: .*(LOG_\?P|ADV\||SELF_|\(NUM\|N\)|\^EOS)": ANY_CASE,
-    },
-    "checker/rules/shown.py": {
-        r"^: FIRST_LOSS = .*LOSS": ANY_CASE,
-    },
-    "checker/rules/structure.py": {
-        r"^out_of_order: highest_at = None": "Read after the first cell that is numbered, which sets it.",
-    },
-    "checker/__init__.py": {
-        r"version_info <= \(3, 11\)": "A version has five parts, so it is never equal to one of two.",
-    },
-    "checker/__main__.py": {
-        r"setdefault\(\"rfc3987_syntax\", \)$": "None is dict's own default.",
-        r"bootstrap\.main\(None\)": "argparse then takes the command line's arguments, which are the same.",
-    },
-    "checker/checking/batch.py": {
-        r"chunksize=9": "A size that is chosen for speed.",
-    },
-    "checker/checking/ignored.py": {
-        r"encoding=None": SYSTEM,
-        r'encoding="UTF-8"': UTF_8,
-    },
-    "checker/checking/in_browser.py": {
-        r"MOST_CELLS = 9": ROUND,
-        r'\("(GIVEN", "unpacked|given", "UNPACKED)"\)\)$': "Folders in a temporary one, whose names nobody is told.",
-    },
-    "checker/checking/summary.py": {
-        r"MOST_NAMES = 7": ROUND,
-    },
-    "checker/checking/terminal.py": {
-        r"highlight=None": TRUTH,
-    },
-    "checker/commands/check.py": {
-        r"highlight=None": TRUTH,
-    },
-    "checker/commands/explain.py": {
-        r"highlight=None": TRUTH,
-    },
-    "checker/commands/render.py": {
-        r"highlight=None": TRUTH,
-    },
-    "checker/commands/report.py": {
-        r"highlight=None": TRUTH,
-        r'"XXnamedXX"': "A folder in a temporary one, whose name nobody is told.",
-    },
-    "checker/editions/chapter.py": {
-        r"encoding=None\)": SYSTEM,
-        r'encoding="UTF-8"\)': UTF_8,
-    },
-    "checker/editions/colab.py": {
-        r'"id": "XXcolab-setupXX",$': "Any name that no other cell has; nothing reads it.",
-    },
-    "checker/editions/identity.py": {
-        r'^_place: .*key\.partition\("/"\)': "No id of a cell has a slash.",
-    },
-    "checker/editions/kept_answers.py": {
-        r"^_questions: in_answer = False  ->  in_answer = None$": TRUTH,
-    },
-    "checker/editions/questions.py": {
-        r'^parts: .*checks\.get\(cell\["id"\], (None)?\)\)$': TRUTH,
-        r"^_checks: function = .*name, (None)?\) for _, name in calls}$": "A call is written the same without its context.",
-    },
-    "checker/editions/release.py": {
-        r"encoding=None\)": SYSTEM,
-    },
     "checker/grading/classes.py": {
         r"->  if len\(several\) >= 1 and": "One name differs from no other; it is a pass saved.",
     },
@@ -392,7 +279,6 @@ EQUIVALENT = {
         r"range\(len\(words\) \+ 2\), 2\)": "The same runs once more, and an empty one, which is nobody's name.",
     },
     "checker/grading/collect/platforms.py": {
-        r'read_text\(encoding="UTF-8"\)': UTF_8,
         r"entry\.file_size <= LARGEST_METADATA": ROUND,
     },
     "checker/grading/collect/roster.py": {
@@ -403,12 +289,9 @@ EQUIVALENT = {
     },
     "checker/grading/disputes.py": {
         r"outcomes\.get\(check\.name, (None)?\)": TRUTH,
-        r'encoding="UTF-8"': UTF_8,
     },
     "checker/grading/table/class_folder.py": {
         r"^Folder\.seed: return int\(.*encoding=None": "Digits are the same in any encoding.",
-        r"UTF-8": UTF_8,
-        r"ensure_ascii=None": TRUTH,
         r"^Folder\.keep_forms: .*\"saved\": saved}, (indent=2)?\)\)$": "How JSON is indented, which programs read.",
     },
     "checker/grading/table/class_statistics.py": {
@@ -431,34 +314,8 @@ EQUIVALENT = {
     "checker/grading/table/scratch.py": {
         r"left\.name\.rpartition\(\"-\"\)": "The names that tempfile makes have no second dash.",
     },
-    "checker/grading/table/students.py": {
-        r"^Line: unread: .* = None$": TRUTH,
-    },
-    "checker/outputs/check_results.py": {
-        r"output\.data\.get\(CHECK_RECORD, None\)": TRUTH,
-        r'output\.data\.get\(CHECK_RECORD, "XXXX"\)': "What is no JSON is no record, as what is not there.",
-        r"^_decoded: .*if \(text\) or True else \{\}": "What is no JSON is no record; the condition saves an exception.",
-    },
-    "checker/outputs/claims.py": {
-        r"->  if len\(text\) >= LONGEST_HEADER": ROUND,
-        r"^methods: below = False  ->  below = None$": TRUTH,
-        r'rstrip\("XX% \\tXX"\)': "The same: what is stripped are characters, and no number ends in an X.",
-    },
-    "checker/outputs/results.py": {
-        r'rstrip\("XX% \\tXX"\)': "The same: what is stripped are characters, and no number ends in an X.",
-        r"^(_in_line|_below): .*strict=None": TRUTH,
-    },
-    "checker/pages/body.py": {
-        r"^Limits\.__init__: .*self\.reason = None$": TRUTH,
-    },
     "checker/reading/options.py": {
         r"-> +LONGEST = 501 ": ROUND,
-    },
-    "checker/pages/rendering.py": {
-        r"^render_all: .*strict=(False|None)\)": "There is one report for each entry.",
-    },
-    "checker/pages/templates.py": {
-        r"encoding=None\)": SYSTEM,
     },
     "checker/reading/syntax/settings.py": {
         r'getattr\(node, "attr", "XXXX"\) != name\]$': "No setting has this name.",
@@ -476,117 +333,11 @@ EQUIVALENT = {
     "checker/running/execution.py": {
         r"CELL_TIME_LIMIT = 1801": ROUND,
     },
-    "checker/setup/bootstrap.py": {
-        r"stamp\(tests=None\)": TRUTH,
-    },
-    "checker/setup/environment.py": {
-        r'wanted \+ "\\n", encoding="UTF-8"\)$': UTF_8,
-        r'wanted \+ "\\n", encoding=None\)$': "The name of a build is ASCII: the same in any encoding.",
-    },
-    "checker/site/cell_words.py": {
-        r"ensure_ascii=None": TRUTH,
-    },
-    "checker/site/equations.py": {
-        r"encoding=None": SYSTEM,
-        r'encoding="UTF-8"': UTF_8,
-        r"is_told = False  ->  is_told = None$": TRUTH,
-    },
-    "checker/site/finish.py": {
-        r"place <= 0": "`<main` stands before the end of the title.",
-    },
-    "checker/site/linking.py": {
-        r"done = 0  ->  done = (None|1)$": "The text begins with a tag, before which there is nothing.",
-        r"if end <= 0": "The end of an element stands behind its beginning.",
-    },
-    "checker/site/loaded/pyodide.py": {
-        r"encoding=None": SYSTEM,
-    },
-    "checker/site/pieces/cards.py": {
-        r"encoding=None": SYSTEM,
-    },
-    "checker/site/pieces/checking.py": {
-        r"/ 1000001\.0": "The same in whole megabytes.",
-    },
-    "checker/site/pieces/drawings.py": {
-        r"->  pieces = \[_box\(1, 20|_text\(105, 15|_text\(301, 14|some \* unit - 3, ": "A place in a drawing that could as well be one unit beside.",
-    },
-    "checker/site/pieces/interface.py": {
-        r'^_described: .*to_html\(section\.value, (None|"XXtextXX")\)': "The place of a heading, which no docstring has.",
-        r"<= 89": ROUND,
-    },
-    "checker/site/pieces/thumbnails.py": {
-        r"WIDTH = 481|kmeans=3": ROUND,
-        r"picture\.width >= width": "Of the same width already: each pixel stays.",
-        r'"png", optimize': "Pillow knows the name in any case.",
-    },
-    "checker/site/questions.py": {
-        r"encoding=None": SYSTEM,
-    },
-    "checker/site/searching.py": {
-        r"COLOURS = re\.compile\(r'(XX<span|<SPAN)": "Tags that say nothing are left out beforehand for speed.",
-        r'"class"\) or "XXXX"': "No class has that name.",
-        r"ensure_ascii=None": TRUTH,
-        r"encoding=None": SYSTEM,
-    },
-    "checker/site/terms.py": {
-        r"encoding=None": SYSTEM,
-        r'encoding="UTF-8"': UTF_8,
-        r'Optimization",\),  ->  "[A-Z]+": \("[a-z ]+",\),$': "A name without capitals is found with any.",
-    },
     "shared/distill.py": {
         r"super\(\)\.parts\(prompts, None\)": "Read for the width of values of each token, and here are none.",
-    },
-    "shared/exercises/drawing.py": {
-        r"^: \"\\ud800\",  ->  \"XX\\ud800XX\",$": "A text that holds it cannot be encoded, whatever stands around it.",
-        r"^: \"x\" \* 3000,  ->  \"x\" \* 3001,$": "A length that is round and could as well be another.",
     },
     "shared/exercises/exercise.py": {
         r"^: Case = dict  ->  Case = None$": ANNOTATIONS,
         r"^Exercise: gradient: str \| None = None  ->  gradient: str \| None = \"\"$": TRUTH,
-    },
-    "shared/exercises/interrupting.py": {
-        r"^_watcher: for _ in range\(2\):  ->  for _ in range\(3\):$": "One turn of nothing more.",
-    },
-    "shared/exercises/own_task/cases.py": {
-        r"^: Case = tuple\[dict, str, float\]  ->  Case = None$": ANNOTATIONS,
-    },
-    "shared/exercises/own_task/graded.py": {
-        r"^AnyTask: gradient: None = None  ->  gradient: None = \"\"$": TRUTH,
-        r"^AnyTask: relevant: None = None  ->  relevant: None = \"\"$": "Read for results that are tensors; this one is a text.",
-        r"^of_reward: .*CASES\[\+1\]\}": "There are two names.",
-    },
-    "shared/exercises/own_task/probes.py": {
-        r"^_earns_everywhere: .* > highest - NEAR$": "A tolerance's own edge, to the last digit of a float.",
-    },
-    "shared/exercises/own_task/reward.py": {
-        r"^(_agrees|_batched|_reads_the_completion_only): if abs\(.*\) >= NEAR:$": "A tolerance's own edge, to the last digit of a float.",
-    },
-    "shared/exercises/own_task/rows.py": {
-        r"^judge_rows: columns = first\[0\]\.keys\(\)  ->  columns = first\[1\]\.keys\(\)$": "All rows of a call have the same columns: it was asked before.",
-        r"^judge_rows: if rows\[0\]\.keys\(\) != columns:  ->  if rows\[1\]\.keys\(\) != columns:$": "All rows of a call have the same columns: it was asked before.",
-    },
-    "shared/exercises/shrinking.py": {
-        r"^shrink: again = False  ->  again = None$": TRUTH,
-    },
-    "shared/exercises/stand_ins/letters.py": {
-        r"tensor\(\[2\.0, |% 98\)|cos\(3 \* codes\)": "One direction for each character; which, nobody asks.",
-        r"normalize\(torch\.stack\(vectors\), \)$": "Torch's own default.",
-    },
-    "shared/exercises/stand_ins/scored.py": {
-        r"clipped\(text, 31\)": "A width that is round and could as well be another.",
-    },
-    "shared/exercises/stand_ins/tiny_model.py": {
-        r"^_Layer\.forward: .*key\.transpose\(-1, \+2\)": "Of four dimensions 2 is -2.",
-    },
-    "shared/exercises/stand_ins/tokens.py": {
-        r"^: END = 1 .*->  END = 2 ": "Any token could be the end.",
-    },
-    "shared/exercises/state.py": {
-        r"^: MOST_OUTPUT = 10_000 .*->  MOST_OUTPUT = 10001 ": ROUND,
-    },
-    "shared/exercises/stub.py": {
-        r"^text: .*encoding=\"UTF-8\"\)$|^: .*encoding=\"UTF-8\"\)$": UTF_8,
-        r"^text: .*read_text\(encoding=None\)$": SYSTEM,
-        r"^text: .*clean=None\)$": TRUTH,
     },
 }

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from tests.mutants.equivalent import EQUIVALENT
+from tests.mutants.equivalent import EQUIVALENT, EVERYWHERE
 
 HEAD = """# What the tests notice
 
@@ -78,8 +78,9 @@ def sorted_out(name: str, labels: list[str]) -> tuple[list[str], dict[str, str]]
     """Those that survived for no known reason, and those that are equivalent, each with its reason."""
     survived = []
     equivalent = {}
+    patterns = EVERYWHERE | EQUIVALENT.get(name, {})
     for label in labels:
-        reasons = [reason for pattern, reason in EQUIVALENT.get(name, {}).items() if re.search(pattern, label)]
+        reasons = [reason for pattern, reason in patterns.items() if re.search(pattern, label)]
         if reasons:
             equivalent[label] = reasons[0]
         else:

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.mutants.copying import changed
 from tests.mutants.files import files, how_many, nearest_tests, relevant_tests, sample
 
 
-def test_every_file_of_the_checker_and_the_judge_has_tests_that_are_about_it():
-    """Catches a file that is left out of the table, and one of which no test would be run."""
+def test_every_file_has_tests_that_are_about_it():
+    """Catches a file that is left out, and one of which no test would be run."""
     found = files()
     assert {"shared/kl.py", "checker/points/totals.py", "shared/exercises/judging.py"} <= set(found)
     assert not any("catalogue" in file for file in found)
@@ -20,12 +22,23 @@ def test_the_nearest_tests_come_first():
     assert first == "tests/checker/reading/test_archive.py" and "tests/checker/reading/test_files.py" in others
 
 
-def test_points_are_tried_whole_and_other_files_by_a_sample():
-    assert [how_many(f"checker/{file}.py") for file in ("points/totals", "grading/box/walls", "pages/card")] == [
-        None,
-        None,
-        40,
-    ]
+def test_behind_them_come_those_of_the_modules_that_import_it():
+    """Catches a decoder of which no test that samples is run, and a formula that boxes are started for."""
+    tests = relevant_tests("shared/engine/decoding.py")
+    assert {"tests/engine/test_llama.py", "tests/test_rollout.py", "tests/test_sampled_record.py"} <= set(tests)
+    assert "tests/checker/grading/box/test_modules.py" not in relevant_tests("shared/kl.py")
+
+
+@pytest.mark.parametrize(
+    "file", ["shared/kl", "shared/engine/llama", "checker/points/totals", "checker/grading/box/walls"]
+)
+def test_what_is_computed_and_what_gives_points_is_tried_whole(file):
+    assert how_many(f"{file}.py") is None
+
+
+@pytest.mark.parametrize("file", ["shared/run/plan", "shared/exercises/stub", "checker/pages/card"])
+def test_of_other_files_a_sample_is_tried(file):
+    assert how_many(f"{file}.py") == 40
 
 
 def test_a_sample_is_the_same_every_time_and_part_of_a_larger_one():
