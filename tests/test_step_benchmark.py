@@ -17,7 +17,7 @@ from benchmarks.contestants import (
     prompts_of,
     readings_of,
 )
-from benchmarks.step_report import compare_table, growth_table, ratios
+from benchmarks.step import ratios, table
 from shared.grpo import collect, policy_loss
 from shared.models import frozen_copy, load_policy
 from tests.conftest import few_of
@@ -98,7 +98,6 @@ def test_ratios_are_taken_within_a_round():
     """A machine twice as slow in the second round must not show; nor may a rival without ours beside it."""
     blocks = [
         {
-            "part": "compare",
             "shape": "embedded",
             "name": "W1",
             "round": r,
@@ -116,18 +115,4 @@ def test_ratios_are_taken_within_a_round():
         ]
     ]
     assert ratios(blocks, "TRL") == [3.0, 3.0]
-    assert "| embedded W1 | TRL | 6.000 | 3.00 (3.00 to 3.00) | 3.00 | 2 | 1 |" in compare_table(blocks)
-
-
-def test_a_growth_point_taken_again_replaces_the_old_one():
-    points = [
-        ("ours", 2, 9.0),
-        ("TRL tuned", 2, 3.0),
-        ("ours", 4, 2.0),
-        ("ours", 2, 1.0),
-        ("TRL tuned", 4, 4.0),
-    ]
-    records = [{"part": "growth", "axis": "G", "contestant": who, "at": at, "wall": [s]} for who, at, s in points]
-    assert (
-        growth_table(records) == "| G | 2 | 4 |\n|---|---|---|\n| ours | 1.00 | 2.00 |\n| TRL tuned | 3.00 | 4.00 |\n"
-    )
+    assert "| embedded W1 | TRL | 6.000 | 3.00 (3.00 to 3.00) | 3.00 | 2 | 1 |" in table(blocks)
