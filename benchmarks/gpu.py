@@ -5,9 +5,8 @@
 
 The model has 135M parameters with random weights, whose products are in bfloat16. Nothing ends early. TRL is measured
 with gradient checkpointing on (its default) and off (tuned). `graph` draws the same completions with and without a CUDA
-graph, before and after the weights have moved; `agreement` scores what was sampled. `think` trains SmolLM2 (`make smollm2`)
-to think and answer in blocks, until 0.9 of the answers to new questions are in the format. Results are printed, and kept
-in build/gpu.jsonl.
+graph, before and after the weights have moved; `agreement` scores what was sampled. Results are
+printed, and kept in build/gpu.jsonl.
 """
 
 import argparse
@@ -26,17 +25,13 @@ from unittest import mock
 import torch
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import CONTESTANTS, Problem, Workload, make_problem, write_model
+from benchmarks.contestants import CONTESTANTS, Workload, make_problem, write_model
 from shared.engine import lockstep
 from shared.engine.precision import autocast
 from shared.engine.sampling import Sampling
-from shared.grpo import GRPOConfig
 from shared.logps import completion_logps
-from shared.model_classes import REAL, settings_for
 from shared.models import load_policy
-from shared.prompts import rows_for
 from shared.rollout import sample
-from shared.tasks import addition
 
 # Prompts x G x tokens, as in docs/cluster.qmd; the prompts have 12 to 40 tokens.
 LENGTHS = tuple(range(12, 44, 4))
@@ -47,7 +42,6 @@ SIZES = {
 }
 WARM_UP = 2
 COUNTED = 4
-STEPS = 20  # of think and answer
 # Seconds of each part.
 LIMITS = {
     "ours": 100,
@@ -55,10 +49,7 @@ LIMITS = {
     "TRL tuned": 120,
     "graph": 60,
     "agreement": 60,
-    "think ours": 90,
-    "think TRL tuned": 90,
 }
-GOAL = 0.9  # of the completions of two steps one after the other
 RESULTS = Path(__file__).parent.parent / "build" / "gpu.jsonl"
 
 
@@ -115,47 +106,12 @@ def agreement() -> dict:
     return {"who": "agreement", "largest difference": largest}
 
 
-def think(who: str) -> dict:
-    """Seconds and completions until GOAL of the answers are in the format, on questions that are new in each step.
-
-    Every prompt shows the worked examples that a real model is shown of addition. The reward is 1 for an answer in the
-    format, whatever it says.
-    """
-    _, tokenizer = load_policy("smollm2", device="cpu")
-    rows = rows_for(tokenizer, addition.dataset("train", 16 * STEPS), addition)
-    shares = []
-
-    def in_format(prompts, completions, **columns) -> list[float]:
-        rewards = addition.format_reward(prompts, completions)
-        shares.append(sum(rewards) / len(rewards))
-        return rewards
-
-    rate = settings_for("addition", REAL)["learning_rate"]
-    config = GRPOConfig(
-        steps=STEPS, num_generations=8, max_new_tokens=64, learning_rate=rate, warmup_steps=0, beta=0.0, log_every=0
-    )
-    problem = Problem("smollm2", rows, config, in_format, device="cuda")
-    seconds = []
-
-    def on_step(model) -> None:
-        torch.cuda.synchronize()
-        seconds.append(time.perf_counter())
-
-    CONTESTANTS[who](problem, on_step)
-    reached = next((step for step, pair in enumerate(pairwise(shares), start=2) if min(pair) >= GOAL), None)
-    until = None if reached is None else seconds[reached] - seconds[0]
-    return {"who": f"think {who}", "shares": shares, "steps": reached, "seconds until": until}
-
-
 def run_part(part: str) -> None:
     """One part in this process: a line of JSON for each result."""
     set_verbosity_error()
     disable_progress_bar()
     if part in ("graph", "agreement"):
         print(json.dumps({"graph": graph, "agreement": agreement}[part]()), flush=True)
-        return
-    if part.startswith("think "):
-        print(json.dumps(think(part.removeprefix("think "))), flush=True)
         return
     for size in SIZES:
         print(json.dumps(steps(part, size)), flush=True)
