@@ -118,9 +118,7 @@ def command(
     ] = None,
     log: Annotated[
         list[str] | None,
-        typer.Option(
-            help="csv:FILE, tensorboard:FOLDER, trackio:PROJECT or rollouts:FILE, written as it trains. Repeatable."
-        ),
+        typer.Option(help="csv:FILE, tensorboard:FOLDER or rollouts:FILE, written as it trains. Repeatable."),
     ] = None,
     engine: Annotated[
         Engine | None,

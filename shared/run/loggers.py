@@ -1,6 +1,6 @@
 """Loggers of a run, chosen by a text such as "tensorboard:runs/dots".
 
-Of each step's record: a table, TensorBoard or trackio. Of each step's completions: a file to be read (`shared.rollouts`).
+Of each step's record: a table or TensorBoard. Of each step's completions: a file to be read (`shared.rollouts`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ INSTALL = '{name} is not installed; `pip install -e ".[scale]"` installs it, or 
 
 
 def listening(where: str, settings: Mapping[str, object]) -> AbstractContextManager[Listener | Reader]:
-    """A context whose value takes what a run tells: `csv:FILE`, `tensorboard:FOLDER`, `trackio:PROJECT`, `rollouts:FILE`.
+    """A context whose value takes what a run tells: `csv:FILE`, `tensorboard:FOLDER`, `rollouts:FILE`.
 
     settings: how it is trained, kept beside the records where there is a place for it.
 
@@ -88,17 +88,6 @@ def _tensorboard(folder: str, settings: Mapping[str, object]) -> Iterator[Listen
 
 
 @contextmanager
-def _trackio(project: str, settings: Mapping[str, object]) -> Iterator[Listener]:
-    import trackio
-
-    trackio.init(project=project, config=dict(settings))
-    try:
-        yield lambda record: trackio.log(_without_step(record), step=record["step"])
-    finally:
-        trackio.finish()
-
-
-@contextmanager
 def _rollouts(path: str, settings: Mapping[str, object]) -> Iterator[Reader]:
     file, numbers = _file_and_numbers(path)
     yield rollout_log(file, **numbers)
@@ -139,6 +128,5 @@ class Kind:
 KINDS = {
     "csv": Kind(_csv, "FILE"),
     "tensorboard": Kind(_tensorboard, "FOLDER", "tensorboard"),
-    "trackio": Kind(_trackio, "PROJECT", "trackio"),
     "rollouts": Kind(_rollouts, "FILE", told_by="on_rollout"),
 }

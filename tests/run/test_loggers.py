@@ -76,25 +76,6 @@ def test_tensorboard_is_told_where_a_run_goes_on(monkeypatch):
     assert told == [("runs", 7), ("settings", "- steps: 9"), ("reward", 0.5, 7), ("kl", 0.1, 8), "closed"]
 
 
-def test_trackio_is_told_project_settings_and_steps(monkeypatch):
-    """trackio itself begins a server and asks for its address; here it is replaced by what notes the calls."""
-    calls = []
-    trackio = SimpleNamespace(
-        init=lambda **options: calls.append(options),
-        log=lambda record, step: calls.append((step, record)),
-        finish=lambda: calls.append("finished"),
-    )
-    monkeypatch.setattr(loggers, "find_spec", lambda name: name)
-    monkeypatch.setitem(sys.modules, "trackio", trackio)
-    write("trackio:dots")
-    assert calls == [
-        {"project": "dots", "config": {"steps": 2}},
-        (1, {"reward": 0.25}),
-        (2, {"reward": 0.5, "kl": 0.1}),
-        "finished",
-    ]
-
-
 def test_rollouts_are_told_to_a_listener_of_their_own(tmp_path):
     """Catches records of steps among the completions, and numbers behind the file that are not read."""
     file = tmp_path / "run.jsonl"
@@ -118,7 +99,7 @@ def test_other_numbers_behind_the_file_are_refused(behind):
 
 @pytest.mark.parametrize("where", ["run.csv", "csv:", "wandb:dots", ""])
 def test_another_log_is_refused_with_those_that_there_are(where):
-    with pytest.raises(ValueError, match="csv:FILE, tensorboard:FOLDER, trackio:PROJECT, rollouts:FILE"):
+    with pytest.raises(ValueError, match="csv:FILE, tensorboard:FOLDER, rollouts:FILE"):
         loggers.check(where)
 
 
