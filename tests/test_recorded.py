@@ -324,35 +324,6 @@ def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
     assert measured["validation at 8"] == measured["validation"] and measured["KL"] >= 0
 
 
-def test_group_sizes_are_compared_at_equal_completions():
-    """Catches a size that is ahead because it saw more."""
-    for name, condition in analogies.CONDITIONS.items():
-        config = condition.config
-        if name != "twenty analogies":
-            assert config.prompts_per_step * config.num_generations == analogies.COMPLETIONS, name
-
-
-def test_conditions_of_poker_differ_from_version_2_in_one_setting():
-    """Catches a penalty or a division that is compared at another number of samples or another step size."""
-    settings = {name: asdict(config) for name, config in poker.CONDITIONS.items()}
-    first = settings["version 2"]
-    differing = {name: [key for key in config if config[key] != first[key]] for name, config in settings.items()}
-    assert differing == {"version 2": [], "version 3": ["beta"], "version 2, undivided": ["scale_rewards"]}
-
-
-def test_a_short_run_of_game_measures_both_sets(monkeypatch):
-    """One step without a warm-up: which figures come, one for each secret of the exact set and each held-out row."""
-    monkeypatch.setattr(game, "warmed_up", lambda kind, seed: game.models()[0])
-    monkeypatch.setattr(game, "DRAWS", 1)
-    monkeypatch.setattr(game, "HELD_OUT_DRAWS", 1)
-    monkeypatch.setattr(game, "MEASURED_AT", (1,))
-    exact = game.run("in the loss", seed=0, steps=1)
-    assert len(exact["by secret"]) == 7 and len(exact["rewards"]) == 1 and len(exact["expects right"]) == 1
-    assert {"wins at 0", "wins at 1", "agree at 0", "agree at 1"} < set(exact)
-    ranges = game.run("ranges, masked", seed=0, steps=1)
-    assert len(ranges["before"]) == len(ranges["after"]) == 54
-
-
 @pytest.fixture
 def two_games():
     """The base model, and a rollout of two games: 4 was right in the first, 7 too high in the second."""
@@ -420,24 +391,6 @@ def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
     assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
 
 
-def test_every_condition_of_ppo_spends_the_same_completions_and_updates():
-    """Catches a condition that is ahead because it saw more."""
-    for name, config in ppo.CONDITIONS.items():
-        assert config.prompts_per_step * config.num_generations == 48, name
-        assert config.steps * config.num_iterations * config.minibatches == 20, name
-        assert config.learning_rate == ppo.PPO.learning_rate, name
-
-
-@pytest.mark.parametrize("condition", ["PPO, beta 0.1", "GRPO, 6 openings x 8"])
-def test_a_run_of_either_algorithm_measures_full_stops_and_kl(condition, monkeypatch):
-    """One step on a few openings: catches a measurement of the base model in place of the trained one."""
-    config = replace(ppo.CONDITIONS[condition], prompts_per_step=2, max_new_tokens=4, warmup_steps=0)
-    monkeypatch.setitem(ppo.CONDITIONS, condition, config)
-    monkeypatch.setitem(ppo.setting(), "held_out", ["the old sailor", "the small dog"])
-    measured = ppo.run(condition, seed=0, steps=1)
-    assert measured.keys() == {"full stops", "KL"} and measured["KL"] > 0
-
-
 def test_a_hacked_run_is_measured_by_its_words(monkeypatch):
     """Catches words that are counted with their full stops, a text without any that divides by 0, and a bounded reward."""
     assert ppo_hacked.unbounded([""], ["." * 25]) == [2.5]
@@ -464,19 +417,6 @@ def test_choices_are_drawn_anew_for_each_seed_and_follow_the_gold_reward():
     noisy = [row["chosen"] == near[0] for row in rows if near[1] in row.values()]
     assert len(sure) == len(noisy) == 400
     assert sum(sure) / 400 > 0.97 and 0.65 < sum(noisy) / 400 < 0.81
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("shapes_unchecked")
-def test_a_run_measures_what_its_settings_say(monkeypatch):
-    """One step of one condition on a few hands: the settings, and that the reference is the untrained model."""
-    monkeypatch.setattr(gradients, "MEASURED_AT", (1,))
-    condition = gradients.CONDITIONS["RLOO"]
-    config = replace(condition.config, prompts_per_step=2, num_generations=2)
-    monkeypatch.setitem(gradients.CONDITIONS, "RLOO", replace(condition, config=config, with_curve=False))
-    measured = gradients.run("RLOO", seed=0, steps=1)
-    assert set(measured) == {"reward at 1", "KL at 1"}
-    assert 0 < measured["reward at 1"] < 1 and 0 <= measured["KL at 1"] < 0.5
 
 
 def test_the_controls_of_distillation_differ_in_what_their_names_say(monkeypatch):
@@ -574,17 +514,6 @@ def test_a_coin_pays_by_place_and_prompt_alone():
     assert what_rl_adds_controls.coin_reward(["b"] * 32, ["right"] * 32) != paid
 
 
-def test_a_short_run_of_a_format_measures_share_and_kl(monkeypatch):
-    """One step on a few rows: catches a KL of the model to itself, and a measurement before the step."""
-    monkeypatch.setattr(reasoning_format, "PROMPTS", 2)
-    shared = dict(reasoning_format.setting())
-    shared["held_out"] = shared["held_out"][:2]
-    monkeypatch.setattr(reasoning_format, "setting", lambda: shared)
-    measured = reasoning_format.run("KL, not divided", seed=0, steps=1)
-    assert set(measured) == {"format at 1", "KL at 1", "shares"} and len(measured["shares"]) == 1
-    assert measured["KL at 1"] != 0
-
-
 @pytest.mark.parametrize("condition", reasoning_format_number.CONDITIONS)
 def test_a_policy_of_one_number_comes_out_as_recorded(condition):
     """As above; it has no network, so every seed is run again."""
@@ -609,17 +538,6 @@ def test_the_gradient_of_a_penalty_on_completions_is_that_of_the_kl():
     loss = reasoning_format.of_completions(*arguments, beta=1.0) * reasoning_format.SAMPLING.max_new_tokens
     found = torch.autograd.grad(loss, logits)[0]
     assert found == pytest.approx(exact * 8 / 7, abs=1e-6)  # each is less the others, not less the group's mean
-
-
-def test_all_ways_but_the_untrained_model_draw_equal_samples_of_equal_problems():
-    """Catches a comparison at unequal samples, and a round that counts what it kept instead of what it drew."""
-    steps = what_rl_adds.AT_3E_4
-    rounds = what_rl_adds.REJECTION
-    assert steps.steps * steps.prompts_per_step == rounds.rounds * rounds.prompts_per_round
-    assert steps.num_generations == rounds.num_generations
-    for condition in what_rl_adds.CONDITIONS:
-        samples = [point["samples"] for run in recorded("what_rl_adds").of(condition) for point in run["curve"]]
-        assert samples == ([] if condition == "base model" else [1280, 2560, 3840, 5120] * 3), condition
 
 
 @pytest.fixture
