@@ -17,7 +17,7 @@ from tests.mutants.changes import Mutant, mutants_of
 from tests.mutants.copying import copied, run_in
 from tests.mutants.files import LIBRARY, files, how_many, relevant_tests, sample
 from tests.mutants.report import result_name, sorted_out, write_report
-from tests.mutants.running import Trace, Trial, in_turn, prepare, trace, version_of
+from tests.mutants.running import Trace, fails, prepare, trace, version_of
 
 RESULTS = Path("build/mutants")
 REPORT = Path("tests/mutants.md")
@@ -78,20 +78,14 @@ def run(name: str, options: argparse.Namespace) -> None:
     traces = {test_file: trace(file, test_file, options.kept / "traces") for test_file in relevant_tests(name)}
     for test in dict.fromkeys(test for traced in traces.values() for test in traced.failing):
         print("left out, for it is skipped or fails as it is:", test, flush=True)
-    for test_file, traced, is_slow in turns(traces, with_slow=not LIBRARY.match(name)):
-        trials = {}
+    for traced, is_slow in turns(traces.values(), with_slow=not LIBRARY.match(name)):
         for label in caught:
             if caught[label] or label in passed_over:
                 continue
             tests = tests_of(mutants[label], traced, traces.values(), is_slow)
             if tests:
-                usual = sum(traced.seconds[test] for test in tests)
-                trials[label] = Trial(mutants[label], sorted(tests, key=traced.seconds.get), usual, twice=is_slow)
-        if not trials:
-            continue
-        told = in_turn(file, test_file, trials, options.kept / "told.json")
-        for label, trial in trials.items():
-            caught[label] = told[label] if label in told else trial.fails(file)
+                seconds = {test: traced.seconds[test] for test in sorted(tests, key=traced.seconds.get)}
+                caught[label] = fails(file, mutants[label].source, seconds, tries=1 + is_slow)
         keep(finished=False)
     for label in caught:
         if not caught[label]:
@@ -101,11 +95,11 @@ def run(name: str, options: argparse.Namespace) -> None:
     print(f"{name}: {sum(caught.values())} of {len(caught)} caught in {spent:.0f} s", flush=True)
 
 
-def turns(traces: dict[str, Trace], with_slow: bool) -> Iterator[tuple[str, Trace, bool]]:
+def turns(traces: Iterable[Trace], with_slow: bool) -> Iterator[tuple[Trace, bool]]:
     """The quick tests of each test file; then the slow ones, where they are asked for."""
     for is_slow in (False, True)[: 1 + with_slow]:
-        for test_file, traced in traces.items():
-            yield test_file, traced, is_slow
+        for traced in traces:
+            yield traced, is_slow
 
 
 def tests_of(mutant: Mutant, traced: Trace, traces: Iterable[Trace], is_slow: bool) -> set[str]:

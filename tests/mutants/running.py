@@ -1,8 +1,8 @@
 """Running tests in a child process that starts with torch already imported, and the course's modules not yet.
 
 A child is forked for each mutant, so that what one does to the process (seeds, patches, threads) is gone with it. It is
-run in a copy of the project, in which the mutant is in the place of the file. A mutant of a function is tried where the
-test file was imported already, with the function's code changed, which takes a tenth of the time.
+run in a copy of the project, in which the mutant is in the place of the file. To import the course's modules takes it a
+fifth of a second.
 """
 
 import contextlib
@@ -17,16 +17,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
 from tests.mutants.copying import changed
-
-if TYPE_CHECKING:
-    from tests.mutants.changes import Mutant  # which needs mutmut; what makes the mistakes of people does not
 
 # What the tests import from outside. Importing it takes ten times as long as most tests run.
 PRELOAD = (
@@ -149,122 +144,27 @@ def in_child(work: Callable[[], int], longest: float = LONGEST) -> int:
     return status
 
 
-def longest_for(seconds: float) -> float:
-    """The seconds of the CPU that tests get with a mutant, which take so many without it."""
-    return COLLECTING + TIMES_LONGER * seconds
-
-
 def keep_nothing_compiled() -> None:
     """Keep nothing that is compiled of a mutant, here and in the processes that a test starts."""
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
-def fails(file: Path, source: str, tests: list[str], seconds: float) -> bool:
-    """True if one of the tests fails, or runs on for ever, with this source in place of the file's.
+def fails(file: Path, source: str, tests: dict[str, float], tries: int = 1) -> bool:
+    """True if one of the tests fails, or runs on for ever, each time with this source in place of the file's.
 
-    `seconds`: what the tests take with the file as it is.
+    tests: with the seconds of the CPU that each takes while the file is as it is, in the order in which they run.
+    tries: more than one for tests in boxes, which a busy machine may fail as well.
     """
 
     def work() -> int:
         keep_nothing_compiled()
-        return int(pytest.main([*QUIET, "-x", *files_of(tests)], plugins=[Chosen(tests)]))
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        return int(pytest.main([*QUIET, "-x", *files], plugins=[Chosen(list(tests))]))
 
+    longest = COLLECTING + TIMES_LONGER * sum(tests.values())
     with changed(file, source):
-        return in_child(work, longest=longest_for(seconds)) != PASSED
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A mutant of a file, and the tests that may notice it, the quickest first. usual: the seconds that they take."""
-
-    mutant: "Mutant"
-    tests: list[str]
-    usual: float
-    twice: bool = False  # whether they have to fail twice, as those in boxes do, which a busy machine may fail as well
-
-    def fails(self, file: Path) -> bool:
-        return all(fails(file, self.mutant.source, self.tests, self.usual) for _ in range(1 + self.twice))
-
-
-class InTurn:
-    """A plugin of pytest: collects a test file once, and forks a process for each mutant, in which its function is changed.
-
-    told: gets {label: whether it was caught}; what cannot be changed in a module that is imported is not in it.
-    """
-
-    def __init__(self, file: Path, trials: dict[str, Trial], told: Path):
-        self.file = file
-        self.trials = trials
-        self.told = told
-
-    def pytest_runtestloop(self, session):
-        items = {item.nodeid: item for item in session.items}
-        module = sys.modules.get(".".join(self.file.with_suffix("").parts))
-        caught = {}
-        for label, trial in self.trials.items():
-            change = module and changed_function(module, trial.mutant)
-            if change:
-                chosen = [items[test] for test in trial.tests]
-                caught[label] = all(self.fails(session, trial, chosen, *change) for _ in range(1 + trial.twice))
-                self.told.write_text(json.dumps(caught))
-        return True
-
-    def fails(self, session, trial: Trial, items: list, function: FunctionType, code: CodeType) -> bool:
-        def work() -> int:
-            keep_nothing_compiled()
-            function.__code__ = code
-            for item, following in zip(items, [*items[1:], None], strict=True):
-                session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                if session.testsfailed:
-                    return FAILED
-            return PASSED
-
-        with changed(self.file, trial.mutant.source):
-            return in_child(work, longest=longest_for(trial.usual)) != PASSED
-
-
-def in_turn(file: Path, test_file: str, trials: dict[str, Trial], told: Path) -> dict[str, bool]:
-    """The verdicts on mutants of functions, by their labels, as far as they can be had without importing the file anew."""
-    told.write_text("{}")
-    longest = sum(longest_for(trial.usual) for trial in trials.values())
-    in_child(lambda: int(pytest.main([*QUIET, test_file], plugins=[InTurn(file, trials, told)])), longest=longest)
-    return json.loads(told.read_text())
-
-
-def changed_function(module: ModuleType, mutant: "Mutant") -> tuple[FunctionType, CodeType] | None:
-    """The function of a module that a mutant is about, and its changed code; None where no code of one is changed."""
-    found: object = module
-    code = compile(mutant.source, module.__file__, "exec")
-    for part in filter(None, mutant.where.split(".")):
-        found = unwrapped(vars(found).get(part))
-        code = next((one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == part), None)
-        if code is None or not isinstance(found, (type, FunctionType)):
-            return None
-        if isinstance(found, FunctionType):
-            is_other = not same_code(found.__code__, code)  # a default that is changed is none of the function's code
-            return (found, code) if is_other and found.__code__.co_freevars == code.co_freevars else None
-    return None
-
-
-def unwrapped(found: object) -> object:
-    """The function below a decorator of the standard library: a property, a cache, a context manager."""
-    for name in ("__func__", "fget", "func", "__wrapped__"):
-        if hasattr(found, name):
-            return unwrapped(getattr(found, name))
-    return found
-
-
-def same_code(one: object, other: object) -> bool:
-    """True for constants that are alike, or code that does the same: the lines that it stands in do not matter."""
-    if not isinstance(one, CodeType) or not isinstance(other, CodeType):
-        return type(one) is type(other) and repr(one) == repr(other)
-    alike = one.co_code == other.co_code and one.co_names == other.co_names and one.co_varnames == other.co_varnames
-    return alike and len(one.co_consts) == len(other.co_consts) and all(map(same_code, one.co_consts, other.co_consts))
-
-
-def files_of(tests: list[str]) -> list[str]:
-    return list(dict.fromkeys(test.split("::")[0] for test in tests))
+        return all(in_child(work, longest=longest) != PASSED for _ in range(tries))
 
 
 def trace(file: Path, test_file: str, folder: Path) -> Trace:
