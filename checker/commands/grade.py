@@ -13,8 +13,8 @@ from checker.checking.terminal import INTERRUPTED, UNREADABLE, complain, note, w
 from checker.commands.options import in_a_clone
 from checker.reading.notebook import Unreadable
 
-SHOWN_CASES = 5  # pieces of a disputed mark on the terminal: whose it is, the verdict, three cases
-NEEDED = ("cloudpickle", "ipykernel", "nbclient", "torch")  # the last for the references, beside the boxes
+SHOWN_PARAGRAPHS = 5  # of a disputed mark, on the terminal: whose it is, the verdict, three cases
+PACKAGES = ("cloudpickle", "ipykernel", "nbclient", "torch")  # in torch the worked solutions run, outside of the boxes
 
 
 class IsolationKind(StrEnum):
@@ -73,15 +73,20 @@ def grade_command(
     from checker.grading.table.gradebooks import read_gradebooks
     from checker.grading.table.gradescope import results as gradescope_results
     from checker.grading.table.scratch import scratch_in
+    from checker.grading.undo import come_to_its_end, keep_aside
     from checker.grading.work import bounded, collected
+    from checker.grading.writing import refuse_an_empty_class, write_class, write_similar
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
 
     in_a_clone()
-    _require_installed()
     threads = workers or cores()
-    grader = partial(_grader, workers=threads, scheduler=scheduler, certificates=certificates)
+    run_jobs = partial(_run_jobs, workers=threads, scheduler=scheduler, certificates=certificates)
+    disputing = bool(again and exercise)
     try:
+        _require_installed()
+        if dry_run and disputing:
+            raise Unreadable("--again with --exercise grades nobody, so --dry-run has nothing to say: leave it out.")
         chosen = choose(isolation.value)
         if chosen.kind != "none":
             _require_seen()
@@ -90,26 +95,34 @@ def grade_command(
         this_class = class_of(folder, chosen, student)
         if exercise:
             require(this_class.sheets, exercise)
-        given = _forms(folder, forms)
+        saved, remarks, damaged = _forms(folder, forms)
         gradebooks = read_gradebooks(gradebook, this_class.rules.columns)
         print(f"{folder.path / RULES}: {this_class.rules}")
         print(f"Isolation: {chosen.described()}. Seed of the hidden cases: {this_class.settings.seed}.")
-        # Temporary files hold students' work: below the class's folder none outlives it.
+        # Temporary files hold students' work, so they are made inside of the class's folder and deleted with it.
         with scratch_in(folder.path):
             work = collected(submissions, this_class)
             _require_students(again, work)
-            looks = dry_run or bool(again and exercise)
-            work = bounded(work, this_class, folder.path / WORKED, 0 if looks else threads)
-            if again and exercise:
-                _show_disputed(work, folder, again, exercise)
-                return
-            outlook = _outlook(work, folder, again, threads)
+            work = bounded(work, this_class, folder.path / WORKED, 0 if dry_run or disputing else threads)
+            outlook = _outlook(work, folder, again, exercise, threads)
             if dry_run:
                 _foretell(work, folder, outlook)
                 return
+            if disputing:
+                _show_disputed(work, folder, again, exercise)
+                return
+            refuse_an_empty_class(work, folder)
             print(outlook)
-            coming = regraded(work, folder, grader, exercise) if exercise else graded(work, folder, grader, again)
-            results = _written(this_class, work, coming, folder, given, gradebooks)
+            keep_aside(folder.path)  # what is there now, for `checker undo`
+            folder.keep_forms(saved)
+            coming = regraded(work, folder, run_jobs, exercise) if exercise else graded(work, folder, run_jobs, again)
+            results = _told_as_they_come(coming, len(work.jobs))
+            # Forms that an earlier run was given count as well.
+            remarks += write_class(this_class, work, results, folder.forms(), folder, gradebooks)
+            alike = write_similar(this_class, work, folder)
+            come_to_its_end(folder.path)
+        _tell(damaged, remarks)
+        _sum_up(work, results, folder, alike, gradebooks)
         if gradescope is not None:
             write_beside(gradescope, gradescope_results([one.result for one in results], work.aside))
     except (Unreadable, NoIsolation, MarkerError, ValueError) as error:
@@ -124,13 +137,12 @@ def grade_command(
 
 
 def _require_installed() -> None:
-    """Ends the command with a sentence where something is missing that grading needs."""
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        complain(
+    """Raises Unreadable where something is missing that grading needs."""
+    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+        raise Unreadable(
             f"To grade, {' and '.join(missing)} must be installed, in the course's folder:"
             ' .venv/bin/pip install -e ".[grade]"'
         )
-        raise typer.Exit(UNREADABLE)
 
 
 def _require_seen() -> None:
@@ -152,7 +164,8 @@ def _require_students(students, work) -> None:
         )
 
 
-def _grader(jobs, workers: int, scheduler: str, certificates: Path | None):
+def _run_jobs(jobs, workers: int, scheduler: str, certificates: Path | None):
+    """The results of jobs as they come, from this machine or from a scheduler's workers."""
     from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
 
     if scheduler:
@@ -162,14 +175,14 @@ def _grader(jobs, workers: int, scheduler: str, certificates: Path | None):
     return in_threads(jobs, workers)
 
 
-def _outlook(work, folder, again, workers) -> str:
+def _outlook(work, folder, again, exercise, workers) -> str:
     """The number of notebooks that a run grades, and how long that takes, as far as notebooks before them tell."""
     from checker.grading.results import waiting
 
-    new, seconds = waiting(work, folder, again)
+    new, seconds = waiting(work, folder, again, exercise)
     said = f"{_counted(len(work.jobs), 'notebook')} of {_counted(len(work.students), 'student')}"
-    minutes = round(len(new) * seconds / workers / 60)
-    return f"{said}, {len(new)} to be graded" + (f": about {_counted(minutes, 'minute')}." if minutes else ".")
+    minutes = round(new * seconds / workers / 60)
+    return f"{said}, {new} to be graded" + (f": about {_counted(minutes, 'minute')}." if minutes else ".")
 
 
 def _foretell(work, folder, outlook: str) -> None:
@@ -197,7 +210,7 @@ def _show_disputed(work, folder, students, exercise) -> None:
             raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
         name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
         place = folder.write(f"{FOLDER}/{name}.txt", text)
-        print("\n\n".join(text.split("\n\n")[:SHOWN_CASES]).rstrip())
+        print("\n\n".join(text.split("\n\n")[:SHOWN_PARAGRAPHS]).rstrip())
         print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
 
 
@@ -209,35 +222,28 @@ def _forms(folder, place: Path | None) -> tuple[list, list[str], list[str]]:
     unmarked = folder.of_an_earlier_version
     given, chosen, damaged = read_forms(place, folder.secret(), unmarked) if place else ([], [], [])
     if unmarked:
-        chosen.append(f"An earlier version graded this class. Are the rules in {folder.path / RULES} those of then?")
+        chosen.append(
+            f"An earlier version graded this class. Look whether {folder.path / RULES} has the rules of then."
+        )
     return given, chosen, damaged
 
 
-def _written(this_class, work, coming, folder, forms, gradebooks) -> list:
-    """Tell results as they come, write all of them down, and tell what a person should know; the results."""
-    from checker.grading.undo import come_to_its_end, keep_aside
-    from checker.grading.writing import write_class, write_similar
-
-    given, chosen, damaged = forms
-    keep_aside(folder.path)
-    folder.keep_forms(given)
+def _told_as_they_come(coming, count: int) -> list:
+    """All results. A line for each that is graded now, which happens here, one after another."""
     results = []
     for one in coming:
         results.append(one)
         if not one.kept:
-            print(
-                f"{len(results):4d}/{len(work.jobs)}  {one.handed.student}  {one.result['notebook']}  {_told(one.result)}"
-            )
-    # Forms that an earlier run was given count as well.
-    remarks = write_class(this_class, work, results, folder.forms(), folder, gradebooks)
-    alike = write_similar(this_class, work, folder)
-    come_to_its_end(folder.path)
+            print(f"{len(results):4d}/{count}  {one.handed.student}  {one.result['notebook']}  {_told(one.result)}")
+    return results
+
+
+def _tell(damaged: list[str], remarks: list[str]) -> None:
+    """Tell what a person should know: of forms that are none, and of all that was remarked on."""
     for refused in damaged:
         warn(refused)
-    for remark in [*chosen, *remarks]:
+    for remark in remarks:
         note(remark)
-    _sum_up(work, results, folder, alike, gradebooks)
-    return results
 
 
 def _sum_up(work, results, folder, alike: int, gradebooks) -> None:

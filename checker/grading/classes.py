@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.collect.roster import Roster, read_roster
 from checker.grading.judge.sheets import Sheet, read_sheets
@@ -15,7 +14,7 @@ from checker.grading.table.rules import Rules, require_assigned, rules_of
 
 @dataclass(frozen=True)
 class Class:
-    """A class. sheets: the keys.    only_student: the one who handed in everything; "" for a class."""
+    """A class. sheets: the worked notebooks.    only_student: the one who handed in everything; "" for a class."""
 
     sheets: list[Sheet]
     settings: Settings
@@ -24,7 +23,10 @@ class Class:
     only_student: str = ""
 
     def lateness(self, student: str, days: int | None, late: bool) -> Lateness | None:
-        """The late days of a student, and the rule. days: by the platform, None where it says none; late: by its mark."""
+        """The late days of a student, and the rule; None without a rule. What the roster says goes before the platform.
+
+        days: as the platform counts them; None where it does not count.    late: the platform says "late".
+        """
         rule = self.rules.late
         if rule is None:
             return None
@@ -53,4 +55,4 @@ def class_of(folder: Folder, isolation: Isolation, only_student: str = "") -> Cl
     sheets = read_sheets(rules.worked)
     require_assigned(rules, sheets)
     roster = read_roster(rules.roster) if rules.roster else Roster()
-    return Class(sheets, Settings(rules.seed, isolation, Limits(), rules.whole), roster, rules, only_student)
+    return Class(sheets, Settings(rules.seed, isolation, rules.whole), roster, rules, only_student)

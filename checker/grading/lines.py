@@ -6,7 +6,7 @@ from dataclasses import replace
 from checker.grading.classes import Class
 from checker.grading.results import Graded
 from checker.grading.table.students import Line, add_forms
-from checker.grading.work import ABSENT, Work
+from checker.grading.work import Work
 from checker.points.forms import Form
 from checker.points.totals import refused
 
@@ -29,12 +29,12 @@ def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[s
             line.remarks.append(aside.remark)
     for student in work.missing:
         lines[student].remarks.append(work.absence)
-        lines[student].unread = work.absence != ABSENT
+        lines[student].unread = work.has_unclaimed
     return lines
 
 
 def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
-    """Put to every student's line how late the latest of the notebooks is."""
+    """Set each student's lateness, by the latest of the student's notebooks."""
     days: dict[str, int] = {}
     for handed, _ in work.jobs.values():
         if handed.days_late is not None:

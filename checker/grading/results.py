@@ -14,12 +14,12 @@ from checker.points.totals import shown
 
 USUAL = 60.0  # seconds in which a notebook runs, where none was graded yet
 JUDGED = 10.0  # seconds in which its functions are judged
-Grader = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
+RunJobs = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 
 
 @dataclass(frozen=True)
 class Graded:
-    """The result of a notebook. kept: it was there before this run.    changed: a sentence on points that are others now."""
+    """The result of a notebook. kept: it was there before this run.    changed: a sentence on its points; "" for none."""
 
     handed: Handed
     result: dict
@@ -27,16 +27,22 @@ class Graded:
     changed: str = ""
 
 
-def waiting(work: Work, folder: Folder, again: Collection[str] = ()) -> tuple[list[Job], float]:
-    """The notebooks that have no result yet, and about how many seconds one of them takes."""
+def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: str = "") -> tuple[int, float]:
+    """The number of notebooks that a run grades, and about how many seconds one of them takes.
+
+    exercise: the one that `regraded` judges anew, which runs no notebook whole.
+    """
+    if exercise:
+        return sum(exercise_in(job.sheet, exercise) is not None for _, job in work.jobs.values()), JUDGED
     known = {digest: folder.result(digest) for digest in work.jobs}
     new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
     took = [result["seconds"] for result in known.values() if result is not None]
     seconds = sum(took) / len(took) if took else USUAL
-    return new, JUDGED + seconds if any(job.settings.whole for job in new) else JUDGED
+    runs_whole = any(job.settings.whole for job in new)
+    return len(new), JUDGED + (seconds if runs_whole else 0)
 
 
-def graded(work: Work, folder: Folder, grader: Grader, again: Collection[str] = ()) -> Iterator[Graded]:
+def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
     """The result of every notebook; each new one is kept as soon as it is there.
 
     Args:
@@ -49,21 +55,22 @@ def graded(work: Work, folder: Folder, grader: Grader, again: Collection[str] = 
             new.append(job)
         else:
             yield Graded(handed, result, kept=True)
-    for job, result in grader(new):
+    for job, result in run_jobs(new):
         _keep(folder, job, result)
         yield Graded(work.jobs[job.digest][0], result)
 
 
-def regraded(work: Work, folder: Folder, grader: Grader, exercise: str) -> Iterator[Graded]:
+def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
     """Every notebook's result of an earlier run, with one exercise judged anew; in full where there was no earlier one.
 
-    After a check was mended nothing else of the class changes, although the course is another one now.
+    After a check was mended nothing else of the class changes, although the course is another one now. Where a box
+    fails, the earlier result stays.
     """
     earlier = folder.earlier()
     new = []
-    alone = {}
+    functions_only = {}  # by its digest: the whole job, and the earlier result
     for handed, job in work.jobs.values():
-        before = earlier.get(_upload(job))
+        before = earlier.get(_upload_digest(job))
         if before is None:
             new.append(job)
         elif exercise_in(job.sheet, exercise) is None:
@@ -71,17 +78,20 @@ def regraded(work: Work, folder: Folder, grader: Grader, exercise: str) -> Itera
             yield Graded(handed, before, kept=True)
         else:
             functions = replace(job, settings=replace(job.settings, whole=False))
-            alone[functions.digest] = (job, before)
+            functions_only[functions.digest] = (job, before)
             new.append(functions)
-    for judged, result in grader(new):
-        job, before = alone.get(judged.digest, (judged, None))
+    for judged, result in run_jobs(new):
+        job, before = functions_only.get(judged.digest, (judged, None))
         handed = work.jobs[job.digest][0]
-        changed = ""
-        if before is not None and not result["ungraded"]:
+        told = ""
+        if before is not None and result["ungraded"]:
+            result, told = before, f"not judged anew: {result['ungraded']}"
+        elif before is not None:
             result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
-            changed = told and f"{handed.student}, {job.sheet.name}, {exercise}: {told}"
-        if before is None or not result["ungraded"]:
             _keep(folder, job, result)
+        else:
+            _keep(folder, job, result)
+        changed = f"{handed.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
         yield Graded(handed, result, changed=changed)
 
 
@@ -91,18 +101,22 @@ def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:
     by_key = {item["key"]: item for item in before["items"]}
     old = by_key.get(key, {"earned": None})
     items = list((by_key | {key: new}).values())
-    was, now_is = ("none yet" if item["earned"] is None else shown(item["earned"]) for item in (old, new))
-    told = "" if was == now_is else f"{was} before, {now_is} now."
+    points_before, points_now = _points(old), _points(new)
+    told = "" if points_before == points_now else f"{points_before} before, {points_now} now."
     return before | {"items": items, "course": now["course"]} | points_of(items), told
 
 
+def _points(item: dict) -> str:
+    return "none yet" if item["earned"] is None else shown(item["earned"])
+
+
 def _keep(folder: Folder, job: Job, result: dict) -> None:
-    """Keep a result for the runs to come, but one that may be another the next time."""
-    if not result.get("passing"):
-        folder.keep(job.digest, result | {"upload": _upload(job)})
+    """Keep a result for the runs to come, but one that failed for a reason that may be gone by then."""
+    if not result["transient"]:
+        folder.keep(job.digest, result | {"upload": _upload_digest(job)})
 
 
-def _upload(job: Job) -> str:
+def _upload_digest(job: Job) -> str:
     """A name for what was handed in and the cases it is judged by, which stays when the course changes."""
     parts = [job.student, job.name, job.text, job.settings.seed, job.settings.whole, *job.modules]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]

@@ -29,7 +29,8 @@ from checker.reading.syntax.statements import Modules
 
 ABSENT = "No notebook was handed in."
 PERHAPS_ABSENT = (
-    "No notebook was found under this name, and of something that was handed in it is not known whose it is."
+    "No notebook was found under this name. Of a file that was handed in it is not known whose it is: it may be this"
+    " student's."
 )
 
 
@@ -55,9 +56,14 @@ class Work:
         return {handed.student for handed, _ in self.jobs.values() if handed.late}
 
     @property
+    def has_unclaimed(self) -> bool:
+        """True where something was handed in of which nobody knows whose it is."""
+        return any(aside.unknown for aside in self.aside)
+
+    @property
     def absence(self) -> str:
         """The sentence on those who are missing. Nobody is told to be absent while something lies there that may be theirs."""
-        return PERHAPS_ABSENT if any(aside.unknown for aside in self.aside) else ABSENT
+        return PERHAPS_ABSENT if self.has_unclaimed else ABSENT
 
 
 @dataclass(frozen=True)
@@ -85,17 +91,18 @@ def collected(paths: list[Path], this_class: Class) -> Work:
         uploads, unread = _read(found.handed, this_class.sheets)
         asked = [upload for upload in uploads if upload.sheet.name in rules.notebooks or not rules.notebooks]
         chosen, others = _chosen(asked)
-    jobs = {job.digest: (upload.handed, job) for upload in chosen for job in [_job(upload, this_class)]}
+    jobs = [_job(upload, this_class) for upload in chosen]
+    by_digest = {job.digest: (upload.handed, job) for upload, job in zip(chosen, jobs)}
     served = {upload.handed.student for upload in chosen}
     extra = [_not_assigned(upload, rules.notebooks, served) for upload in uploads if upload not in asked]
     aside = [*found.aside, *unread, *others, *extra]
     known = served | {one.student for one in aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return Work(jobs, aside, missing)
+    return Work(by_digest, aside, missing)
 
 
 def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
-    """The same work within the limits of its class: those of its rules, else what the worked notebook takes, times a factor.
+    """The same work with limits on time and memory: from class.yml, else a multiple of what the worked notebook takes.
 
     Args:
         place: the file that keeps what worked notebooks take.
@@ -109,8 +116,8 @@ def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: 
         taken = taken_by(sheets, this_class.settings, place, threads, tell)
     jobs = {}
     for handed, job in work.jobs.values():
-        usual = taken[job.sheet.digest].limits if job.sheet.digest in taken else job.settings.limits
-        job = replace(job, settings=replace(job.settings, limits=_by_rules(usual, rules)))
+        usual = taken[job.sheet.digest].limits if job.sheet.digest in taken else job.limits
+        job = replace(job, limits=_by_rules(usual, rules))
         jobs[job.digest] = (handed, job)
     return replace(work, jobs=jobs)
 

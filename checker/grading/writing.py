@@ -46,14 +46,7 @@ def write_class(
     Args:
         gradebooks: the platforms' tables that are to be filled as well.
 
-    Raises:
-        Unreadable: nothing at all was collected, and an earlier run's grades are there.
     """
-    if not results and (folder.path / TABLE).exists():
-        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
-        raise Unreadable(
-            f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
-        )
     by_student = lines_of(this_class, work, results)
     remarks = give(this_class, by_student, forms)
     lines = sorted(by_student.values(), key=lambda line: this_class.shown(line.student))
@@ -63,6 +56,15 @@ def write_class(
     _write_pages(this_class, lines, work, folder)
     folder.write(STATISTICS, statistics_page(lines))
     return [*remarks, *unclear(lines), *_write_gradebooks(this_class, lines, folder, corrections, gradebooks)]
+
+
+def refuse_an_empty_class(work: Work, folder: Folder) -> None:
+    """Raises Unreadable where nothing at all was collected, and an earlier run's grades are there."""
+    if not work.jobs and (folder.path / TABLE).exists():
+        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
+        raise Unreadable(
+            f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
+        )
 
 
 def _write_lists(

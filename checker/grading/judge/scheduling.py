@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from checker.grading.box import isolation
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.collect.apart import TooMuch
-from checker.grading.judge.submission import Job, failed, forget_key, grade
+from checker.grading.judge.submission import Job, failed, forget_references, grade
 from checker.grading.judge.workers import graded_here, refuse_another_version, refuse_unfit
 from checker.reading.notebook import Unreadable
 
@@ -195,10 +195,10 @@ def _graded(job: Job) -> dict:
         return grade(job)
     except BoxFailed as error:
         reason = f"{error} That is a fault of the machine {gethostname()}, not of the notebook. {AGAIN}"
-        return failed(job, reason, passing=True)
+        return failed(job, reason, transient=True)
     except TooMuch as error:
         return failed(job, f"{error} It was not tried again: --again does.")
     except Exception as error:
-        forget_key()
+        forget_references()
         reason = f"The grader stumbled over this notebook ({type(error).__name__}: {error}). Look at it by hand."
-        return failed(job, f"{reason} {AGAIN}", passing=True)
+        return failed(job, f"{reason} {AGAIN}", transient=True)

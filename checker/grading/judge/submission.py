@@ -49,7 +49,6 @@ class Settings:
 
     seed: int
     isolation: Isolation
-    limits: Limits
     whole: bool = True
 
 
@@ -58,7 +57,7 @@ class Job:
     """One notebook to grade.
 
     student: as the pages call who handed it in.    name: of the file.    text: what is in it.
-    modules: the student's own that lie beside it.
+    modules: the student's own that lie beside it.    limits: of its boxes.
     """
 
     student: str
@@ -67,6 +66,7 @@ class Job:
     sheet: Sheet
     settings: Settings
     modules: Modules = ()
+    limits: Limits = Limits()
 
     @property
     def digest(self) -> str:
@@ -84,7 +84,7 @@ class Job:
             settings.whole,
             self.modules,
         ]
-        parts += [settings.isolation.kind, asdict(settings.limits)]
+        parts += [settings.isolation.kind, asdict(self.limits)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
 
 
@@ -106,30 +106,28 @@ def grade(job: Job) -> dict:
         BoxFailed: a box failed, by no fault of the submission.
         TooMuch: to read the notebook, or what it shows, takes more time or memory than it may.
     """
-    return result_of(job, judge(job, _key(job.settings.seed)), run(job))
+    return result_of(job, judge(job, _references(job.settings.seed)), run(job))
 
 
 def judge(job: Job, references: ReferenceProcess) -> dict[Check, HiddenVerdict]:
     """The verdicts on a notebook's functions. The notebook is read in a process apart; here are only programs of it."""
-    settings = job.settings
     cases = replace(references.cases(check.name for check in job.sheet.checks), pickled="")
     programs_for = partial(apart, _programs, job.text, job.modules, job.sheet, cases)
-    return verdicts(programs_for, Grader(references, settings.isolation, settings.limits))
+    return verdicts(programs_for, Grader(references, job.settings.isolation, job.limits))
 
 
 def run(job: Job) -> Executed:
     """The notebook after it ran from top to bottom; as it was handed in, where whole notebooks are not run."""
     content = json.loads(job.text)
-    settings = job.settings
-    if not settings.whole:
+    if not job.settings.whole:
         return Executed(content, "", 0.0, 0)
-    return execute(notebook_of(content), content, settings.isolation, settings.limits, job.modules)
+    return execute(notebook_of(content), content, job.settings.isolation, job.limits, job.modules)
 
 
 def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed) -> dict:
     """The result of what was judged and run."""
     gone = apart(_gone, job.text, job.sheet)
-    items = [_earned(item, by_check, item.key in gone) for item in job.sheet.items]
+    items = [_graded_item(item, by_check, item.key in gone) for item in job.sheet.items]
     by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
     not_asked = () if job.settings.whole else (NOT_RUN,)
     with tempfile.TemporaryDirectory() as folder:
@@ -146,22 +144,30 @@ def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed
     )
 
 
-def failed(job: Job, reason: str, passing: bool = False) -> dict:
+def failed(job: Job, reason: str, transient: bool = False) -> dict:
     """The result of a notebook that could not be graded: no number, and the reason, for the instructor to see.
 
-    passing: the reason may be gone the next time, so the notebook is then graded again.
+    transient: the reason may be gone the next time, so the notebook is then graded again.
     """
     items = [_item(item, None, f"not graded: {reason}") for item in job.sheet.items]
-    return _result(job, items, stopped=reason, ungraded=reason, passing=passing)
+    return _result(job, items, stopped=reason, ungraded=reason, transient=transient)
 
 
-def forget_key() -> None:
+def forget_references() -> None:
     """Forget the process that knows what is right, which may have ended: the next notebook starts a new one."""
-    _begun_key.cache_clear()
+    _begun.cache_clear()
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
-    nothing = {"stopped": "", "seconds": 0.0, "memory": 0, "findings": [], "page": "", "ungraded": "", "passing": False}
+    nothing = {
+        "stopped": "",
+        "seconds": 0.0,
+        "memory": 0,
+        "findings": [],
+        "page": "",
+        "ungraded": "",
+        "transient": False,
+    }
     about = {
         "format": FORMAT,
         "course": course(),
@@ -192,24 +198,26 @@ def encodable(value):
     return value
 
 
-def _key(seed: int) -> ReferenceProcess:
+def _references(seed: int) -> ReferenceProcess:
     """The process that knows what is right, one for all threads."""
     with ONE_AT_A_TIME:
-        return _begun_key(seed)
+        return _begun(seed)
 
 
 @lru_cache(maxsize=1)
-def _begun_key(seed: int) -> ReferenceProcess:
-    key = ReferenceProcess(seed)
-    atexit.register(key.close)
-    return key
+def _begun(seed: int) -> ReferenceProcess:
+    references = ReferenceProcess(seed)
+    atexit.register(references.close)
+    return references
 
 
-def _earned(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
-    """The points of an exercise: in equal parts for its checks, of each as much as its cases are right.
+def _graded_item(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
+    """An exercise with its points: its checks share them equally, and each earns the share of its hidden cases that pass.
 
-    None where no check has hidden cases. missing: whether the exercise is no longer in the notebook; what was removed
-    stays worth what it is in the key.
+    `earned` is None where a person has to judge.
+
+    Args:
+        missing: the exercise is no longer in the notebook. Its points still count among the possible ones.
     """
     parts = [by_check[check] for check in item.checks if check in by_check]
     if missing and item.written:

@@ -79,8 +79,8 @@ def _read(place: Path) -> dict[str, Taken]:
 
 def _taken(settings: Settings, sheet: Sheet) -> Taken:
     """Run a worked notebook as a student's is run."""
-    with_room = replace(settings, limits=ROOM, whole=True)
-    done = run(Job("the worked notebook", sheet.name, json.dumps(sheet.worked), sheet, with_room))
+    whole = replace(settings, whole=True)
+    done = run(Job("the worked notebook", sheet.name, json.dumps(sheet.worked), sheet, whole, limits=ROOM))
     return Taken(None, None) if done.stopped else Taken(done.seconds, done.memory)
 
 

@@ -60,7 +60,7 @@ def graded_here(grade: Callable[[Job], dict], job: Job) -> dict:
     try:
         isolation = isolation_here(job.settings.isolation.kind)
     except NoIsolation as error:
-        return failed(job, f"The machine {gethostname()} has no box for it: {error}", passing=True)
+        return failed(job, f"The machine {gethostname()} has no box for it: {error}", transient=True)
     return grade(replace(job, settings=replace(job.settings, isolation=isolation)))
 
 

@@ -39,9 +39,9 @@ def grading(monkeypatch, tmp_path):
             items = [submission._item(item, it.earned if item.checks else None, "so") for item in job.sheet.items]
             ungraded = it.ungraded.get(job.student, "")
             stopped = it.stopped.get(job.student, "")
-            yield job, submission._result(job, items, stopped=stopped, ungraded=ungraded, passing=bool(ungraded))
+            yield job, submission._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
 
-    monkeypatch.setattr(grade, "_grader", grader)
+    monkeypatch.setattr(grade, "_run_jobs", grader)
     it.sheet = worked(tmp_path / "notebooks")
     it.hand_in = lambda student: hand_in(tmp_path / "submissions", student, it.sheet, [f"{student} did it."] * 2)
     it.hand_in("ann")
@@ -71,7 +71,7 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
         LAST,
     ]
     assert [row["total"] for row in grading.table()] == ["1.5", "1.5"]
-    limits = grading.jobs[0].settings.limits
+    limits = grading.jobs[0].limits
     assert (limits.wall, limits.memory, grading.jobs[0].settings.seed) == (5, 7_000_000, 7)
     again = grading.run()
     assert "2 notebooks, 2 graded before." in again.stdout and len(grading.jobs) == 2
@@ -145,6 +145,11 @@ def test_a_dry_run_says_what_would_be_graded_and_writes_the_rules_alone(grading)
     assert done.returncode == 0 and "ann  dots.ipynb  " in done.stdout and "2 to be graded" in done.stdout
     assert grading.jobs == [] and not {path.name for path in grading.folder.iterdir()} & {"grades.csv", "worked.json"}
     assert "seed:" in (grading.folder / "class.yml").read_text()
+    done = grading.run("--dry-run", "--again", "ann", "--exercise", "kl")
+    assert "--again with --exercise grades nobody" in done.stderr
+    assert (
+        "2 to be graded.\n" in grading.run("--dry-run", "--exercise", "kl").stdout
+    )  # seconds, since nothing runs whole
 
 
 def test_a_run_has_the_limits_of_the_worked_notebook_and_says_so(grading, monkeypatch):
@@ -155,7 +160,7 @@ def test_a_run_has_the_limits_of_the_worked_notebook_and_says_so(grading, monkey
     assert (
         "dots.ipynb: the worked notebook takes 100 s and 3,000 MB here; a student's may take 400 s and" in done.stdout
     )
-    assert {(job.settings.limits.wall, job.settings.limits.memory) for job in grading.jobs} == {(400, 6_000_000_000)}
+    assert {(job.limits.wall, job.limits.memory) for job in grading.jobs} == {(400, 6_000_000_000)}
 
 
 TEXT = "\n\n".join(f"piece {number}" for number in range(9)) + "\n"
@@ -218,15 +223,16 @@ def test_a_stop_is_a_sentence(grading, monkeypatch):
     def stop(jobs, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grade, "_grader", stop)
+    monkeypatch.setattr(grade, "_run_jobs", stop)
     done = grading.run()
     assert done.returncode == 130 and "Stopped. What is graded is kept" in done.stdout and done.stderr == ""
 
 
-def test_what_is_missing_to_grade_is_named_with_the_command_that_installs_it(grading, monkeypatch):
+def test_what_is_missing_to_grade_is_named_with_the_command_that_installs_it(grading, monkeypatch, tmp_path):
     monkeypatch.setattr(grade, "find_spec", lambda name: None if name in ("torch", "nbclient") else name)
-    done = grading.run()
+    done = grading.run("--gradescope", "results.json")
     assert done.returncode == 2 and grading.jobs == []
+    assert "nbclient and torch must be installed" in json.loads((tmp_path / "results.json").read_text())["output"]
     assert "To grade, nbclient and torch must be installed, in the course's folder: .venv/bin/pip" in done.stderr
 
 
@@ -244,7 +250,7 @@ def test_notebooks_are_graded_where_and_as_many_at_once_as_was_asked_for(options
     begun = []
     for name in ("in_this_process", "in_threads", "on_workers"):
         monkeypatch.setattr(scheduling, name, lambda jobs, *rest, name=name: begun.append((name, len(jobs), *rest)))
-    grade._grader(["a job"] * jobs, **{"scheduler": "", "certificates": None} | options)
+    grade._run_jobs(["a job"] * jobs, **{"scheduler": "", "certificates": None} | options)
     assert begun == [called]
 
 

@@ -52,7 +52,7 @@ class Points:
             items = [submission._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
             page = self.page.replace("results", f"results of {job.student}")
             ungraded = "a box failed" if job.student in self.ungraded else ""
-            yield job, submission._result(job, items, page=page, ungraded=ungraded, passing=bool(ungraded))
+            yield job, submission._result(job, items, page=page, ungraded=ungraded, transient=bool(ungraded))
 
 
 def pages(one, pattern):

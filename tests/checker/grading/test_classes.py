@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect import similarity
@@ -25,7 +24,7 @@ from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.rules import Rules
 from checker.grading.table.students import Line
 from checker.grading.work import collected
-from checker.grading.writing import write_class, write_similar
+from checker.grading.writing import refuse_an_empty_class, write_class, write_similar
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.conftest import code
@@ -62,7 +61,7 @@ def submissions(tmp_path):
 
 @pytest.fixture
 def this_class(sheet):
-    settings = Settings(7, Isolation("none"), Limits())
+    settings = Settings(7, Isolation("none"))
     return Class(
         [sheet], settings, Roster((Student("ann", ("ann",)), Student("bob", ("bob",)), Student("cy", ("cy",))))
     )
@@ -89,6 +88,7 @@ class Grader:
 
 def run(this_class, folder, submitted, tmp_path, grader, forms=(), again=()):
     work = collected([submitted], this_class)
+    refuse_an_empty_class(work, folder)
     results = list(graded(work, folder, grader, again))
     said = write_class(this_class, work, results, list(forms), folder)
     return work, said
@@ -320,13 +320,11 @@ def test_code_is_shown_as_code_in_feedback_and_nothing_else_is_markup():
 def test_a_cell_that_grading_did_not_run_is_no_finding(sheet, tmp_path, monkeypatch):
     """Catches "the cell was not run" with `--functions-only`, which runs none."""
     monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_key", lambda seed: None)
+    monkeypatch.setattr(submission, "_references", lambda seed: None)
     handed_in = notebook(EXERCISE.format("return x * x"))
     handed_in["cells"][0] |= {"outputs": [], "execution_count": None}
     text = json.dumps(handed_in)
-    found = grade(
-        submission.Job("ann", "maths.ipynb", text, sheet, Settings(7, Isolation("none"), Limits(), whole=False))
-    )
+    found = grade(submission.Job("ann", "maths.ipynb", text, sheet, Settings(7, Isolation("none"), whole=False)))
     assert not any("not run" in finding["found"] for finding in found["findings"])
 
 
@@ -433,8 +431,8 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     from checker.grading.judge import submission
 
     monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_key", lambda seed: None)
-    settings = Settings(7, isolation, Limits(wall=120))
+    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    settings = Settings(7, isolation)
     folder = submissions(
         "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"
     )

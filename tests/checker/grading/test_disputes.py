@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import pytest
 
 from checker.grading import disputes
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.disputes import dispute, of_students, require
 from checker.grading.judge import submission
@@ -111,9 +110,7 @@ def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp
     """Catches a report on another function than the student's, and one that says nothing of what is right."""
     sheet = read_sheet(Path("notebooks/dots.ipynb"))
     content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
-    text = dispute(
-        Job("ann", "dots.ipynb", json.dumps(content), sheet, Settings(7, isolation, Limits())), "per_token_kl"
-    )
+    text = dispute(Job("ann", "dots.ipynb", json.dumps(content), sheet, Settings(7, isolation)), "per_token_kl")
     assert "The -1 is missing" in text and "Case 1\n  logps = [[-1]]" in text
     assert "given  [[1]]" in text and "right  [[0]]" in text
 
@@ -140,7 +137,7 @@ def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeyp
     sheet = worked(tmp_path)
     monkeypatch.setattr(disputes, "judge", lambda job, references: {})
     monkeypatch.setattr(disputes, "ReferenceProcess", lambda seed: SimpleNamespace(close=lambda: None))
-    job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none"), Limits()))
+    job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none")))
     assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
 
 
@@ -168,7 +165,7 @@ def told(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     monkeypatch.chdir(tmp_path)
-    settings = Settings(7, Isolation("none"), Limits(wall=3))
+    settings = Settings(7, Isolation("none"))
 
     class References:
         closed = 0
@@ -331,10 +328,12 @@ def test_who_was_never_graded_is_graded_in_full(one, tmp_path, monkeypatch):
 
 
 def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, tmp_path, monkeypatch):
-    """Catches earlier points overwritten by a machine's fault."""
+    """Catches earlier points overwritten by a machine's fault, or left out of the table."""
     run(one, Anew(1.0), tmp_path)
     after_an_update(monkeypatch)
-    run(one, Anew(None, ungraded="no memory"), tmp_path, "kl")
+    results, changed = run(one, Anew(None, ungraded="no memory"), tmp_path, "kl")
+    assert [result["earned"] for result in results.values()] == [1.0, 1.0]
+    assert changed[0] == "student01, dots.ipynb, kl: not judged anew: no memory"
     assert one.folder.earlier() and all(result["earned"] == 1.0 for result in one.folder.earlier().values())
 
 

@@ -42,9 +42,9 @@ def failing(isolation, tmp_path):
 def run(this_class, folder, tmp_path, monkeypatch, failing):
     """Grade a class in boxes that may fail: each student's result, and who was graded before."""
     monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_key", lambda seed: None)
-    monkeypatch.setattr(scheduling, "forget_key", lambda: None)
-    boxed = Class(this_class.sheets, Settings(7, failing[0], Limits(wall=120)), this_class.roster)
+    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    monkeypatch.setattr(scheduling, "forget_references", lambda: None)
+    boxed = Class(this_class.sheets, Settings(7, failing[0]), this_class.roster)
 
     def grade_class(submitted):
         work = collected([submitted], boxed)

@@ -24,7 +24,7 @@ from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Gr
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import _earned
+from checker.grading.judge.submission import _graded_item
 from checker.points.items import Check
 from checker.reading.notebook import read
 from checker.reading.slicing.slices import Slice
@@ -410,9 +410,9 @@ def test_a_function_is_not_mended_by_one_that_its_solution_does_not_call(judged,
 def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
     """Catches points for a part that nobody gets, and all points for a part."""
     (check,) = sheet.items[0].checks
-    given = _earned(sheet.items[0], {check: HiddenVerdict(False, "wrong in some", share=share)}, missing=False)
+    given = _graded_item(sheet.items[0], {check: HiddenVerdict(False, "wrong in some", share=share)}, missing=False)
     assert given["earned"] == points and given["verdict"] == "wrong in some"
-    assert _earned(sheet.items[0], {check: HiddenVerdict(True, "right")}, missing=False)["earned"] == 2.0
+    assert _graded_item(sheet.items[0], {check: HiddenVerdict(True, "right")}, missing=False)["earned"] == 2.0
 
 
 @pytest.mark.parametrize("points", [1.0, 0.1])
@@ -421,7 +421,7 @@ def test_parts_add_up_as_fractions(sheet, points):
     two = tuple(Check(name, name) for name in ("first", "second"))
     judged = {check: HiddenVerdict(False, "", share=share) for check, share in zip(two, (2 / 10, 7 / 10), strict=True)}
     item = replace(sheet.items[0], checks=two, points=points)
-    assert _earned(item, judged, missing=False)["earned"] == (0.45 if points == 1 else 0.04)
+    assert _graded_item(item, judged, missing=False)["earned"] == (0.45 if points == 1 else 0.04)
 
 
 class SuspiciousKey(PlainKey):

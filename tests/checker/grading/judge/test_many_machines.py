@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.judge import scheduling
@@ -59,7 +58,7 @@ def jobs(sheet, submissions, tmp_path):
     """The submissions of six students."""
     for student in STUDENTS:
         handed_in = submissions(student)
-    this_class = Class([sheet], Settings(7, Isolation("none"), Limits()))
+    this_class = Class([sheet], Settings(7, Isolation("none")))
     return collected([handed_in], this_class)
 
 
@@ -200,7 +199,7 @@ def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, mon
         else:
             results = [result for _, result in on_workers(work, address)]
             assert all("has no box for it: bwrap is not installed" in result["ungraded"] for result in results)
-            assert all(result["passing"] for result in results)
+            assert all(result["transient"] for result in results)
     assert not marks.exists()
 
 
@@ -275,7 +274,7 @@ if __name__ == "__main__":
     sheet, handed_in, output = map(Path, sys.argv[1:4])
     threads = int(sys.argv[4])
     scheduling._graded = slowly
-    work = collected([handed_in], Class([read_sheet(sheet)], Settings(7, Isolation("none"), Limits())))
+    work = collected([handed_in], Class([read_sheet(sheet)], Settings(7, Isolation("none"))))
     folder = Folder(output)
     folder.prepare()
     for one in graded(work, folder, grader):

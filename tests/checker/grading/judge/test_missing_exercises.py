@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from checker.grading.box.limits import Limits
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster
 from checker.grading.judge import submission
@@ -54,13 +53,13 @@ def sheet(tmp_path):
 @pytest.fixture
 def result(sheet, isolation, tmp_path, monkeypatch):
     """The result of a notebook with these cells, and the class's folder."""
-    monkeypatch.setattr(submission, "_key", lambda seed: PlainKey())
+    monkeypatch.setattr(submission, "_references", lambda seed: PlainKey())
 
     def make(*cells):
         place = tmp_path / "submissions" / "ann" / "maths.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps(content(*cells)))
-        this_class = Class([sheet], Settings(7, isolation, Limits(wall=60), whole=False), Roster())
+        this_class = Class([sheet], Settings(7, isolation, whole=False), Roster())
         work = collected([tmp_path / "submissions"], this_class)
         folder = Folder(tmp_path / "graded")
         folder.prepare()

@@ -14,14 +14,13 @@ import pytest
 
 from checker.grading.box import isolation
 from checker.grading.box.isolation import BoxFailed
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.judge import scheduling
 from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
 from checker.grading.judge.submission import Settings
 from checker.reading.notebook import Unreadable
 
-SETTINGS = Settings(7, Isolation("bwrap"), Limits())
+SETTINGS = Settings(7, Isolation("bwrap"))
 JOBS = [SimpleNamespace(student=name, digest=name, settings=SETTINGS) for name in ("ann", "bob", "cy", "dan")]
 HOME = "tcp://127.0.0.1:8786"
 LOST = "The scheduler was lost ({}). What is graded is kept: run it again."
@@ -302,7 +301,7 @@ def grading(monkeypatch):
     def by(function):
         with monkeypatch.context() as patch:
             patch.setattr(scheduling, "grade", function)
-            patch.setattr(scheduling, "forget_key", forget)
+            patch.setattr(scheduling, "forget_references", forget)
             patch.setattr(
                 scheduling, "failed", lambda *given, **options: noted.failed.append((given, options)) or {"failed": 1}
             )
@@ -327,7 +326,7 @@ def test_a_notebook_that_fails_takes_none_of_the_others_with_it(grading):
     again = "The next run tries it again."
     box = f"The box burst. That is a fault of the machine {gethostname()}, not of the notebook. {again}"
     other = f"The grader stumbled over this notebook (KeyError: 'x'). Look at it by hand. {again}"
-    assert noted.failed == [((JOBS[1], box), {"passing": True}), ((JOBS[2], other), {"passing": True})]
+    assert noted.failed == [((JOBS[1], box), {"transient": True}), ((JOBS[2], other), {"transient": True})]
     assert noted.forgotten == 1, "the key may have ended, where it was no box"
 
 

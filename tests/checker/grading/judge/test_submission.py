@@ -10,7 +10,7 @@ from checker.grading.box.walls import Isolation
 from checker.grading.judge import submission
 from checker.grading.judge.reference_process import HiddenVerdict
 from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import Job, Settings, _earned, encodable, failed, points_of
+from checker.grading.judge.submission import Job, Settings, _graded_item, encodable, failed, points_of
 from checker.points.items import Check, Item
 from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
@@ -37,7 +37,7 @@ ABOUT_CODE = {
 def job(notebook):
     known = definitions(read(notebook("x = 1")))
     sheet = Sheet("maths.ipynb", (CODE, WRITTEN), {}, known, {"cells": []}, {"cells": []})
-    return Job("ann", "hw.ipynb", "{}", sheet, Settings(7, Isolation("bwrap", "/usr/bin/bwrap"), Limits()))
+    return Job("ann", "hw.ipynb", "{}", sheet, Settings(7, Isolation("bwrap", "/usr/bin/bwrap")))
 
 
 def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
@@ -52,7 +52,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
         replace(job, settings=replace(settings, seed=8)),
         replace(job, settings=replace(settings, whole=False)),
         replace(job, settings=replace(settings, isolation=Isolation("none"))),
-        replace(job, settings=replace(settings, limits=Limits(wall=1.0))),
+        replace(job, limits=Limits(wall=1.0)),
     ]
     names = {one.digest for one in (job, *others)}
     for what, value in (("FORMAT", 99), ("__version__", "99"), ("course", lambda: "another")):
@@ -67,7 +67,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
 
 def test_a_result_without_a_grade_has_no_number_and_says_why(job):
     """Catches a 0 for a notebook that could not be graded, and a result that a reader of it stumbles over."""
-    found = failed(job, "the disk was full", passing=True)
+    found = failed(job, "the disk was full", transient=True)
     items = found.pop("items")
     assert items[0] == ABOUT_CODE | {"earned": None, "verdict": "not graded: the disk was full"}
     assert [item["written"] for item in items] == [False, True]
@@ -81,19 +81,19 @@ def test_a_result_without_a_grade_has_no_number_and_says_why(job):
         "possible": 0,
         "stopped": "the disk was full",
         "ungraded": "the disk was full",
-        "passing": True,
+        "transient": True,
         "seconds": 0.0,
         "memory": 0,
         "findings": [],
         "page": "",
     }
-    assert failed(job, "no")["passing"] is False
+    assert failed(job, "no")["transient"] is False
 
 
 @pytest.fixture
 def grading(job, monkeypatch):
     """Grade a notebook of these cells whose functions are all right; nothing of it runs."""
-    monkeypatch.setattr(submission, "_key", lambda seed: None)
+    monkeypatch.setattr(submission, "_references", lambda seed: None)
     monkeypatch.setattr(submission, "judge", lambda job, references: {SQUARED: RIGHT, CUBED: RIGHT})
     settings = replace(job.settings, whole=False)
 
@@ -160,7 +160,7 @@ def test_half_a_character_is_replaced_wherever_it_stands():
 )
 def test_points_verdict_finding_and_what_is_missing_of_each_kind(item, verdicts, missing, found):
     """Catches points for what was removed, an average over the checks that were not asked, a finding that is lost."""
-    made = _earned(item, verdicts, missing)
+    made = _graded_item(item, verdicts, missing)
     assert (made["earned"], made["verdict"], made.get("finding"), made.get("missing")) == found
     assert made["points"] == item.points
 
@@ -168,8 +168,8 @@ def test_points_verdict_finding_and_what_is_missing_of_each_kind(item, verdicts,
 def test_two_checks_that_say_the_same_say_it_once():
     """Catches a verdict twice, and the right one's words in front of the wrong one's."""
     other = HiddenVerdict(False, "wrong: 9")
-    assert _earned(CODE, {SQUARED: WRONG, CUBED: WRONG}, False)["verdict"] == "wrong: 4"
-    assert _earned(CODE, {SQUARED: WRONG, CUBED: other}, False)["verdict"] == "wrong: 4\nwrong: 9"
+    assert _graded_item(CODE, {SQUARED: WRONG, CUBED: WRONG}, False)["verdict"] == "wrong: 4"
+    assert _graded_item(CODE, {SQUARED: WRONG, CUBED: other}, False)["verdict"] == "wrong: 4\nwrong: 9"
 
 
 def test_the_text_of_the_course_is_hashed_with_its_names_and_without_what_is_compiled(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from checker.grading.table.rules import Rules
 from checker.grading.work import Work, bounded
 from tests.checker.grading.table.forty import worked
 
-SETTINGS = Settings(7, Isolation("none"), Limits(), whole=False)
+SETTINGS = Settings(7, Isolation("none"), whole=False)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_class_has_the_limits_of_its_worked_notebooks_run_once(sheet, place, r
         taken = taken_by([sheet], SETTINGS, place, 2, told.append)
     assert taken == taken_by([sheet], SETTINGS, place, 0, told.append) == {sheet.digest: Taken(50.0, 2_600_000_000)}
     (job,) = ran
-    assert json.loads(job.text) == sheet.worked and job.settings.whole and job.settings.limits == worked_run.ROOM
+    assert json.loads(job.text) == sheet.worked and job.settings.whole and job.limits == worked_run.ROOM
     assert told == [
         "dots.ipynb: the worked notebook takes 50 s and 2,600 MB here; a student's may take 200 s and 5,200 MB (4 and 2"
         " times as much)."
@@ -82,7 +82,7 @@ def test_what_the_rules_say_goes_before(seconds, megabytes, limits, sheet, place
     this_class = Class([sheet], whole, rules=Rules(seconds=seconds, megabytes=megabytes))
     work = bounded(Work({job.digest: (None, job)}, [], []), this_class, place, 1)
     ((digest, (_, within)),) = work.jobs.items()
-    assert within.settings.limits == limits and digest == within.digest != job.digest
+    assert within.limits == limits and digest == within.digest != job.digest
     assert len(ran) == (0 if megabytes else 1)
 
 

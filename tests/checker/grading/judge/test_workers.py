@@ -7,7 +7,6 @@ from socket import gethostname
 
 import pytest
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.selection import NoIsolation
 from checker.grading.box.walls import Isolation
 from checker.grading.judge import workers
@@ -18,7 +17,7 @@ ANOTHER = (
     "The worker a has another version of the course than this machine{}, by which other points may be given. Nothing of it"
     " counts. Bring it to this version, start it again, and call this command again; or stop it."
 )
-JOB = Job("ann", "x.ipynb", "{}", None, Settings(7, Isolation("none"), Limits()))
+JOB = Job("ann", "x.ipynb", "{}", None, Settings(7, Isolation("none")))
 
 
 class Client:
@@ -104,7 +103,7 @@ def test_without_a_box_nothing_is_run_and_it_is_tried_again(boxless, monkeypatch
     monkeypatch.setattr(workers, "failed", lambda *arguments, **options: told.append((arguments, options)) or {})
     run = []
     assert workers.graded_here(run.append, JOB) == {} and run == []
-    assert told == [((JOB, f"The machine {gethostname()} has no box for it: no none here."), {"passing": True})]
+    assert told == [((JOB, f"The machine {gethostname()} has no box for it: no none here."), {"transient": True})]
 
 
 def test_work_is_done_in_the_box_of_the_machine_it_runs_on(monkeypatch):

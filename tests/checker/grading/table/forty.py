@@ -6,7 +6,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
@@ -126,5 +125,5 @@ def class_of(number: int, folder: Path, sheet: Sheet, answers=ANSWERS) -> Forty:
         own = [answers[(place + question) % len(answers)] for question in range(questions)]
         hand_in(folder / "submissions", name, sheet, own)
     roster = Roster(tuple(Student(name, (name,)) for name in names))
-    settings = Settings(7, Isolation("none"), Limits(), whole=False)
+    settings = Settings(7, Isolation("none"), whole=False)
     return Forty(Folder(folder / "graded"), Class([sheet], settings, roster), folder / "submissions")

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
@@ -139,7 +138,7 @@ def test_of_several_notebooks_the_latest_says_how_late():
         for number, days in enumerate(all_days)
     }
     lines = {student: SimpleNamespace(lateness=None) for student in in_time}
-    one_class = Class([], Settings(7, Isolation("none"), Limits()), rules=Rules(late=LateRule(1, 0.25)))
+    one_class = Class([], Settings(7, Isolation("none")), rules=Rules(late=LateRule(1, 0.25)))
     _set_lateness(one_class, lines, Work(jobs, aside=[], missing=[]))
     assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
 
@@ -164,6 +163,6 @@ def test_late_by_nobody_knows_how_much_is_asked_for(one):
 @pytest.mark.parametrize(("written", "days"), [(None, 3), (0, 0), (5, 5)])
 def test_days_in_the_roster_go_before_the_platforms(written, days, tmp_path):
     """Catches a student who is forgiven, with 0 days in the roster, and pays for what the platform says."""
-    settings = Settings(7, Isolation("none"), Limits())
+    settings = Settings(7, Isolation("none"))
     roster = Roster((Student("ann", ("ann",), days_late=written),))
     assert Class([], settings, roster, Rules(late=LateRule(0, 2.0))).lateness("ann", 3, True).days == days
