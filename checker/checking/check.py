@@ -128,7 +128,7 @@ def _findings(rule: Rule, submission: Submission) -> list[Finding]:
     """A rule's findings. A rule that fails says so, and takes neither other rules nor notebooks with it."""
     try:
         return list(rule.findings(submission))
-    except Exception as error:  # whatever a rule of a course's own may raise
+    except Exception as error:  # whatever a stranger's notebook makes a rule raise
         found = f"this rule could not be applied ({type(error).__name__}: {error})"
         return [Finding(rule.code, "note", None, printable(found), "Tell those who look after the checker.")]
 

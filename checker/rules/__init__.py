@@ -1,4 +1,4 @@
-"""All rules, in the order in which their findings are told. A course adds one by appending it to `RULES`."""
+"""All rules, in the order in which their findings are told."""
 
 from checker.rules import (
     checks,

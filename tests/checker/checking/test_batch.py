@@ -1,8 +1,6 @@
 """Reports on many notebooks, worked out in several processes."""
 
 import concurrent.futures
-import sys
-import types
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -11,15 +9,14 @@ import pytest
 from checker.checking import batch
 from checker.reading.inventory import Entry
 from checker.reading.notebook import Unreadable
-from checker.rules.base import rule
 
 ENTRIES = [Entry(f"{number}.ipynb", Path(), Path(), Unreadable("It is none.")) for number in range(5)]
 
 
 class Pool:
-    """A pool of processes of which one is killed after two reports. Which rules its processes have is not shown."""
+    """A pool of processes of which one is killed after two reports."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, workers):
         pass
 
     def __enter__(self):
@@ -47,9 +44,8 @@ class Working:
 
     asked: list = []
 
-    def __init__(self, workers, initializer, initargs):
+    def __init__(self, workers):
         self.asked.append(workers)
-        initializer(*initargs)
 
     def __enter__(self):
         return self
@@ -69,7 +65,6 @@ def pool(monkeypatch):
     monkeypatch.setattr(batch, "FEW", 3)
     monkeypatch.setattr(Working, "asked", [])
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Working)
-    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: "spawn")
     return Working.asked
 
 
@@ -124,49 +119,3 @@ def test_each_check_is_given_the_notebooks_name_and_the_options(monkeypatch):
 def test_why_a_file_cannot_be_read_is_in_its_report():
     (report,) = batch.check_all(ENTRIES[:1])
     assert report.status == "unreadable" and report.findings[0].advice == "It is none."
-
-
-@pytest.fixture
-def own(monkeypatch):
-    """A module with a course's own rule, which has been appended to the checker's."""
-    module = types.ModuleType("own_rules")
-
-    def spoke(submission):
-        yield None, "it spoke", "Listen."
-
-    spoke.__module__ = module.__name__
-    module.other = 3
-    module.rule = rule("Z001", "error", why="Own.", wrong="x", right="y")(spoke)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(batch, "RULES", [*batch.RULES, module.rule])
-    return module
-
-
-def test_another_process_gets_a_courses_own_rule_once(own, monkeypatch):
-    """Catches a rule that is lost where processes begin afresh, and one that speaks twice."""
-    rules = batch.RULES[:-1]
-    monkeypatch.setattr(batch, "RULES", rules)
-    for _ in range(2):
-        batch._with_rules([("own_rules", "Z001")])
-    assert [one for one in rules if one.code == "Z001"] == [own.rule] and rules[-1] is own.rule
-
-
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_a_rule_that_no_module_holds_is_applied_in_this_process(method, own, pool, monkeypatch):
-    """Catches reports without a rule that was written in the main program or in a function."""
-    monkeypatch.setattr(batch, "cores", lambda: 2)
-    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: method)
-    names(ENTRIES)
-    assert pool == [2]
-    held = own.rule
-    del own.rule
-    names(ENTRIES)
-    assert pool == [2], "the module holds it no more"
-    own.rule = held
-    monkeypatch.delitem(sys.modules, "own_rules")
-    names(ENTRIES)
-    assert pool == [2], "there is no such module"
-    monkeypatch.setattr(batch.multiprocessing, "get_start_method", lambda: "fork")
-    monkeypatch.setattr(batch, "_with_rules", lambda added: None)  # a forked process has them
-    names(ENTRIES)
-    assert pool == [2, 2]
