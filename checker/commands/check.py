@@ -11,10 +11,9 @@ from rich.console import Console
 from checker.checking.batch import check_all
 from checker.checking.check import Report
 from checker.checking.formats import as_json
-from checker.checking.ignored import silenced
 from checker.checking.summary import account, summarise
 from checker.checking.terminal import FAIL, UNREADABLE, row, show
-from checker.commands.options import Ignored, MaxOutput, nothing_found
+from checker.commands.options import Ignored, MaxOutput, nothing_found, silenced
 from checker.reading import inventory
 from checker.reading.convert import MAX_OUTPUT
 

@@ -7,10 +7,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from checker.checking.terminal import UNREADABLE, complain
+from checker.rules import RULES
 from checker.setup.environment import SetupError, require_clone
 
 Ignored = Annotated[list[str], typer.Option(help="A code to leave out, for instance H002. Repeatable.")]
 MaxOutput = Annotated[int, typer.Option(help="Characters of output kept for each cell.", min=0)]
+
+
+def silenced(codes: Sequence[str]) -> list[str]:
+    """The codes of findings that are left out, in capitals. One that does not exist ends the command."""
+    known = {rule.code for rule in RULES}
+    for code in codes:
+        if code.upper() not in known:
+            complain(f"There is no finding {code} to ignore. There are {', '.join(sorted(known))}.")
+            raise typer.Exit(UNREADABLE)
+    return [code.upper() for code in codes]
 
 
 def nothing_found(paths: Sequence[Path]) -> NoReturn:

@@ -8,10 +8,9 @@ from urllib.parse import quote
 import typer
 from rich.console import Console
 
-from checker.checking.ignored import silenced
 from checker.checking.summary import account
 from checker.checking.terminal import UNREADABLE, complain
-from checker.commands.options import Ignored, nothing_found
+from checker.commands.options import Ignored, nothing_found, silenced
 from checker.reading import inventory
 from checker.reading.notebook import Unreadable
 from checker.reading.text import one_line

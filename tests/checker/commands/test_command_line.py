@@ -167,24 +167,6 @@ def test_a_zip_is_read_without_trusting_it(good, tmp_path):
     assert not list(tmp_path.rglob("climbed*")) and [p.name for p in export.iterdir()] == ["export.zip"]
 
 
-def test_a_course_silences_a_rule_in_its_pyproject(good, save, tmp_path):
-    good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
-    save(good)
-    assert "P009" in checker("notebook.ipynb", cwd=tmp_path).stdout
-    (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["P009"]\n')
-    assert "P009" not in checker("notebook.ipynb", cwd=tmp_path).stdout
-
-
-def test_the_pyproject_above_counts_for_pages_too(good, save, tmp_path):
-    good["cells"][8]["source"] = "# Cell 8: Analysis\nIt worked."
-    (tmp_path / "inner").mkdir()
-    save(good, "inner/notebook.ipynb")
-    (tmp_path / "pyproject.toml").write_text('[tool.checker]\nignore = ["p009"]\n')
-    assert "P009" not in checker("notebook.ipynb", cwd=tmp_path / "inner").stdout
-    checker("render", "notebook.ipynb", cwd=tmp_path / "inner")
-    assert "P009" not in (tmp_path / "inner" / "build" / "notebook.html").read_text()
-
-
 def test_the_hook_calls_a_command_that_exists():
     import yaml
 
