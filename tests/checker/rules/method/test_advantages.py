@@ -20,6 +20,7 @@ BY_STD = [
     "adv = (Gs - Gs.mean()) / Gs.std()",
     "adv = (discounted - discounted.mean()) / discounted.std()",
     "adv = (advantages - mu) / advantages.std()",
+    "b = returns.mean(axis=0)\nadv = (returns - b) / returns.std(axis=0)",
     "adv = (rewards - baseline) / rewards.std()",
     "adv = (rewards - avg) / statistics.stdev(rewards)",
     "adv = (rew - m) / statistics.pstdev(rew)",
@@ -140,6 +141,13 @@ def test_the_samples_standard_deviation_is_asked_about(lines):
     (finding,) = of("M010", "x = 1", lines)
     assert finding.cell == 1 and "divided by G - 1" in finding.found and "`correction=0`" in finding.advice
     assert finding.found.startswith(f"line {len(lines.splitlines())}: ")
+
+
+def test_a_list_of_the_same_name_in_another_cell_is_another():
+    """Catches the rewards of an evaluation that hide that those of the step are one group."""
+    step = f"{LOOP}rewards_t = torch.tensor(rewards)\nadv = (rewards_t - 1) / rewards_t.std()"
+    (finding,) = of("M010", step, "rewards = []\nfor row in rows:\n    rewards.append(score(row))")
+    assert finding.cell == 0
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,14 @@ def test_a_function_that_asks_a_classifier_wants_the_prompt_too(inside):
     assert codes(tokens, f"def reward_fn(t):\n    return len(t)\n{WHOLE}r = reward_fn(text)") == ["M003"]
 
 
+def test_texts_that_are_passed_to_a_method_hold_the_prompt_still():
+    source = (
+        "class T:\n    def loss(self, texts):\n        return [reward_rlvr(t) for t in texts]\n"
+        "    def step(self, x):\n        return self.loss(tok.batch_decode(self.model.generate(**x)))"
+    )
+    assert codes(tokens, source) == ["M003"]
+
+
 @pytest.mark.parametrize("cut", ["text[len(prompt):]", "text[len(prompts[0]):9]", "text[len(inputs) :].strip()"])
 def test_text_cut_at_the_length_of_a_string_is_asserted(cut):
     (finding,) = found(tokens, f"{WHOLE}c = {cut}")
