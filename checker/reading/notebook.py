@@ -1,7 +1,7 @@
 """Read a notebook file into one small record, or say in a sentence why it cannot be read.
 
-Only the standard library is needed for format 4; older notebooks are upgraded in memory by nbformat, which is
-imported only then. Whatever the JSON holds, the record's fields have the types they claim.
+Only the standard library is needed. A notebook is of format 4, which Jupyter has saved since 2015. Whatever the JSON
+holds, the record's fields have the types they claim.
 """
 
 import json
@@ -129,7 +129,7 @@ def parse(path: Path) -> dict:
     """The notebook's JSON in format 4. Raises Unreadable like `read`."""
     if path.suffix.lower() == ".py":
         raise Unreadable("This is a Python program and no notebook. Give the .ipynb file that Jupyter saves.")
-    return _in_python(_with_cells(_upgraded(_decoded(read_bytes(path)))))
+    return _in_python(_with_cells(_in_format_4(_decoded(read_bytes(path)))))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -185,27 +185,16 @@ def _decoded(data: bytes) -> dict:
         raise Unreadable(f"The file is not valid JSON{where}: {error}. Save the notebook again in Jupyter.") from error
 
 
-def _upgraded(content: object) -> dict:
+def _in_format_4(content: object) -> dict:
+    """The same, once it is known that it is a notebook of format 4."""
     if not isinstance(content, dict) or not content.keys() & {"nbformat", "cells", "worksheets"}:
         raise Unreadable("The file is JSON, but not a notebook. Hand in the .ipynb file that Jupyter saves.")
     major = content.get("nbformat")
     if major == 4 and isinstance(content.get("cells"), list):
         return content
-    if major == 3 and isinstance(content.get("worksheets"), list):
-        try:
-            import nbformat
-        except ImportError as error:
-            raise Unreadable(
-                "A notebook of format 3, and nbformat, which brings it to format 4, is not here. Open the notebook in"
-                " Jupyter and save it there, which does the same."
-            ) from error
-        try:
-            return nbformat.convert(nbformat.from_dict(content), 4)
-        except Exception as error:
-            raise Unreadable(f"A notebook of format 3 that cannot be brought to format 4 ({error}).") from error
     found = f"says it has format {major!r}" if "nbformat" in content else "does not say which notebook format it has"
     lacks = "" if isinstance(content.get("cells"), list) else " and has no list of cells"
-    raise Unreadable(f"The file {found}{lacks}; expected a notebook of format 3 or 4. Save it again in Jupyter.")
+    raise Unreadable(f"The file {found}{lacks}; expected a notebook of format 4. Open it in Jupyter and save it again.")
 
 
 def _with_cells(content: dict) -> dict:

@@ -56,15 +56,6 @@ def test_nothing_but_the_zip_is_needed_for_the_reports_of_the_command_line(tmp_p
     assert reports == [report | {"name": Path(report["name"]).name} for report in told]
 
 
-def test_an_old_format_is_named_where_nbformat_is_missing(save, monkeypatch):
-    """Catches a traceback, and a sentence about a file that is in order."""
-    path = save({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]})
-    assert check(path).status == "fail"
-    monkeypatch.setitem(sys.modules, "nbformat", None)
-    report = check(path)
-    assert report.status == "unreadable" and "Open the notebook in Jupyter" in report.findings[0].advice
-
-
 def zipped(**files: str) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:

@@ -1,7 +1,6 @@
 """Whatever a file holds, it is read or refused with a sentence."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ from checker.reading.notebook import CHECK_RECORD, MAX_TEXT, Cell, Notebook, Out
         ("\n <html>", "web page"),
         ('{"a":\n>>>>>>> theirs, a branch', "Line 2 is a merge-conflict marker (>>>>>>> theirs, a br...)"),
         ("9" * 5_000, "The file is not valid JSON: "),
-        ('{"nbformat": 3, "worksheets": [3]}', "A notebook of format 3 that cannot be brought to format 4"),
+        ('{"nbformat": 3, "worksheets": []}', "expected a notebook of format 4. Open it in Jupyter and save it again."),
         (" " * 200 + '{"nbformat": 4, "cells": []', "not valid JSON (line 1)"),
     ],
 )
@@ -53,35 +52,6 @@ def test_wrong_encoding_and_missing_files(tmp_path):
     with pytest.raises(Unreadable, match="There is no such file"):
         read(tmp_path / "missing.ipynb")
     assert check(tmp_path / "missing.ipynb").status == "unreadable"
-
-
-def test_format_3_is_upgraded_in_memory(save):
-    old = {
-        "nbformat": 3,
-        "nbformat_minor": 0,
-        "metadata": {},
-        "worksheets": [
-            {
-                "metadata": {},
-                "cells": [
-                    {"cell_type": "heading", "level": 1, "metadata": {}, "source": "Title"},
-                    {
-                        "cell_type": "code",
-                        "language": "python",
-                        "metadata": {},
-                        "input": "x = 1",
-                        "outputs": [],
-                        "prompt_number": 2,
-                    },
-                ],
-            }
-        ],
-    }
-    path = save(old)
-    before = path.read_bytes()
-    cells = read(path).cells
-    assert [cell.source for cell in cells] == ["# Title", "x = 1"] and cells[1].count == 2
-    assert path.read_bytes() == before
 
 
 anything = st.recursive(
@@ -173,15 +143,6 @@ def test_a_program_a_folder_and_a_device_are_no_notebooks(tmp_path):
     ):
         with pytest.raises(Unreadable, match=said):
             read(path)
-
-
-def test_an_old_notebook_without_nbformat_says_what_to_do(save, monkeypatch):
-    """Catches an ImportError where the checker alone is installed."""
-    monkeypatch.setitem(sys.modules, "nbformat", None)
-    with pytest.raises(
-        Unreadable, match="A notebook of format 3, and nbformat, .* is not here. Open the notebook in Jupyter"
-    ):
-        read(save({"nbformat": 3, "worksheets": []}))
 
 
 def test_a_notebook_that_a_browser_renamed_is_checked_as_one(save):
