@@ -50,6 +50,8 @@ def test_the_command_that_a_word_resembles_is_named(word, said, tmp_path):
     done = checker(word, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"error  There is no command {word}, and no such file. {said}\n"
+    (tmp_path / word).mkdir()
+    assert "There is no command" not in checker(word, cwd=tmp_path).stderr, "a folder may be called so"
 
 
 def test_where_no_command_is_meant_the_list_of_them_is_named(tmp_path):

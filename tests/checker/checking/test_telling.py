@@ -102,16 +102,6 @@ def test_an_empty_zip_is_accounted_for(good, save, tmp_path, beside):
     assert "not checked, an empty zip: 1 (" in checker(tmp_path).stdout
 
 
-def test_zips_in_zips_end(tmp_path):
-    """Catches a zip that holds itself, or a chain of them, followed for ever."""
-    content = zipped(tmp_path / "0.zip", {"hw.ipynb": b"{}"}).read_bytes()
-    for number in range(1, 6):
-        content = zipped(tmp_path / f"{number}.zip", {"next.zip": content}).read_bytes()
-    (tmp_path / "scratch").mkdir()
-    found = take([tmp_path / "5.zip"], tmp_path / "scratch")
-    assert not found.entries and [s.reason for s in found.skipped] == ["a zip in 3 zips"]
-
-
 def test_a_new_file_keeps_the_umask_and_an_old_one_its_permissions(tmp_path):
     """Catches grades that everybody on the machine may read, because a fixed mode was set."""
     before = os.umask(0o077)
@@ -176,16 +166,6 @@ def test_warnings_of_students_code_stay_with_them(good, save):
     """Catches `SyntaxWarning: invalid escape sequence` on the terminal of whoever checks."""
     good["cells"][4]["source"] += '\npattern = "\\d+ \\w"\nx = 1 is 1'
     assert process("-m", "checker", save(good)).stderr == ""
-
-
-def test_names_that_differ_in_capitals_alone_get_pages_of_their_own(good, save, tmp_path):
-    """Catches `Index.ipynb` over the index, and `HW.ipynb` over `hw.ipynb`, on a disk that knows no capitals."""
-    for name in ("in/Index.ipynb", "in/hw.ipynb", "in/HW.ipynb"):
-        (tmp_path / "in").mkdir(exist_ok=True)
-        save(good, name)
-    checker("render", tmp_path / "in", "-o", tmp_path / "out")
-    names = [path.name.lower() for path in (tmp_path / "out").glob("*.html")]
-    assert len(names) == len(set(names)) == 4
 
 
 def test_many_notebooks_are_checked_in_processes_of_their_own(good, save, tmp_path):

@@ -8,12 +8,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from checker import __version__
-from checker.commands import app, names
+from checker.commands import names
 from checker.commands.report import TO_RUN
-from checker.rules import READING, RULES
 from tests.checker.command_line import checker, process
 
 PROJECT = Path(__file__).parents[3]
@@ -42,13 +40,6 @@ def test_one_bad_file_does_not_stop_the_rest(good, save, tmp_path):
     assert checker(tmp_path / "c.ipynb").returncode == 1
 
 
-def test_a_folder_without_notebooks_is_said(tmp_path):
-    for command in ("check", "render", "report"):
-        done = checker(command, ".", cwd=tmp_path)
-        assert done.returncode == 2 and "There is no notebook in .: give" in done.stderr
-    assert not list(tmp_path.iterdir()), "a page that lists nothing was made"
-
-
 def test_one_file_that_may_not_be_read_does_not_stop_the_rest(good, save, tmp_path, monkeypatch):
     """Catches a command line that looks at its arguments before it looks at the notebooks, and refuses them all."""
     save(good, "a.ipynb")
@@ -56,34 +47,6 @@ def test_one_file_that_may_not_be_read_does_not_stop_the_rest(good, save, tmp_pa
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != closed)  # root may read everything
     done = checker("a.ipynb", "b.ipynb", cwd=tmp_path)
     assert "2 of 2 notebooks pass" in done.stdout
-
-
-def test_convert_writes_what_it_prints_and_never_over_the_notebook(good, save, tmp_path):
-    path = save(good)
-    before = path.read_bytes()
-    assert checker("convert", path, "-o", tmp_path / "out" / "n.md").returncode == 0
-    assert (tmp_path / "out" / "n.md").read_text() == checker("convert", path).stdout
-    assert checker("convert", path, "-o", path).returncode == 2
-    assert path.read_bytes() == before
-
-
-def test_explain_explains_every_code():
-    listed = [line.split()[0] for line in checker("explain").stdout.splitlines()]
-    assert listed == [rule.code for rule in (READING, *RULES)]
-    for rule in (READING, *RULES):
-        said = CliRunner().invoke(app, ["explain", rule.code.lower()]).output
-        assert rule.code in said and all(t.split()[0] in said for t in (rule.why, rule.wrong, rule.right))
-
-
-def test_explain(good):
-    assert "YAML" in checker("explain", "s001").stdout
-    done = checker("explain", "Z999")
-    assert done.returncode == 2 and "There is no finding Z999" in done.stderr
-
-
-@pytest.mark.parametrize("arguments", [(), ("--help",)])
-def test_help_teaches(arguments):
-    assert "Before you hand in" in checker(*arguments).stdout
 
 
 def test_the_checker_starts_without_what_a_check_does_not_need():
@@ -174,16 +137,6 @@ def test_the_hook_calls_a_command_that_exists():
     assert hook["entry"] == "checker check" and hook["types"] == ["jupyter"]
 
 
-def test_a_folder_is_rendered_with_an_index(good, save, tmp_path):
-    (tmp_path / "in" / "group a").mkdir(parents=True)
-    save(good, "in/group a/hw.ipynb"), save("nonsense", "in/broken.ipynb")
-    done = checker("render", tmp_path / "in", "-o", tmp_path / "out")
-    assert done.returncode == 2
-    assert (tmp_path / "out" / "group a" / "hw.html").is_file()
-    index = (tmp_path / "out" / "index.html").read_text()
-    assert 'href="group%20a/hw.html"' in index and "broken.ipynb" in index and "0.970" in index
-
-
 @pytest.mark.parametrize("arguments", [["-h"], *([name, "-h"] for name in names())], ids=" ".join)
 def test_h_asks_for_help_everywhere(arguments):
     """Catches "no such option" as the answer to a call for help."""
@@ -193,14 +146,6 @@ def test_h_asks_for_help_everywhere(arguments):
 
 def test_the_version_is_told():
     assert checker("--version").stdout.strip() == f"checker {__version__}"
-
-
-def test_a_misspelt_command_is_guessed(tmp_path):
-    """Catches a word that is taken for a notebook which is not there."""
-    done = checker("chekc", "x.ipynb", cwd=tmp_path)
-    assert done.returncode == 2 and "Did you mean check?" in done.stderr
-    (tmp_path / "chek").mkdir()
-    assert "Did you mean" not in checker("chek", cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize(

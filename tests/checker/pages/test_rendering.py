@@ -259,7 +259,8 @@ def test_questions_stand_apart_from_findings(good, save, tmp_path):
     text = render(save(good), tmp_path / "out").read_text(encoding="utf-8")
     listed = [re.findall(r"<b class=\"(\w+)\">", part) for part in text.split('<details class="findings"')[1:]]
     assert listed == [["warning"], ["question"]]
-    assert "<summary>1 finding</summary>" in text and "<summary>1 question</summary>" in text
+    assert "<summary>1 finding</summary>" in text
+    assert '<details class="findings"><summary>1 question</summary>' in text, "it stays folded"
 
 
 def test_the_form_asks_points_for_what_no_check_is_about(good, save, tmp_path):
