@@ -44,6 +44,7 @@ def options(
 app.command("check")(check.check_command)
 app.command("report", help=report.HELP)(report.report_command)
 app.command("convert")(convert.convert_command)
+app.command("slides")(convert.slides_command)
 app.command("render")(render.render_command)
 app.command("site")(site.site_command)
 app.command("release")(release.release_command)

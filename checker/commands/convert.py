@@ -1,4 +1,4 @@
-"""`checker convert`: the Markdown that is handed in."""
+"""`checker convert` and `checker slides`: a notebook as the Markdown that is handed in, several as slides."""
 
 import sys
 from pathlib import Path
@@ -11,6 +11,8 @@ from checker.commands.options import MaxOutput
 from checker.reading.convert import MAX_OUTPUT
 from checker.reading.notebook import Unreadable
 from checker.reading.text import one_line
+
+PICTURES = "slides_files"  # the folder beside the slides
 
 
 def convert_command(
@@ -36,3 +38,30 @@ def convert_command(
         raise typer.Exit(UNREADABLE)
     write_beside(output, text)
     print(f"{output}: {len(text):,} characters")
+
+
+def slides_command(
+    notebooks: Annotated[list[Path], typer.Argument(help="Worked notebooks, in the order of the lecture.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder.")] = Path("build/slides"),
+    title: Annotated[str, typer.Option(help="The title of the first slide.")] = "Tiny GRPO",
+) -> None:
+    """Make slides of each question that notebooks ask before a result, of what came out, and of the answer.
+
+    Quarto makes the page to show of them: quarto render build/slides/slides.qmd.
+    """
+    from checker.editions.slides import slides
+    from checker.reading.files import write_beside
+    from checker.reading.notebook import read
+
+    several = []
+    for notebook in notebooks:
+        try:
+            several.append(read(notebook))
+        except Unreadable as error:
+            complain(f"{one_line(str(notebook))}: {error}")
+            raise typer.Exit(UNREADABLE) from None
+    text, pictures = slides(several, title, PICTURES)
+    for name, content in pictures.items():
+        write_beside(output / PICTURES / name, content)
+    write_beside(output / "slides.qmd", text)
+    print(f"{output / 'slides.qmd'}: {text.count(chr(10) + '## ')} slides. quarto render {output / 'slides.qmd'}")

@@ -56,7 +56,7 @@ def test_the_help_lists_each_command_and_both_ways_to_it():
     listed = {*COMMANDS}
     assert listed == {
         *bootstrap.COMMANDS,
-        *("check", "report", "convert", "render", "site", "release", "grade", "autograder", "undo", "forget"),
+        *("check", "report", "convert", "slides", "render", "site", "release", "grade", "autograder", "undo", "forget"),
         *("grades", "new", "assign", "explain"),
     }
     assert all(re.search(rf"\b{name}\b", said) for name in listed)
