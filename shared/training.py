@@ -507,8 +507,12 @@ def order_of_epoch(count: int, seed: int, epoch: int) -> Int[Tensor, "count"]:
 
 
 def mean_metrics(records: Sequence[Metrics]) -> Metrics:
-    """The mean of each number over several records of metrics."""
-    return {name: sum(record[name] for record in records) / len(records) for name in records[0]}
+    """The mean of each number over the records that have it: an update without a token to learn from has no KL."""
+    means = {}
+    for name in dict.fromkeys(name for record in records for name in record):
+        numbers = [record[name] for record in records if name in record]
+        means[name] = sum(numbers) / len(numbers)
+    return means
 
 
 def stop_when_nothing_is_finite(history: Sequence[Metrics]) -> None:

@@ -29,6 +29,15 @@ def test_parameters_stay_bit_equal_without_one(model, tokenizer):
     assert history[0]["frac_reward_zero_std"] == 1.0
 
 
+def test_a_minibatch_whose_completions_were_all_cut_off_leaves_the_kl_of_the_others(model, tokenizer):
+    """Catches a run that stops where an update has no token to learn from, and a KL that is lost with it."""
+    settings = {"steps": 6, "prompts_per_step": 4, "num_generations": 2, "minibatches": 4, "max_new_tokens": 4}
+    config = replace(CONFIG, **settings, beta=0.1, mask_truncated_completions=True)
+    history = run(model, tokenizer, longer_is_better, config=config, reference=frozen_copy(model))
+    assert all(record["kl"] >= 0 for record in history if record["completions/clipped_ratio"] < 1)
+    assert any(0.25 < record["completions/clipped_ratio"] < 1 for record in history)
+
+
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_training_reaches_the_known_optimum(tokenizer):
     """Each prompt has one right letter; the optimum is to say it always. Catches anything that breaks learning."""

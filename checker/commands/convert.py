@@ -47,7 +47,7 @@ def slides_command(
 ) -> None:
     """Make slides of each question that notebooks ask before a result, of what came out, and of the answer.
 
-    Quarto makes the page to show of them: quarto render build/slides/slides.qmd.
+    The page to show is what `quarto render build/slides/slides.qmd` makes of them.
     """
     from checker.editions.slides import slides
     from checker.reading.files import write_beside
