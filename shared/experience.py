@@ -114,17 +114,17 @@ class Experience:
     def loss_mask(self) -> Int[Tensor, "B C"]:
         """1 for the tokens that the loss is about."""
         mask = self.rollout.loss_mask
-        for counts in (self.learned, self.rated):
-            if counts is not None:
-                mask = mask * counts.to(mask.device)[:, None]
+        for kept in (self.learned, self.rated):
+            if kept is not None:
+                mask = mask * kept.to(mask.device)[:, None]
         return mask
 
     @property
     def num_tokens(self) -> int:
         lengths = self.rollout.own_lengths
-        for counts in (self.learned, self.rated):
-            if counts is not None:
-                lengths = lengths * counts
+        for kept in (self.learned, self.rated):
+            if kept is not None:
+                lengths = lengths * kept
         return int(lengths.sum())
 
     @property
@@ -133,7 +133,7 @@ class Experience:
         return len(self.rollout) if self.rated is None else int(self.rated.sum())
 
     def over_completions(self, mean: Float[Tensor, ""]) -> Float[Tensor, ""]:
-        """A mean over all completions, to which those that do not count add 0, as the mean over the others."""
+        """The mean over the completions that count, from one over all of them, to which the others add 0."""
         return mean if self.rated is None else mean * len(self.rollout) / max(1, self.num_completions)
 
     @property

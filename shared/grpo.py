@@ -1,8 +1,7 @@
 """GRPO: its settings, how it collects experience, its loss (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300).
 
-A step is `collect` (sample, reward, advantages, reference) and `policy_loss` (a differentiable number); `grpo_step`
-is the two together, with no optimiser in it. The loop around them is `shared/training.py`. What is left out of the
-paper's algorithm 1: the outer loop that replaces the reference by the current policy, and the learnt reward model.
+A step is `collect` (sample, reward, reference, advantages) and `policy_loss` (a differentiable number); `grpo_step`
+is the two together, with no optimiser in it. The loop around them is `shared/training.py`. Left out of the paper's algorithm 1: the outer loop that replaces the reference by the current policy, and the learnt reward model.
 `notebooks/dots.ipynb` writes the formulas of a step; the other notebooks import it.
 """
 
@@ -175,7 +174,7 @@ class GRPO(RolloutAlgorithm[PreTrainedModel, Experience, GRPOConfig]):
         return experience.num_tokens if averages_over_tokens(self.config.loss_type) else experience.num_completions
 
     def counts(self, experience: Experience) -> dict[str, float]:
-        """Of clipping, the tokens, or the completions where each has one ratio."""
+        """The number of ratios that each metric of clipping is a mean over: one a token, or one a completion."""
         by_token = self.config.importance_sampling_level == "token"
         shares = [name for name in names_of_clipping(self.config.loss_type) if name != "clip_ratio"]
         return dict.fromkeys(shares, experience.num_tokens if by_token else experience.num_completions)
@@ -231,12 +230,8 @@ def collect(
             model, tokenizer, rows, reward_funcs, config, step, share, **sampled_with
         )
     if config.sampler_bits or sampler_weights is not None:
-        drawn_under = rollout.old_logps
-        rollout = scored_by_policy(model, rollout)
-        apart = share.whole((rollout.old_logps - drawn_under).abs())  # (B, C), 0 in the padding
-        metrics["sampling/sampling_logp_difference/mean"] = (
-            apart.sum() / share.whole(rollout.own_lengths).sum()
-        ).item()
+        rollout, difference = scored_by_policy(model, rollout, share)
+        metrics["sampling/sampling_logp_difference/mean"] = difference
     returns = rewards
     ref_logps = None
     if config.beta:
@@ -262,13 +257,21 @@ def collect(
 
 
 @torch.no_grad()
-def scored_by_policy(model: PreTrainedModel, rollout: Rollout) -> Rollout:
-    """A rollout of another sampler with the policy's log-probabilities as `old_logps`, the sampler's own beside them."""
-    return replace(rollout, old_logps=completion_logps(model, rollout)[0], sampler_logps=rollout.old_logps)
+def scored_by_policy(model: PreTrainedModel, rollout: Rollout, share: Share = ALL_ROWS) -> tuple[Rollout, float]:
+    """A rollout of another sampler with the policy's log-probabilities as `old_logps`, the sampler's own beside them.
+
+    The second value is how far the two are apart, in nats a token of the whole step.
+    """
+    scored = replace(rollout, old_logps=completion_logps(model, rollout)[0], sampler_logps=rollout.old_logps)
+    apart = share.whole((scored.old_logps - rollout.old_logps).abs())  # (B, C), 0 in the padding
+    return scored, (apart.sum() / share.whole(rollout.own_lengths).sum()).item()
 
 
 def correction_of(rollout: Rollout, config: GRPOConfig) -> Float[Tensor, "B #C"] | None:
-    """The factor of each token's policy term, for the sampler was not the policy; None where it was, or one ratio has both."""
+    """The factor of each token's policy term that corrects for a sampler which was not the policy.
+
+    None where the policy sampled, where the correction is off, and with `decoupled=False`, whose one ratio has it already.
+    """
     if rollout.sampler_logps is None or not (config.decoupled and config.vllm_importance_sampling_correction):
         return None
     return sampler_correction(

@@ -97,8 +97,18 @@ def clipped_surrogate(
     Returns:
         the loss and a 0/1 tensor of where clipping stopped the gradient, both of the broadcast shape.
     """
+    return clipped_term(logps - old_logps, advantages, epsilon, epsilon_high)
+
+
+def clipped_term(
+    log_ratio: Float[Tensor, "*shape"],
+    advantages: Float[Tensor, "*#shape"],
+    epsilon: float,
+    epsilon_high: float | None,
+) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
+    """`clipped_surrogate` of a ratio that is there already, of a token or of a whole completion."""
     epsilon_high = epsilon if epsilon_high is None else epsilon_high
-    ratio = torch.exp(logps - old_logps)
+    ratio = torch.exp(log_ratio)
     free = ratio * advantages
     clipped = ratio.clamp(1 - epsilon, 1 + epsilon_high) * advantages
     return -torch.minimum(free, clipped), (clipped < free).float()
@@ -289,7 +299,13 @@ def grpo_loss(
     log_ratio = log_ratios(logps, old_logps, completion_mask, importance_sampling_level)  # (B, C)
     ratio = log_ratio.detach().exp()  # (B, C)
     metrics = {"ratio": masked_mean(ratio, completion_mask)}
-    if loss_type == "cispo":
+    if clips(loss_type):
+        per_token_loss, was_clipped = clipped_term(log_ratio, token_advantages, epsilon, epsilon_high)
+        metrics["clip_ratio"] = masked_mean(was_clipped, completion_mask)
+        metrics |= clip_ratios(
+            ratio, token_advantages, completion_mask, epsilon, epsilon_high, importance_sampling_level
+        )
+    elif loss_type == "cispo":
         bound = bound_of(epsilon_high)
         per_token_loss = cispo_loss(logps, log_ratio, token_advantages, bound)
         bounded = (ratio > bound) & (token_advantages > 0)
@@ -297,13 +313,7 @@ def grpo_loss(
     elif loss_type == "sapo":
         per_token_loss = sapo_loss(log_ratio, token_advantages, sapo_temperature_pos, sapo_temperature_neg)
     else:
-        per_token_loss, was_clipped = clipped_surrogate(
-            log_ratio, torch.zeros_like(log_ratio), token_advantages, epsilon, epsilon_high
-        )
-        metrics["clip_ratio"] = masked_mean(was_clipped, completion_mask)
-        metrics |= clip_ratios(
-            ratio, token_advantages, completion_mask, epsilon, epsilon_high, importance_sampling_level
-        )
+        raise ValueError(unknown_loss_type(loss_type))
     if correction is not None:
         per_token_loss = per_token_loss * correction
     if ref_logps is not None:

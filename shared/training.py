@@ -30,6 +30,9 @@ Three are required: two methods and the model. The others have a default:
     enough(metrics)                    False      True leaves out this update and the rest of the step's
     advice(history)                    None       a sentence to print once, when the run cannot learn
     completion_records(batch, rows)    an error   the sampled completions of each row, for `on_rollout`
+    config_class                       any        the class that its configuration must be of
+    reference, past                    none       a frozen model, and weights of earlier steps, which a checkpoint keeps
+    bytes_per_logit                    0          what a pass took for a logit, as the loop measured it on a GPU
 
 `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and small. What is left out: learning-rate
 schedules other than a linear warm-up.
@@ -134,6 +137,7 @@ def train(
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     full_rates = [group["lr"] for group in groups]
+    first_at_full_rate = min(max(1, config.warmup_steps), config.steps) - 1
     remark = algorithm.begin()
     run_file = RunFile(
         checkpoint_path,
@@ -173,8 +177,7 @@ def train(
                 # 2. The step: collect, update, measure
                 started = time.perf_counter()
                 warm_up(optimizer, full_rates, config.warmup_steps, step)
-                at_full_rate = step + 1 == min(max(1, config.warmup_steps), config.steps)
-                before = half_precision_weights(optimizer) if at_full_rate else {}
+                weights_before = half_precision_weights(optimizer) if step == first_at_full_rate else {}
                 metrics = one_step(
                     algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
                 )
@@ -187,8 +190,8 @@ def train(
                 history.append(record)
                 # 3. Tell how it went
                 reporter.report(history)
-                if before and (share := share_moved(before, optimizer)) < FEWEST_MOVED:
-                    say(ROUNDED_AWAY.format(share=share, step=step + 1, rate=config.learning_rate))
+                if weights_before and (moved := share_moved(weights_before, optimizer)) < FEWEST_MOVED:
+                    say(ROUNDED_AWAY.format(share=moved, step=step + 1, rate=config.learning_rate))
                 # 4. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
                 stopping = processes.any(stop())
                 if stopping or is_due(config.checkpoint_every, step):
