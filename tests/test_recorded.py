@@ -29,7 +29,6 @@ from benchmarks.sweeps import (
     reasoning_format_number,
     reward_model,
     transfer,
-    what_rl_adds,
     what_rl_adds_controls,
     what_rl_adds_lost,
 )
@@ -242,7 +241,7 @@ MEASURES = {
     "ppo_critic": (None, "reward"),
     "ppo_hacked": (None, "full stops"),
     "ratio_weights": (first(ratio_weights), ratio_weights_as_recorded),
-    "ratio_weights_rates": (None, "reward at 4"),
+    "ratio_weights_rates": ("gradients", ratio_weights_as_recorded),
     "reasoning_format": ("KL, not divided", "format at 30", "KL at 30"),
     "reward_model": (first(reward_model), reward_model_as_recorded),
     "reward_model_rates": (None, "accuracy"),
@@ -470,20 +469,6 @@ def test_supervised_training_has_the_documents_that_the_forward_kl_learns_from(m
         assert documents[2 * step : 2 * step + 2] == [{"prompt": p, "completion": c} for p, c in pairs]
 
 
-@pytest.fixture
-def experience_of_two(monkeypatch):
-    """Two completions of one group, the first right, in place of what GRPO collects."""
-    collected = Experience(
-        rollout=None,
-        rewards_per_func=torch.tensor([[1.0], [0.0]]),
-        rewards=torch.tensor([1.0, 0.0]),
-        advantages=torch.tensor([2.0, -2.0]),
-        ref_logps=None,
-        metrics={},
-    )
-    monkeypatch.setattr(what_rl_adds.InOrder, "collect", lambda self, rows, step, share: collected)
-
-
 def test_pushing_down_is_not_what_costs():
     """Catches the cause that `notebooks/what_rl_adds.ipynb` calls refuted, if its control, made again, bears it out."""
     pushed_down = recorded("what_rl_adds").spread("GRPO, 3e-4", "logp with key")[0]
@@ -492,17 +477,20 @@ def test_pushing_down_is_not_what_costs():
     assert (round(pushed_up_alone, 2), round(pushed_down, 2)) == (-5.30, -3.56)
 
 
-def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(experience_of_two):
-    """Catches a control that pushes down as well, or that is paid otherwise."""
+def test_a_control_of_what_is_lost_pushes_nothing_down_and_changes_nothing_else(monkeypatch):
+    """Two completions of one group, the first right. Catches a control that pushes down as well, or that is paid otherwise."""
+    collected = Experience(
+        rollout=None,
+        rewards_per_func=torch.tensor([[1.0], [0.0]]),
+        rewards=torch.tensor([1.0, 0.0]),
+        advantages=torch.tensor([2.0, -2.0]),
+        ref_logps=None,
+        metrics={},
+    )
+    monkeypatch.setattr(grpo.GRPO, "collect", lambda self, rows, step, share: collected)
     algorithm = what_rl_adds_lost.PushingUpAlone
     changed = algorithm.collect(object.__new__(algorithm), [], 0)
     assert changed.advantages.tolist() == [2.0, 0.0] and changed.rewards.tolist() == [1.0, 0.0]
-
-
-def test_a_control_of_what_is_lost_learns_right_completions_alone(experience_of_two):
-    """Catches a loss of right completions from which the mean of their group is still taken."""
-    algorithm = what_rl_adds_lost.RightOnesAlone
-    assert algorithm.collect(object.__new__(algorithm), [], 0).advantages.tolist() == [1.0, 0.0]
 
 
 def test_a_coin_pays_by_place_and_prompt_alone():
@@ -538,33 +526,6 @@ def test_the_gradient_of_a_penalty_on_completions_is_that_of_the_kl():
     loss = reasoning_format.of_completions(*arguments, beta=1.0) * reasoning_format.SAMPLING.max_new_tokens
     found = torch.autograd.grad(loss, logits)[0]
     assert found == pytest.approx(exact * 8 / 7, abs=1e-6)  # each is less the others, not less the group's mean
-
-
-@pytest.fixture
-def forty_problems(monkeypatch):
-    """Ten countdown problems with two numbers among forty, in place of the sweep's thousand and its base model."""
-    rows = [{"prompt": str(i), "numbers": [1] * (2 if i % 4 == 0 else 3)} for i in range(40)]
-    monkeypatch.setattr(what_rl_adds, "setting", lambda: SimpleNamespace(train_rows=rows))
-    return rows
-
-
-def test_half_of_the_steps_are_on_two_numbers(forty_problems):
-    """Catches a curriculum of any problems, and a second half that begins the data set again where the control goes on."""
-    config = replace(what_rl_adds.AT_3E_4, steps=4, prompts_per_step=5)
-    rows = what_rl_adds.two_numbers_first(config)
-    assert {len(row["numbers"]) for row in rows[:10]} == {2} and len({row["prompt"] for row in rows[:10]}) == 10
-    assert rows[10:] == what_rl_adds.in_any_order(config)[10:]
-
-
-def test_rows_are_taken_in_their_order(monkeypatch):
-    """Catches a curriculum that the training loop shuffles again."""
-    taken = []
-    monkeypatch.setattr(grpo, "collect", lambda model, tokenizer, rows, *_, step, **options: taken.append((step, rows)))
-    config = replace(what_rl_adds.AT_3E_4, prompts_per_step=2)
-    algorithm = what_rl_adds.InOrder(torch.nn.Module(), None, countdown.reward, config, ordered=list("abcdef"))
-    for step in (0, 2):
-        algorithm.collect(["drawn", "by the loop"], step)
-    assert taken == [(0, ["a", "b"]), (2, ["e", "f"])]
 
 
 def test_a_pair_is_the_first_right_and_the_first_wrong_sample_of_a_prompt():

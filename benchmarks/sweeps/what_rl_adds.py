@@ -1,7 +1,7 @@
 """The sweep of `notebooks/what_rl_adds.ipynb`, which `countdown` reads too: ways to spend 5,120 samples on countdown.
 
-All conditions draw 8 completions for each of 640 problems, 40 steps of 16 or 4 rounds of 160. They are the same problems
-of a seed, "two numbers first" excepted. What is measured is on held-out problems: what is solved, whether it was known
+All conditions draw 8 completions for each of 640 problems, 40 steps of 16 or 4 rounds of 160, the same problems of a
+seed. What is measured is on held-out problems: what is solved, whether it was known
 before (by the base model under the header "answer key"), what is left of that, what was paid for without being solved,
 and how far the policy has moved. No setting was chosen by these figures.
 """
@@ -14,9 +14,7 @@ import torch
 
 from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from shared import rejection, training
-from shared.engine.processes import ALL_ROWS, Share
 from shared.evaluate import Evaluation, evaluate
-from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
 from shared.models import frozen_copy, load_policy
 from shared.rejection import RejectionConfig
@@ -26,7 +24,6 @@ from shared.supervised import Supervised, encode_documents
 from shared.tasks import countdown
 from shared.tasks.documents import ANSWER_KEY
 from shared.tasks.shaping import near_miss_reward, sound_reward, uses_given_numbers
-from shared.training import rows_of_step
 
 HELD_OUT = 200
 PASS_ROWS = 100  # the first of them: the others would cost more seconds than they narrow
@@ -45,7 +42,6 @@ AT_3E_4 = GRPOConfig(
     log_every=0,
 )
 REJECTION = RejectionConfig(max_new_tokens=countdown.MAX_NEW_TOKENS)
-Ordered = Callable[[GRPOConfig], list[dict]]  # the rows of a whole run, one step's after the other's
 
 
 @dataclass(frozen=True)
@@ -96,49 +92,19 @@ def by_rejection(model, seed: int, config: RejectionConfig = REJECTION) -> list[
     )
 
 
-def in_any_order(config: GRPOConfig) -> list[dict]:
-    """The rows of a run as the training loop draws them."""
-    return drawn(setting().train_rows, config, range(config.steps))
-
-
-def two_numbers_first(config: GRPOConfig) -> list[dict]:
-    """Half of the steps on problems that give two numbers, again and again, then half on all."""
-    half = config.steps // 2
-    easy = [row for row in setting().train_rows if len(row["numbers"]) == 2]
-    return drawn(easy, config, range(half)) + drawn(setting().train_rows, config, range(half, config.steps))
-
-
-def drawn(rows: Sequence[dict], config: GRPOConfig, steps: range) -> list[dict]:
-    return [row for step in steps for row in rows_of_step(rows, config.prompts_per_step, step, config.seed)]
-
-
-class InOrder(GRPO):
-    """GRPO that takes rows one after the other, where the training loop would draw their order."""
-
-    def __init__(self, *arguments, ordered: Sequence[dict], **options):
-        super().__init__(*arguments, **options)
-        self.ordered = ordered
-
-    def collect(self, rows: Sequence[dict], step: int, share: Share = ALL_ROWS) -> Experience:
-        count = self.config.prompts_per_step
-        return super().collect(self.ordered[step * count : (step + 1) * count], step, share)
-
-
 def by_grpo(
     model,
     seed: int,
     config: GRPOConfig = AT_3E_4,
-    order: Ordered = in_any_order,
-    algorithm: type[InOrder] = InOrder,
+    algorithm: type[GRPO] = GRPO,
     rewards: Sequence[RewardFunction] = REWARDS,
 ) -> list[dict]:
     """One record for each REPORT_EVERY steps, as rejection sampling has one for each round."""
     shared = setting()
     config = replace(config, seed=seed)
-    ordered = order(config)
     reference = shared.base if config.beta else None
-    made = algorithm(model, shared.tokenizer, list(rewards), config, reference=reference, ordered=ordered)
-    history = training.train(made, ordered, config, progress=False)
+    made = algorithm(model, shared.tokenizer, list(rewards), config, reference=reference)
+    history = training.train(made, shared.train_rows, config, progress=False)
     samples = config.prompts_per_step * config.num_generations
     windows = [history[end - REPORT_EVERY : end] for end in range(REPORT_EVERY, len(history) + 1, REPORT_EVERY)]
     return [
@@ -162,7 +128,6 @@ CONDITIONS: dict[str, Callable] = {
     "rejection sampling": by_rejection,
     "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
     "sound lines paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 1.0, 0.0, 1.0))),
-    "two numbers first": partial(by_grpo, order=two_numbers_first),
     "beta 0.4": partial(by_grpo, config=replace(AT_3E_4, beta=0.4)),
 }
 

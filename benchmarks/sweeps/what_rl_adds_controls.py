@@ -1,7 +1,6 @@
-"""Controls of `notebooks/what_rl_adds.ipynb`: a reward that says nothing, and rejection sampling without its past.
+"""Controls of `notebooks/what_rl_adds.ipynb`: a reward that says nothing, and the base asked where it knows.
 
     a coin for correctness   "GRPO, 3e-4" of `what_rl_adds`, with a coin in the place of correctness; the format is paid
-    own samples alone        "rejection sampling", each round learning what it drew itself and nothing of earlier rounds
     base below the header    the base model, asked below its header, sampled
 
 A gain that the coin brings too is no gain of knowing what is right.
@@ -9,33 +8,18 @@ A gain that the coin brings too is no gain of knowing what is right.
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from benchmarks.sweeps import what_rl_adds
 from benchmarks.sweeps.measuring import rounded
-from benchmarks.sweeps.what_rl_adds import REJECTION, by_grpo, setting, under_the_key
-from shared import rejection
+from benchmarks.sweeps.what_rl_adds import by_grpo, setting, under_the_key
 from shared.models import frozen_copy
 from shared.tasks import countdown
-from shared.training import rows_of_step
 
 
 def coin_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
     """1.0 or 0.0 by lot, whatever the completion says; the same for a place and a prompt, so that a run repeats."""
     return [float(random.Random(f"{place} {prompt}").random() < 0.5) for place, prompt in enumerate(prompts)]
-
-
-def by_own_samples(model, seed: int) -> list[dict]:
-    """Rounds as in rejection sampling, each of which begins its documents anew."""
-    shared = setting()
-    history = []
-    for number in range(REJECTION.rounds):
-        rows = rows_of_step(shared.train_rows, REJECTION.prompts_per_round, number, seed)
-        config = replace(REJECTION, rounds=1, seed=seed + 100 * number)
-        found = rejection.train(model, shared.tokenizer, rows, countdown.correctness_reward, config)
-        history.append(found[-1] | {"samples": (number + 1) * found[-1]["samples"]})
-    return history
 
 
 def below_the_header(model, seed: int) -> list[dict]:
@@ -45,7 +29,6 @@ def below_the_header(model, seed: int) -> list[dict]:
 IN_ITS_PLACE = tuple(coin_reward if paid is countdown.correctness_reward else paid for paid in what_rl_adds.REWARDS)
 CONDITIONS: dict[str, Callable] = {
     "a coin for correctness": partial(by_grpo, rewards=IN_ITS_PLACE),
-    "own samples alone": by_own_samples,
     "base below the header": below_the_header,
 }
 
