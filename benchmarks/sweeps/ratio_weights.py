@@ -1,9 +1,8 @@
-"""The sweep of `notebooks/ratio_weights.ipynb`: what multiplies the gradient, held against the exact one, and trained with.
+"""The sweep of `notebooks/ratio_weights.ipynb`: what multiplies the gradient, trained with.
 
-Two kinds of conditions. "gradients" trains ten steps and holds every weight against the exact gradient of the policy
-then, for samples of the untrained policy and of the trained one with rounded matrices, on three times eight held-out
-hands. The others train with one weight each, the loss of all being -weight x A x log pi with a weight that the gradient
-does not pass through, so that they differ in the weight alone; the held-out reward is exact.
+Each condition trains with one weight, the loss of all being -weight x A x log pi with a weight that the gradient does not
+pass through, so that they differ in the weight alone; the held-out reward is exact. `gradients` holds every weight against
+the exact gradient; `ratio_weights_rates` records it.
 """
 
 from collections.abc import Callable
@@ -18,10 +17,9 @@ from benchmarks.sweeps.gradients import logps_of, setting
 from benchmarks.sweeps.measuring import rounded
 from shared import grpo
 from shared.advantages import leave_one_out_advantages
-from shared.engine.rounded import rounded_weights
 from shared.exact import Enumeration, enumerate_policy
 from shared.experience import Experience
-from shared.grpo import GRPO, GRPOConfig, correction_of
+from shared.grpo import GRPO, GRPOConfig
 from shared.logps import completion_logps
 from shared.losses import aggregate, ratio_weight
 from shared.models import frozen_copy
@@ -33,7 +31,6 @@ NOW = 10  # steps of the policy whose gradient is looked at; the samples are of 
 DRAWS, G = 2000, 8
 TRAINED = ("no ratio", "ratio", "clip", "CISPO, bound 5", "SAPO", "smooth")
 SETS = 3  # of held-out hands, one of each label in a set
-BITS = (16, 4, 3, 2)
 ROLLOUTS = 12
 MEASURED_AT = (4, ROLLOUTS)
 COMMON = dict(
@@ -82,15 +79,9 @@ class Condition:
 
 
 SEVERAL = GRPOConfig(**COMMON, steps=ROLLOUTS, num_iterations=8, warmup_steps=0)
-ONCE = replace(SEVERAL, num_iterations=1)
-SAMPLED = replace(ONCE, sampler_bits=2, vllm_importance_sampling_mode="sequence_truncate")
-CONDITIONS: dict[str, Condition | None] = {
-    "gradients": None,
-    "1 update": Condition(plain_ratio, ONCE),
+CONDITIONS = {
+    "1 update": Condition(plain_ratio, replace(SEVERAL, num_iterations=1)),
     **{f"8 updates, {name}": Condition(WEIGHTS[name], SEVERAL) for name in TRAINED},
-    "2 bits, not corrected": Condition(plain_ratio, replace(SAMPLED, vllm_importance_sampling_correction=False)),
-    "2 bits, bound 3": Condition(plain_ratio, SAMPLED),
-    "2 bits, no bound": Condition(plain_ratio, replace(SAMPLED, vllm_importance_sampling_clip_max=None)),
 }
 
 
@@ -104,16 +95,13 @@ class Weighted(GRPO):
         logps, _ = completion_logps(self.model, rollout)
         A = experience.advantages[:, None]  # (B, 1)
         weight = self.weight_of((logps - rollout.old_logps).detach(), A)
-        correction = correction_of(rollout, self.config)
-        weight = weight if correction is None else weight * correction
         loss = aggregate(-weight * A * logps, mask)
         return loss, {"loss": loss.detach()}
 
 
 def run(name: str, seed: int, steps: int = ROLLOUTS) -> dict:
     """One condition with one seed."""
-    condition = CONDITIONS[name]
-    return gradients(seed) if condition is None else trained(condition, seed, steps)
+    return trained(CONDITIONS[name], seed, steps)
 
 
 def trained(condition: Condition, seed: int, steps: int) -> dict:
@@ -153,24 +141,15 @@ def sets_of(rows: list[dict]) -> list[list[dict]]:
 
 
 def of_hands(model, hands: list[dict], shared: dict) -> dict:
-    """The KL to each sampler, and bias, noise, error and cosine of each weight on these hands."""
+    """The KL to the untrained policy, whose samples they are, and what `against_exact` finds of each weight."""
     prompts = [row["prompt"] for row in hands]
     now = enumerate_policy(model, shared["tokenizer"], prompts, shared["completions"], shared["trie"])
     stale = logps_of(shared["base"], hands, shared)
-    found = {"KL": rounded(kl(now, stale)), "stale": {}, "rounded": []}
-    found["stale"] = {name: against_exact(now, stale, weight) for name, weight in WEIGHTS.items()}
-    for bits in BITS:
-        with rounded_weights(model, bits):
-            q = logps_of(model, hands, shared)
-        bounds = {"no ratio": no_ratio, "bound 3": partial(ratio_weight, loss_type="cispo", epsilon_high=3.0)}
-        of_weights = {name: against_exact(now, q, weight) for name, weight in (bounds | {"ratio": plain_ratio}).items()}
-        found["rounded"].append({"bits": bits, "KL": rounded(kl(now, q)), **of_weights})
-    return found
-
-
-def kl(now: Enumeration, sampler: Float[Tensor, "N K"]) -> Float[Tensor, ""]:
-    """The mean KL divergence from the policy to the sampler, in nats."""
-    return now.mean(now.logps - sampler).mean()
+    kl = now.mean(now.logps - stale).mean()
+    return {
+        "KL": rounded(kl),
+        "stale": {name: against_exact(now, stale, weight) for name, weight in WEIGHTS.items()},
+    }
 
 
 def against_exact(now: Enumeration, sampler: Float[Tensor, "N K"], weight: Weight) -> dict[str, float]:
