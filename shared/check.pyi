@@ -118,23 +118,11 @@ def causal_policy(function: Callable, hint: bool = False) -> Passed:
 def compute_expected_svf(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), p_initial (S,), terminal, reward (S,)) -> visits (S,)`, the forward pass."""
 
-def feature_expectation_from_trajectories(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(features (S, F), trajectories) -> means (F,)` over the states of the trajectories."""
-
-def initial_probabilities_from_trajectories(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(n_states, trajectories) -> shares (S,)` of the states in which the trajectories start."""
-
 def local_action_probabilities(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), terminal, reward (S,)) -> policy (S, A)`, the backward pass."""
 
 def next_weights(function: Callable, hint: bool = False) -> Passed:
     """Check `f(weights (F,), features (S, F), target (F,), visits (S,), rate) -> weights (F,)`."""
-
-def potential_shaping(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(potential (S,), terminal, discount) -> payments (S, S)` for a step from each state to each."""
-
-def walk_reward(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(reward (S,), trajectory) -> number`, the sum over the trajectory's states."""
 
 def best_of_n(function: Callable, hint: bool = False) -> Passed:
     """Check `f(scores, rewards, n) -> number`: the mean reward of the highest score, over all choices of n samples."""

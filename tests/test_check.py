@@ -126,14 +126,12 @@ def test_a_cell_that_ends_in_a_check_shows_the_verdict_alone(monkeypatch, capsys
 
 @pytest.mark.slow
 def test_in_a_kernel_there_is_no_output_but_the_verdict():
-    code = (
-        "from shared import check\nif check.walk_reward(print):\n    1 / 0\ncheck.walk_reward(lambda reward, walk: 0)"
-    )
+    code = "from shared import check\nif check.causal_policy(print):\n    1 / 0\ncheck.causal_policy(lambda *given: 0)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(notebook, resources={"metadata": {"path": "."}}).execute()
     outputs = notebook.cells[0].outputs
     assert [output.output_type for output in outputs] == ["display_data", "display_data"]
-    assert all(output.data["text/plain"].startswith("✗ reward of a walk: ") for output in outputs)
+    assert all(output.data["text/plain"].startswith("✗ causal policy: ") for output in outputs)
 
 
 def test_in_jupyter_the_verdict_has_colour_and_a_record(monkeypatch):

@@ -1,7 +1,4 @@
-"""Figures of notebooks/maxent_irl.ipynb: values and policies on the grid, feature gaps over iterations.
-
-Each function draws on its own figure and returns it, in the style and the colours of `shared.plots`.
-"""
+"""Figures of notebooks/maxent_irl.ipynb: values and policies on the grid, in the style of `shared.plots`."""
 
 from collections.abc import Sequence
 
@@ -12,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from shared.irl.worlds import MOVES, PerState, Policy
-from shared.plots import COLOURS, STYLE, VERMILLION, WIDTH
+from shared.plots import STYLE, VERMILLION, WIDTH
 
 IN_A_LINE = 2  # maps side by side
 
@@ -51,19 +48,6 @@ def grid_maps(
             for state in (mark or {}).get(title, ()):
                 corner = (state % size - 0.46, state // size - 0.46)
                 axis.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=VERMILLION, linewidth=2.2))
-    plt.close(figure)
-    return figure
-
-
-def gap_curves(histories: dict[str, list[float]], goal: float) -> Figure:
-    """The feature gap of each run over its iterations, on logarithmic axes, and the goal as a dashed line."""
-    with plt.rc_context(STYLE):
-        figure, axis = plt.subplots(figsize=(WIDTH, 3.9), layout="constrained")
-        for (name, gaps), colour in zip(histories.items(), COLOURS):
-            axis.plot(range(1, 1 + len(gaps)), gaps, color=colour, label=name)
-        axis.axhline(goal, color="black", linewidth=1, linestyle="--", label=f"goal {goal:g}")
-        axis.set(xscale="log", yscale="log", xlabel="iteration", ylabel="feature gap")
-        figure.legend(loc="outside lower center", ncols=2)
     plt.close(figure)
     return figure
 

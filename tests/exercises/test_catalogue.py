@@ -26,7 +26,7 @@ SHARE_REJECTED = 0.98
 QUICK = (
     "exact_reward",
     "per_token_kl",
-    "initial_probabilities_from_trajectories",
+    "next_weights",
 )  # exercises without a model and with few mutants: a tensor, texts, an array
 
 

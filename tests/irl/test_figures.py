@@ -1,4 +1,4 @@
-"""Maps, arrows and curves show what they are given."""
+"""Maps and arrows show what they are given."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,6 @@ def test_arrows_point_where_the_policy_goes():
     figure = figures.grid_maps({"policy": np.zeros(4)}, policies={"policy": policy})
     [arrows] = [c for c in figure.axes[0].collections if hasattr(c, "U")]
     assert len(arrows.U) == 4 and (arrows.U == 0).all() and (arrows.V > 0).all()
-
-
-def test_curves_hold_every_run_and_the_goal():
-    """Catches a curve that begins at iteration 0, which logarithmic axes do not show."""
-    figure = figures.gap_curves({"one": [1.0, 0.1], "other": [1.0, 0.2]}, goal=0.05)
-    assert [line.get_label() for line in figure.axes[0].lines] == ["one", "other", "goal 0.05"]
-    assert figure.axes[0].lines[0].get_xydata().tolist() == [[1, 1.0], [2, 0.1]]
 
 
 def test_a_map_that_is_no_square():

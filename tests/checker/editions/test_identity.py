@@ -186,6 +186,7 @@ SHORT = {
     "dots",
     "game",
     "gradients",
+    "maxent_irl",
     "more_samples",
     "off_policy",
     "own_task",
