@@ -22,9 +22,6 @@ from shared.exercises.record import Passed
 def clustered_error(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together."""
 
-def exact_reward(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(prompts, completions, answers) -> list of floats`: 1.0 where the first word is one of the row's answers."""
-
 def share_already_rewarded(function: Callable, hint: bool = False) -> Passed:
     """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
 

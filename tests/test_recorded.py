@@ -309,7 +309,7 @@ def test_an_unbounded_ratio_is_held_against_the_exact_gradient_without_bias():
     assert ratio_weights.against_exact(now, sampler, ratio_weights.no_ratio)["bias"] > 0.2
 
 
-def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
+def test_a_short_run_of_analogies_measures_pairs(monkeypatch):
     """One step on a few rows. Catches words by lot that are the answers, and pairs that are lost."""
     rows = dict(analogies.setting())
     monkeypatch.setattr(analogies, "setting", lambda: rows)
@@ -320,7 +320,7 @@ def test_a_short_run_of_analogies_measures_pairs_and_kl(monkeypatch):
     measured = analogies.run("by lot, exact", seed=0, steps=1)
     assert measured["soft"] != measured["soft by the lot"]
     assert sum(measured["pairs"]) == len({row["word"] for row in rows["held out"]})
-    assert measured["validation at 8"] == measured["validation"] and measured["KL"] >= 0
+    assert measured["validation at 8"] == measured["validation"]
 
 
 @pytest.fixture

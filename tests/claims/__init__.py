@@ -8,6 +8,7 @@ nothing here.
 # Chapters in which a result is followed by a text on it, without a heading; of these this text is held as Cell 8 is.
 # In the others such a text stands above a result. To be all of them.
 READ_BELOW_RESULTS = {
+    "analogies",
     "async_rl",
     "countdown",
     "dots",

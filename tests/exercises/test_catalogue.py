@@ -24,7 +24,7 @@ SLIPS = [(name, slip) for name in NAMES for slip in EXERCISES[name].steps.slips]
 RIGHT = [(name, function) for name in NAMES for function in getattr(ABOUT[name], "RIGHT", [])]
 SHARE_REJECTED = 0.98
 QUICK = (
-    "exact_reward",
+    "get_reward",
     "per_token_kl",
     "next_weights",
 )  # exercises without a model and with few mutants: a tensor, texts, an array

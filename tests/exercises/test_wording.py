@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from shared.exercises.catalogue.analogies import exact_reward
 from shared.exercises.catalogue.dots import (
     completion_logps,
     get_reward,
@@ -70,7 +69,7 @@ VERDICTS = [
         get_reward.EXERCISE,
         lambda prompts, completions, answer, **columns: [int(c.strip() == a) for c, a in zip(completions, answer)],
     ),
-    slipped(exact_reward.EXERCISE, "capitals_matter", "first_answer_only"),
+    slipped(get_reward.EXERCISE, "whole_completion", "beginning_is_enough"),
     (hand_type.EXERCISE, lambda cards: "one pair"),
 ]
 

@@ -26,7 +26,7 @@ from tests.exercises import test_catalogue as of_catalogue
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 SEED = 7
-QUICK = ("per_token_kl", "group_advantages", "advantages_of", "own_tokens", "exact_reward", "compute_expected_svf")
+QUICK = ("per_token_kl", "group_advantages", "advantages_of", "own_tokens", "get_reward", "compute_expected_svf")
 # Whose cases have one size (five cards, one model, a game of three one-digit guesses, whose longest text the check
 # shows), a size without a bound (the longest of hostile texts), or a model that speaks.
 NUMBERS_ALONE = {"pass_at_k", "queue_ages", "seconds_at_once"}  # a number has no length
@@ -34,7 +34,6 @@ NUMBERS_ALONE = {"pass_at_k", "queue_ages", "seconds_at_once"}  # a number has n
 OF_ANY_SIZE = NUMBERS_ALONE | {
     "step_loss",
     "get_reward",
-    "exact_reward",
     "hand_type",
     "evaluate",
     "attach_lora",
@@ -146,7 +145,7 @@ def test_an_honest_mistake_is_no_finding():
     """Catches a suspicion for who only forgot a term, and for who gives 0 where everything expected is 1."""
     honest = verdict("per_token_kl", lambda right, exercise: lambda logps, ref_logps: right(logps, ref_logps) + logps)
     assert not honest["passed"] and not honest["finding"] and "In the others" not in honest["text"]
-    strict = verdict("exact_reward", lambda right, exercise: lambda *given: [0.0 for _ in right(*given)])
+    strict = verdict("get_reward", lambda right, exercise: lambda *given: [0.0 for _ in right(*given)])
     assert not strict["passed"] and strict["finding"] == ("whatever its arguments are" in strict["text"])
 
 
