@@ -5,7 +5,6 @@ import re
 import pytest
 
 from checker.pages.formulas import mathml, unbroken
-from checker.pages.templates import HERE, MATH_FONT, with_math_font
 
 DISPLAY = "\\displaystyle"
 SPACE = '<mspace width="0.167em" />'
@@ -91,15 +90,3 @@ def test_a_full_stop_stays_at_its_formula():
     together = re.findall('<span class="unbroken">(.*?)</span>', whole)
     assert together == [f"({made[0]}),", f"{made[0]}."]
     assert re.sub("</?span[^>]*>", "", whole) == page
-
-
-def test_a_page_carries_the_font_where_it_has_formulas():
-    """Catches 57 kB in a page without any, a page that goes without, and a font that outgrows a report."""
-    page = "<head><style>p {}</style></head><p></p>"
-    assert with_math_font(page) == page
-    with_formula = page.replace("<p>", "<p><math></math>")
-    inside = with_math_font(with_formula)
-    assert inside.count("<style>") == 1 and "data:font/woff2;base64," in inside
-    assert len(inside) - len(page) < 60_000
-    assert f"url(../{MATH_FONT})" in with_math_font(with_formula, f"../{MATH_FONT}")
-    assert (HERE / MATH_FONT).read_bytes()[:4] == b"wOF2"
