@@ -163,14 +163,6 @@ def test_a_notebook_that_does_not_learn_fails_where_that_is_asked(notebook, tmp_
     assert drift in done.output and "Save them again with --in-place" in done.output
 
 
-def test_what_is_not_a_notebook_is_said(tmp_path):
-    path = tmp_path / "n.ipynb"
-    path.write_text("nonsense")
-    done = report(path, "--out", tmp_path / "build")
-    assert done.exit_code == 2
-    assert "not valid JSON" in done.output
-
-
 @pytest.mark.slow
 def test_folders_and_zips_are_run_each_notebook_under_its_own_name(notebook, tmp_path):
     """Catches two notebooks of one name of which the second overwrites the first, and a copy called `0.ipynb`."""
@@ -192,18 +184,6 @@ def test_names_that_some_disks_take_for_one_get_folders_of_their_own(tmp_path):
     stems = ("mine", "Mine", "caf\u00e9", "cafe\u0301")
     places = [_free(tmp_path, stem, taken) for stem in stems]
     assert places == [tmp_path, tmp_path / "2", tmp_path, tmp_path / "2"]
-
-
-def test_a_zip_is_not_written_to(notebook, tmp_path):
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.write(notebook(), "mine.ipynb")
-    done = checker("report", "--in-place", tmp_path / "all.zip", cwd=tmp_path)
-    assert done.returncode == 2 and "A zip is not written to" in done.stderr and not (tmp_path / "build").exists()
-
-
-def test_a_folder_without_a_notebook_is_said(tmp_path):
-    done = checker("report", tmp_path, cwd=tmp_path)
-    assert done.returncode == 2 and "There is no notebook in" in done.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--in-place"]])
@@ -228,12 +208,6 @@ def closed_but(open_folder):
             raise OSError(errno.EROFS, "Read-only file system", str(folder))
 
     return refuse
-
-
-def test_a_program_is_no_notebook(tmp_path):
-    """Catches "not valid JSON (line 1)" about a file that was never meant to be JSON."""
-    (tmp_path / "mine.py").write_text("print(1)")
-    assert "a Python program and no notebook" in report(tmp_path / "mine.py", "-o", tmp_path).output
 
 
 def test_a_notebook_in_another_language_is_not_run(notebook, tmp_path):

@@ -36,7 +36,9 @@ def test_a_page_says_what_its_header_says(site):
     """Catches a title, a line below it, a description or a class that the header has and the page has not."""
     page = shown(site, "index.qmd")
     assert "<h1>Begin here</h1>" in page and '<p class="subtitle">For beginners</p>' in page
-    assert '<meta name="description" content="All of it.">' in page and 'class="page course landing"' in page
+    named = re.findall('<meta (.*?) content="All of it.">', page)
+    assert named == ['name="description"', 'property="og:description"']
+    assert 'class="page course landing"' in page
     assert "<title>The course</title>" in page and "---" not in page.split("<main")[1]
     assert 'class="page course"' in shown(site, "docs/glossary.qmd")
     assert 'content="For all."' in shown(site, "docs/glossary.qmd")
@@ -141,6 +143,7 @@ def test_a_public_site_has_a_map_and_the_picture_that_is_shown_of_it(site):
     assert (site / "docs" / "shown" / "a.png").read_bytes() == PICTURE
     page = shown(site, "index.qmd")
     assert f'content="{ADDRESS}/docs/shown/a.png"' in page and f'href="{REPOSITORY}"' in page
+    assert all(f'href="{REPOSITORY}/{action}/main/index.qmd"' in page for action in ("blob", "edit"))
 
 
 def test_a_site_that_is_public_nowhere_has_no_map(tmp_path):

@@ -118,9 +118,12 @@ def test_the_opening_shows_the_picture_of_the_result(project):
     assert "needs no other notebook" in shown and "Equation" not in shown and "Colab" not in shown
 
 
-def test_a_site_without_formulas_or_repository_names_none(project):
+def test_a_site_without_formulas_or_repository_names_none(project, tmp_path):
     """Catches links to a page that the site does not have and to a source that is public nowhere."""
-    shown = finish.opening(project, SECOND, Website("x", "", [FIRST, SECOND]))
+    site = Website("x", "", [FIRST, SECOND])
+    shown = finish.opening(project, SECOND, site)
+    finish._write_files(project, SECOND, tmp_path, site)
+    assert not (tmp_path / finish.FILES / "second-colab.ipynb").exists()
     assert "Equation" not in shown and "Colab" not in shown and "edit it" not in shown and "to fill in" in shown
 
 

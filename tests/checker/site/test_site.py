@@ -8,7 +8,7 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
@@ -16,11 +16,10 @@ from PIL import Image, ImageColor
 
 from checker.outputs.chapters import chapters
 from checker.pages import templates
-from checker.reading.layout import title_of
 from checker.reading.notebook import read
-from checker.reading.website import Website, website
-from checker.site import builtin, finish, linking, pieces, searching, terms
-from checker.site.pieces import cloning, recorded, thumbnails
+from checker.reading.website import website
+from checker.site import linking, searching, terms
+from checker.site.pieces import thumbnails
 from shared import plots
 
 PROJECT = Path(__file__).parents[3]
@@ -82,16 +81,6 @@ def test_the_course_site_needs_no_quarto(course_pages):
         assert turns == {name: title for name, title in around.items() if title}
         assert "Save grades" not in text and 'class="pass"' not in text
         assert not re.findall(r'href="(?!\.\./files/)[^"]*\.(?:ipynb|qmd)', text)
-
-
-def test_the_landing_page_lists_all_notebooks_in_reading_order(pages):
-    """Catches a gallery in the alphabet's order."""
-    sources = website(PROJECT).pages
-    notebooks = [source for source in sources if source.suffix == ".ipynb"]
-    landing = next(iter(pages)).read_text(encoding="utf-8")
-    listed = re.findall(r'<h3><a href="([^"]+)">\d+\. (.*?)</a>', landing)
-    listed = [(link, html.unescape(title)) for link, title in listed]
-    assert listed == [(s.with_suffix(".html").as_posix(), title_of(read(PROJECT / s))) for s in notebooks]
 
 
 def test_no_link_between_pages_is_dead(pages):
@@ -206,18 +195,6 @@ def test_every_card_says_what_its_record_says_that_is_reached(pages):
     assert said == [(one.measured[0].upper() + one.measured[1:], one.before, one.after) for one in chapters(PROJECT)]
 
 
-def test_colab_is_offered_where_it_can_open(tmp_path):
-    """Catches a link that says Colab and downloads a file, and a link to a file that no site has."""
-    source = Path("notebooks") / "dots.ipynb"
-    for repository in ("", "https://github.com/owner/name"):
-        site = Website("x", "", [source], repository=repository)
-        offered = "colab.research.google.com" in finish.opening(PROJECT, source, site)
-        folder = tmp_path / repository.rpartition("/")[2]
-        finish._write_files(PROJECT, source, folder, site)
-        made = (folder / finish.FILES / "dots-colab.ipynb").is_file()
-        assert offered == made == bool(repository)
-
-
 def test_the_lines_of_a_picture_made_small_keep_their_colours():
     """Catches five lines of which two look alike on the landing page: with 32 colours few are left for a thin line."""
     lines = {f"way {n}": [([0, 1, 2], [0, n, seed - n / 2]) for seed in (3, 4, 6)] for n in range(6)}
@@ -231,44 +208,6 @@ def test_the_lines_of_a_picture_made_small_keep_their_colours():
     for colour in plots.COLOURS:
         wanted = ImageColor.getrgb(colour)
         assert min(sum(abs(a - b) for a, b in zip(wanted, found)) for found in there) < 20, colour
-
-
-def test_watching_needs_no_script_to_show_a_step(pages):
-    """Catches a page that is empty until a script has filled it: the still is a step of the record."""
-    text = next(page for page in pages if page.name == "watch.html").read_text(encoding="utf-8")
-    record = json.loads((PROJECT / recorded.RECORD).read_text(encoding="utf-8"))
-    group = record["prompts"][0]["groups"][recorded.STILL]
-    shown = re.findall(r"<tr class=\"(right|wrong)\"><td><code>(.*?)</code>", text)
-    assert [said for _, said in shown] == [completion.strip() for completion in group["completions"]]
-    assert [kind == "right" for kind, _ in shown] == [reward == 1 for reward in group["rewards"]]
-    assert '<form class="controls" hidden>' in text
-    embedded = re.search(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)[1]
-    assert json.loads(embedded) == record
-
-
-def test_quarto_gets_the_same_pieces_with_their_scripts(tmp_path, monkeypatch):
-    """Catches a piece that Quarto's pages lack, and one whose controls do nothing there."""
-    monkeypatch.setattr(pieces, "FOR_QUARTO", tmp_path)
-    monkeypatch.setitem(pieces.MAKERS, "api", lambda project, sources: "")  # it takes a second, and is on the site too
-    sources = website(PROJECT).pages
-    pieces.write_for_quarto(PROJECT, sources)
-    written = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert set(written) == set(pieces.MAKERS)
-    assert "addEventListener" in written["watch"] and "counting dots" in written["gallery"]
-
-
-def test_a_fit_is_watched_without_a_script(pages):
-    """Catches a grid that a script has to fill, and arrows of another iteration than the sentence above them."""
-    text = next(page for page in pages if page.name == "watch.html").read_text(encoding="utf-8")
-    look = json.loads((PROJECT / recorded.GRID).read_text(encoding="utf-8"))["looks"][recorded.GRID_STILL]
-    assert f"<b data-iteration>{look['iteration']}</b>" in text
-    found = text[text.index('data-map="found"') : text.index('data-map="hidden"')]
-    states = re.findall(r'data-state="(\d+)"(.*?)</g>', found, re.DOTALL)
-    for state, drawn in states:
-        if state != "24":
-            arrows = re.findall(r'style="--p: ([\d.]+)"', drawn)
-            assert [float(arrow) for arrow in arrows] == look["policy"][int(state)]
-    assert len(states) == 25
 
 
 def cited(text: str) -> set[str]:
@@ -330,63 +269,14 @@ def test_everyday_words_are_linked_where_the_glossary_is_meant(course_pages):
             assert (linked is not None) == any(source == one.with_suffix(".html") for one in meant), (word, page)
 
 
-def test_a_wrong_address_has_a_page_whose_links_are_right_from_anywhere(tmp_path):
+def test_a_wrong_address_has_a_page_whose_links_are_right_from_anywhere(course_pages):
     """Catches a page without a way on, and links that begin at the folder that is not there."""
-    project = tmp_path / "project"
-    (project / "docs").mkdir(parents=True)
-    (project / "index.qmd").write_text("---\ntitle: Course\n---\nText.\n", encoding="utf-8")
-    (project / "docs" / "a.qmd").write_text("---\ntitle: A\n---\nText.\n", encoding="utf-8")
-    (project / "404.qmd").write_text((PROJECT / "404.qmd").read_text(encoding="utf-8"), encoding="utf-8")
-    settings = {"title": "Course", "sidebar": {"contents": ["index.qmd", "docs/a.qmd"]}}
-    for address, root in (("", "/"), ("https://owner.github.io/course", "/course/")):
-        (project / "_quarto.yml").write_text(yaml.safe_dump({"website": settings | {"site-url": address}}))
-        folder = tmp_path / f"site{len(address)}"
-        assert folder / "404.html" not in builtin.build(project, folder)
-        found = Elements((folder / "404.html").read_text(encoding="utf-8"))
-        links = [link for link in found.links if not link.startswith("#")]
-        assert {f"{root}index.html", f"{root}docs/a.html"} == set(links)
-        assert f'data-index="{root}files/search.js"' in (folder / "404.html").read_text(encoding="utf-8")
-
-
-def test_the_clone_command_names_the_address_where_one_is_set(tmp_path):
-    """Catches a command without an address, and one that nobody changed when the course moved."""
-    for repository in ("", "https://github.com/owner/name"):
-        found = {"title": "Course", "sidebar": {"contents": ["index.qmd"]}, "repo-url": repository}
-        (tmp_path / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
-        assert ("git clone https://github.com/owner/name course" in cloning.clone(tmp_path, [])) == bool(repository)
-    assert "::: {#clone}" in (PROJECT / "docs" / "start.qmd").read_text(encoding="utf-8")
-
-
-def test_a_public_address_brings_a_map_and_what_links_show(tmp_path):
-    """Catches a map of a site that is public nowhere, and addresses of pages that are not there."""
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "index.qmd").write_text("---\ntitle: Course\ndescription: All of it.\n---\nText.\n", encoding="utf-8")
-    (project / "a.png").write_bytes(b"picture")
-    settings = {"title": "Course", "image": "/a.png", "sidebar": {"contents": ["index.qmd"]}}
-    public = {"site-url": "https://example.org/course/", "repo-url": "https://github.com/owner/name/"}
-    for address in ("", public["site-url"]):
-        found = settings | (public if address else {})
-        (project / "_quarto.yml").write_text(yaml.safe_dump({"website": found}), encoding="utf-8")
-        (page,) = builtin.build(project, tmp_path / f"site{len(address)}")
-        text = page.read_text(encoding="utf-8")
-        assert '<meta property="og:description" content="All of it.">' in text
-        assert (page.parent / "sitemap.xml").is_file() == (page.parent / "a.png").is_file() == bool(address)
-        assert ("https://example.org/course/a.png" in text) == bool(address)
-        for action in ("blob", "edit"):
-            assert (f'href="https://github.com/owner/name/{action}/main/index.qmd"' in text) == bool(address)
-    assert "<loc>https://example.org/course/index.html</loc>" in (page.parent / "sitemap.xml").read_text(
-        encoding="utf-8"
-    )
-
-
-def test_the_api_reference_holds_what_notebooks_import(pages):
-    """Catches a module that is left out, arguments and errors that are lost, private helpers that are shown."""
-    text = next(page for page in pages if page.name == "api.html").read_text(encoding="utf-8")
-    for name in ("shared.advantages.group_advantages", "shared.rollout.sample", "shared.check.advantages_of"):
-        assert f'id="{name}"' in text, name
-    assert "<code>advantage_eps</code>" in text and "<code>ValueError</code>" in text
-    assert not re.search(r'id="shared[\w.]*\._', text)
+    folder = course_pages[0].parent
+    root = f"{urlsplit(website(PROJECT).address).path}/"
+    text = (folder / "404.html").read_text(encoding="utf-8")
+    links = [link for link in Elements(text).links if not link.startswith("#")]
+    assert f"{root}index.html" in links and f'data-index="{root}files/search.js"' in text
+    assert all(link.startswith(root) and (folder / link.removeprefix(root)).is_file() for link in links)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

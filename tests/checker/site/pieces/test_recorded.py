@@ -28,12 +28,13 @@ def test_the_still_of_the_dots_is_a_step_of_the_record():
     (first,) = re.findall(r'data-first="(\d+)"', html)
     group = record["prompts"][0]["groups"][int(first)]
     assert first == value and {0, 1} == set(group["rewards"])
-    assert len(re.findall('<tr class="right">', html)) == sum(group["rewards"])
-    assert style("watch.css") in html
+    shown = [("wrong", "right")[reward] for reward in group["rewards"]], [said.strip() for said in group["completions"]]
+    assert re.findall(r'<tr class="(right|wrong)"><td><code>(.*?)</code>', html) == list(zip(*shown, strict=True))
+    assert style("watch.css") in html and '<form class="controls" hidden>' in html
 
 
 def test_the_still_of_the_grid_is_an_iteration_of_the_record():
-    """Catches arrows that point nowhere yet, and a script without its record."""
+    """Catches arrows of another iteration, or that point nowhere yet, and a script without its record."""
     html = recorded.grid(PROJECT, [])
     record = embedded(html)
     assert record == json.loads((PROJECT / "benchmarks" / "grid.json").read_text(encoding="utf-8"))
@@ -41,6 +42,9 @@ def test_the_still_of_the_grid_is_an_iteration_of_the_record():
     look = record["looks"][int(value)]
     assert f"<b data-iteration>{look['iteration']}</b>" in html
     assert sum(max(turns) > 0.6 for turns in look["policy"]) > len(look["policy"]) / 2
+    found = html[html.index('data-map="found"') : html.index('data-map="hidden"')]
+    drawn = [map(float, re.findall(r'style="--p: ([\d.]+)"', place)) for place in found.split("data-state=")[1:]]
+    assert [list(turns) for turns in drawn] == [*look["policy"][:24], []]
     assert style("grid.css") in html
 
 
