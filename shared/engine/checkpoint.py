@@ -7,16 +7,17 @@ torch.save writes. That alone would not do: torch.load checks no sums, and a fli
 import hashlib
 import os
 import re
+import socket
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import torch
+from filelock import FileLock, Timeout
 
 from shared.engine.files import remove_leftovers, written_beside
-from shared.engine.locks import lock, unlock
 
 VERSION = 1
 HEAD = "tiny-grpo checkpoint, version {version:02d}, sha256 {digest}\n"
@@ -75,12 +76,12 @@ def hold(path: str | os.PathLike) -> Iterator[None]:
         OSError: the folder cannot be written.
     """
     path = _real(path)
-    descriptor = _lock_of(path)
+    lock = _lock_of(path)
     try:
         remove_leftovers(path)
         yield
     finally:
-        unlock(descriptor)
+        lock.release()
 
 
 def _real(path: str | os.PathLike) -> Path:
@@ -88,20 +89,40 @@ def _real(path: str | os.PathLike) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _lock_of(path: Path) -> int:
+def _lock_of(path: Path) -> FileLock:
+    """The system's lock on a file beside the checkpoint: it dies with its process, however that ends; the file stays."""
+    file = path.with_name(path.name + ".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return lock(path.with_name(path.name + ".lock"))
-    except BlockingIOError as error:
+        # Where a file system knows no locks, a file whose existence is one would outlive a killed run.
+        lock = FileLock(file, timeout=0, fallback_to_soft=False, on_acquired=_sign)
+        lock.acquire()
+        return lock
+    except Timeout as error:
         raise ValueError(
-            f"The checkpoint {path} is in use by {error}. Wait until that run ends, stop it (a notebook's by shutting "
-            "down its kernel), or give this run another path."
+            f"The checkpoint {path} is in use by {_signature(file)}. Wait until that run ends, stop it (a notebook's by "
+            "shutting down its kernel), or give this run another path."
         ) from error
     except OSError as error:
         raise OSError(
             f"The checkpoint {path} cannot be kept for this run ({error}). Choose a path in a folder that you can "
             "write."
         ) from error
+
+
+def _sign(descriptor: int) -> None:
+    """Write into a lock's file who has it, behind the first byte, which on Windows nobody else may read."""
+    with suppress(OSError):  # on a full disk the lock is as good without its text
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"\nprocess {os.getpid()} on {socket.gethostname()}\n".encode())
+
+
+def _signature(file: Path) -> str:
+    """Who has a lock, as its file says."""
+    with suppress(OSError), open(file, "rb") as signed:
+        signed.seek(1)
+        return signed.read(200).decode(errors="replace").strip() or "another process"
+    return "another process"
 
 
 class _Digested:

@@ -1,16 +1,15 @@
 """One writer of a checkpoint at a time: who else is refused, and what frees it."""
 
+import errno
 import os
 import signal
 import socket
-import stat
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from shared.engine import locks
+from shared.engine import checkpoint
 from shared.engine.checkpoint import hold, save
 from tests.engine.checkpoints import STATE, ended, forked, posix
 
@@ -105,108 +104,42 @@ def test_a_forked_child_neither_holds_nor_frees_it(path):
     assert not is_refused(path)
 
 
-@posix
-def test_a_worker_that_outlives_the_run_keeps_no_lock(path):
-    """Catches a descriptor that a forked child inherits: the lock would live as long as it does."""
-    descriptor = locks.lock(path)
-    ready, tell = os.pipe()
-    child = forked(lambda: (os.write(tell, b"!"), time.sleep(60)))
-    try:
-        assert os.read(ready, 1) == b"!"
-        locks.unlock(descriptor)
-        locks.unlock(locks.lock(path))
-    finally:
-        os.kill(child, signal.SIGKILL)
-        ended(child)
-
-
-def test_the_file_tells_who_has_it_and_is_no_program(path):
-    """Catches the text of an earlier holder behind that of this one, and a file that may be executed."""
-    path.write_text("process 1234567890 on a machine with a long name\n" * 9)
-    descriptor = locks.lock(path)
-    assert path.read_text() == f"process {os.getpid()} on {socket.gethostname()}\n"
-    locks.unlock(descriptor)
-    path.unlink()
-    locks.unlock(locks.lock(path))
-    assert not path.stat().st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+def test_the_file_tells_who_has_it_now(path):
+    """Catches the text of an earlier holder behind that of this one."""
+    file = path.with_name("run.pt.lock")
+    file.write_text("process 1234567890 on a machine with a long name\n" * 9)
+    with hold(path):
+        assert file.read_text().split("\n")[1:] == [f"process {os.getpid()} on {socket.gethostname()}", ""]
 
 
 @posix
-@pytest.mark.parametrize("text, said", [(b"", "another process"), (b"process 7 on \xff\n", "process 7 on \ufffd")])
+@pytest.mark.parametrize("text, said", [(b"", "another process"), (b"\nprocess 7 on \xff\n", "process 7 on \ufffd")])
 def test_a_holder_without_a_readable_name_is_told_all_the_same(text, said, path):
     """Catches a traceback about bytes, or an empty sentence, in place of who has the file."""
-    descriptor = locks.lock(path)
-    path.write_bytes(text)
-    with pytest.raises(BlockingIOError) as refused:
-        locks.lock(path)
-    assert str(refused.value) == said
-    locks.unlock(descriptor)
+    with hold(path):
+        path.with_name("run.pt.lock").write_bytes(text)
+        with pytest.raises(ValueError, match=f"in use by {said}. Wait"), hold(path):
+            pass
 
 
-def test_a_full_disk_does_not_keep_from_locking(path, monkeypatch):
+def test_a_full_disk_does_not_keep_from_holding(path, monkeypatch):
     """Catches a run that ends for want of twenty bytes that only tell who it is."""
 
     def write(descriptor, text):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(locks.os, "write", write)
-    descriptor = locks.lock(path)
-    with pytest.raises(BlockingIOError):
-        locks.lock(path)
-    locks.unlock(descriptor)
+    monkeypatch.setattr(checkpoint.os, "write", write)
+    with hold(path), pytest.raises(ValueError, match="in use by another process"), hold(path):
+        pass
 
 
-def test_a_file_system_without_locks_is_an_error_and_leaves_no_file_open(path, monkeypatch):
-    """Catches a run that believes it is alone, and a descriptor that is lost at every try."""
-    closed = []
-    real = os.close
-    monkeypatch.setattr(locks.os, "close", lambda descriptor: closed.append(descriptor) or real(descriptor))
+def test_a_file_system_without_locks_is_a_sentence(path, monkeypatch):
+    """Catches a run that believes it is alone, and a file whose existence is the lock, which a killed run leaves."""
+    fcntl = pytest.importorskip("fcntl")
 
-    def take(descriptor):
-        raise OSError(37, f"No locks available for {descriptor}")
+    def flock(descriptor, how):
+        raise OSError(errno.ENOSYS, "Function not implemented")
 
-    monkeypatch.setattr(locks, "_take", take)
-    with pytest.raises(OSError, match="No locks") as error:
-        locks.lock(path)
-    assert str(error.value).endswith(f"for {closed.pop()}") and not closed
-
-
-class Windows:
-    """Its `msvcrt`, which locks a number of bytes from where the file stands."""
-
-    LK_NBLCK = 2
-
-    def __init__(self, refuses=False):
-        self.refuses = refuses
-        self.asked = []
-
-    def locking(self, descriptor, mode, count):
-        self.asked.append((descriptor, mode, count))
-        self.at = os.lseek(descriptor, 0, os.SEEK_CUR)
-        if self.refuses:
-            raise PermissionError(13, "Permission denied")
-
-
-@posix
-@pytest.mark.parametrize("refuses", [False, True])
-def test_windows_locks_one_byte_behind_the_text(refuses, path, monkeypatch):
-    """Catches a lock on the text itself, which nobody could read then, and text that is written far behind.
-
-    With a stand-in for `msvcrt`, which is as strict about its arguments and about where the file stands.
-    """
-    windows = Windows(refuses)
-    system = SimpleNamespace(**{name: getattr(os, name) for name in ("lseek", "SEEK_SET")}, name="nt")
-    monkeypatch.setattr(locks, "msvcrt", windows, raising=False)
-    monkeypatch.setattr(locks, "os", system)
-    path.write_text("process 7")
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        if refuses:
-            with pytest.raises(BlockingIOError, match="Permission denied"):
-                locks._take(descriptor)
-        else:
-            locks._take(descriptor)
-        assert windows.asked == [(descriptor, 2, 1)] and windows.at >= 1 << 16
-        assert os.lseek(descriptor, 0, os.SEEK_CUR) == 0
-    finally:
-        os.close(descriptor)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(OSError, match="run.pt cannot be kept for this run"), hold(path):
+        pass

@@ -76,13 +76,6 @@ EQUIVALENT = {
         r"  ->  keep = logits >= |topk\(top_k, \)|sort\(descending=True\)": "The same: all were kept; the last dimension.",
         r"^(draw|next_token): .*(dim=|size\()\+1": "Two dimensions here, so the last is number 1.",
     },
-    "shared/engine/locks.py": {
-        r"FAR = (2 << 20|1 << 21)": "Any place that is far behind the text.",
-        r"os\.read\(descriptor, 201\)": "More than any name is long.",
-        r"ftruncate\(descriptor, 1\)": "What is written then is longer.",
-        r"lseek\(descriptor, (FAR|0), \)": "SEEK_SET is 0.",
-        r"^_let_go_in_a_child": "Runs in a forked child, where no line is traced; by hand the tests notice.",
-    },
     "shared/engine/shared_cache.py": {
         r"DROP_ROWS_BELOW": "When rows are dropped changes time and memory alone.",
         r"SharedCache.__init__: self\.next_position = |self\.used = (None|1)$": "Set when the prompts are read, which comes first.",
