@@ -30,11 +30,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.algorithm import Metrics, require_at_least, require_positive
-from shared.constrain import AnswerTrie
 from shared.engine.positions import check_fit
 from shared.engine.processes import ALL_ROWS, Share
-from shared.environment import Environment, EnvironmentFactory
-from shared.experience import Experience, RolloutAlgorithm, RolloutConfig, rewarded_rollout
+from shared.experience import Experience, RolloutAlgorithm, RolloutConfig, rewarded_rollout, take_sampling_options
 from shared.guard import GuardReport, verify
 from shared.kl import distillation_divergence, exact_kl
 from shared.logps import by_completion, completion_logps, distributions
@@ -222,12 +220,9 @@ def train(
     config: DistillConfig = DistillConfig(),
     *,
     teacher: Reference | None = None,
-    constraint: AnswerTrie | None = None,
-    environment: Environment | None = None,
-    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
-    """Train `model` in place; a record of metrics for each step. `options` are those of `shared.training.train`.
+    """Train `model` in place; a record of metrics for each step. `options` are those of `shared.grpo.train`.
 
     Args:
         rows: with `prompt`, which the student reads, and `teacher_prompt`.
@@ -235,14 +230,6 @@ def train(
         teacher: a frozen model with the student's vocabulary, such as `frozen_copy(model)` made before; None with LoRA,
             for the model as it is now.
     """
-    algorithm = Distillation(
-        model,
-        tokenizer,
-        reward_funcs,
-        config,
-        reference=teacher,
-        constraint=constraint,
-        environment=environment,
-        environment_factory=environment_factory,
-    )
+    sampled_with = take_sampling_options(options)
+    algorithm = Distillation(model, tokenizer, reward_funcs, config, reference=teacher, **sampled_with)
     return training.train(algorithm, rows, config, **options)

@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -309,6 +309,11 @@ class RolloutAlgorithm(Algorithm[Model, Rewarded], Generic[Model, Rewarded, Conf
         if len(last) < STEPS_WITHOUT_SIGNAL or not all(map(self.without_signal, last)):
             return None
         return NO_SIGNAL.format(steps=len(last), reward=last[-1]["reward"])
+
+
+def take_sampling_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take those of a training's options out that completions are sampled with."""
+    return {name: options.pop(name) for name in ("constraint", "environment", "environment_factory") if name in options}
 
 
 def rewarded_rollout(

@@ -16,11 +16,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.advantages import ScaleRewards, group_advantages, rated_in_groups
 from shared.algorithm import Metrics, require_at_least, require_positive
-from shared.constrain import AnswerTrie
 from shared.engine.past_weights import Weights, keep_weights, past_weights
 from shared.engine.processes import ALL_ROWS, Share
 from shared.engine.rounded import BITS, rounded_weights
-from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -28,6 +26,7 @@ from shared.experience import (
     reference_logps,
     rewarded_rollout,
     sequence_kl,
+    take_sampling_options,
 )
 from shared.kl import KLEstimator
 from shared.logps import completion_logps
@@ -342,9 +341,6 @@ def train(
     config: GRPOConfig = GRPOConfig(),
     *,
     reference: Reference | None = None,
-    constraint: AnswerTrie | None = None,
-    environment: Environment | None = None,
-    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
     """Train `model` in place and return its history, one record of metrics for each step.
@@ -352,20 +348,10 @@ def train(
     Args:
         rows: the training set.
         reference: `frozen_copy(model)` made before training; None with LoRA or with beta 0.
-        constraint: restrict every completion to the answers of a trie.
-        environment, environment_factory: what writes into the completions, `shared.environment`; its tokens are in no
-            loss.
-        options: `evaluate`, `checkpoint_path`, `on_step`, `on_rollout` and `progress`, see `shared.training.train`,
-            which also says what is raised.
+        options: `constraint`, which restricts every completion to the answers of a trie, `environment` or
+            `environment_factory`, which writes into them (`shared.environment`; its tokens are in no loss), and those of
+            `shared.training.train`, which also says what is raised.
     """
-    algorithm = GRPO(
-        model,
-        tokenizer,
-        reward_funcs,
-        config,
-        reference=reference,
-        constraint=constraint,
-        environment=environment,
-        environment_factory=environment_factory,
-    )
+    sampled_with = take_sampling_options(options)
+    algorithm = GRPO(model, tokenizer, reward_funcs, config, reference=reference, **sampled_with)
     return training.train(algorithm, rows, config, **options)

@@ -23,16 +23,15 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.advantages import gae, whiten
 from shared.algorithm import Metrics, TrainingConfig, require_at_least, require_positive, trained_parameters
-from shared.constrain import AnswerTrie
 from shared.critic import ActorCritic, logits_and_hidden
 from shared.engine.logits import entropy_of, token_logps
 from shared.engine.processes import ALL_ROWS, Share
-from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
     RolloutConfig,
     rewarded_rollout,
+    take_sampling_options,
 )
 from shared.kl import exact_kl, k1, per_token_kl
 from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
@@ -295,27 +294,11 @@ def train(
     rows: Sequence[dict],
     reward_funcs: RewardFunction | Sequence[RewardFunction],
     config: PPOConfig = PPOConfig(),
-    *,
-    constraint: AnswerTrie | None = None,
-    environment: Environment | None = None,
-    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
-    """Train `policy` in place; a record of metrics for each step.
-
-    `options` are `evaluate`, `checkpoint_path`, `on_step`, `on_rollout` and `progress`, see `shared.training.train`,
-    which also says what is raised.
-    """
+    """Train `policy` in place; a record of metrics for each step. `options` are those of `shared.grpo.train`."""
     if not isinstance(policy, ActorCritic):
         raise ValueError("PPO trains a model with a value head: give ActorCritic(model).")
-    algorithm = PPO(
-        policy,
-        tokenizer,
-        reward_funcs,
-        config,
-        reference=reference,
-        constraint=constraint,
-        environment=environment,
-        environment_factory=environment_factory,
-    )
+    sampled_with = take_sampling_options(options)
+    algorithm = PPO(policy, tokenizer, reward_funcs, config, reference=reference, **sampled_with)
     return training.train(algorithm, rows, config, **options)

@@ -17,9 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from shared import training
 from shared.advantages import leave_one_out_advantages, rated_in_groups
 from shared.algorithm import Metrics, require_at_least
-from shared.constrain import AnswerTrie
 from shared.engine.processes import ALL_ROWS, Share
-from shared.environment import Environment, EnvironmentFactory
 from shared.experience import (
     Experience,
     RolloutAlgorithm,
@@ -27,6 +25,7 @@ from shared.experience import (
     reference_logps,
     rewarded_rollout,
     sequence_kl,
+    take_sampling_options,
 )
 from shared.kl import per_token_kl
 from shared.logps import completion_logps
@@ -124,20 +123,9 @@ def train(
     config: RLOOConfig = RLOOConfig(),
     *,
     reference: Reference | None = None,
-    constraint: AnswerTrie | None = None,
-    environment: Environment | None = None,
-    environment_factory: EnvironmentFactory | None = None,
     **options,
 ) -> list[Metrics]:
-    """Train `model` in place; a record of metrics for each step. `options` are those of `shared.training.train`."""
-    algorithm = RLOO(
-        model,
-        tokenizer,
-        reward_funcs,
-        config,
-        reference=reference,
-        constraint=constraint,
-        environment=environment,
-        environment_factory=environment_factory,
-    )
+    """Train `model` in place; a record of metrics for each step. `options` are those of `shared.grpo.train`."""
+    sampled_with = take_sampling_options(options)
+    algorithm = RLOO(model, tokenizer, reward_funcs, config, reference=reference, **sampled_with)
     return training.train(algorithm, rows, config, **options)
