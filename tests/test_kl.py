@@ -30,14 +30,6 @@ def test_exact_kl_is_the_textbook_sum_in_the_right_direction():
     assert abs(exact_kl(logits, ref_logits) - exact_kl(ref_logits, logits)) > 0.01
 
 
-def test_exact_kl_keeps_the_shape_of_its_tokens():
-    """Catches a sum over all tokens, or over the completion in place of the vocabulary."""
-    logits, ref_logits = torch.randn(2, 2, 3, 7, generator=torch.Generator().manual_seed(0))
-    kl = exact_kl(logits, ref_logits)
-    assert kl.shape == (2, 3)
-    torch.testing.assert_close(kl[1, 2], exact_kl(logits[1, 2], ref_logits[1, 2]))
-
-
 def test_exact_kl_ignores_tokens_that_both_forbid():
     logits = torch.tensor([0.0, 1.0, -torch.inf], requires_grad=True)
     kl = exact_kl(logits, torch.tensor([1.0, 0.0, -torch.inf]))
@@ -55,13 +47,6 @@ def test_k1_and_k3_are_unbiased(estimator):
     torch.testing.assert_close(mean, exact_kl(logits, ref_logits))
 
 
-def test_k2_and_k3_agree_when_the_policies_are_close():
-    """The half belongs to k2: both begin with log_r^2 / 2."""
-    logits, ref_logits = policies(distance=1e-3)
-    logps, ref_logps = logits.log_softmax(-1), ref_logits.log_softmax(-1)
-    torch.testing.assert_close(k3(logps, ref_logps), k2(logps, ref_logps), rtol=2e-3, atol=0)
-
-
 def test_k1_as_a_loss_has_no_gradient_on_average():
     torch.testing.assert_close(expected_loss_gradient(k1, *policies()), torch.zeros(7, dtype=torch.float64))
 
@@ -76,12 +61,6 @@ def test_k3_as_a_loss_has_the_gradient_of_the_forward_kl():
     logits, ref_logits = policies()
     oracle = torch.autograd.grad(exact_kl(ref_logits, logits), logits)[0]
     torch.testing.assert_close(expected_loss_gradient(k3, logits, ref_logits), oracle)
-
-
-def test_estimators_are_never_negative_but_k1():
-    logps, ref_logps = torch.randn(2, 1000, generator=torch.Generator().manual_seed(0))
-    assert (k2(logps, ref_logps) >= 0).all() and (k3(logps, ref_logps) >= 0).all()
-    assert (k1(logps, ref_logps) < 0).any()
 
 
 @pytest.mark.parametrize("options, estimator", [({"estimator": "k1"}, k1), ({"estimator": "k2"}, k2), ({}, k3)])

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import hub as transformers_hub
 
 from shared.engine import hub
-from shared.engine.hub import NoModel, Source, find, split_revision, why
+from shared.engine.hub import NoModel, find, split_revision, why
 from shared.models import Origin, load_policy
 from shared.saving import save_policy
 from tests.fake_hub import COMMIT, FakeHub, running
@@ -169,15 +169,6 @@ def test_what_the_loader_wraps_is_told_apart_too(saved, monkeypatch, cause, word
         load_policy(saved, device="cpu")
 
 
-def test_a_folder_is_looked_at_before_it_is_loaded(saved, tmp_path):
-    assert find(str(saved)) == Source(str(saved), parameters=parameters_of(tiny_llama()), folder=saved)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(NoModel, match="no config.json"):
-        find(str(tmp_path / "empty"))
-    with pytest.raises(NoModel, match="a folder, which has no revision"):
-        find(str(saved), "main")
-
-
 def test_a_tokenizer_that_is_missing_is_named(tmp_path):
     """Catches a tokenizer of one token, which transformers makes for GPT-2 where there are no files for one."""
     tiny_gpt2().save_pretrained(tmp_path)
@@ -185,16 +176,6 @@ def test_a_tokenizer_that_is_missing_is_named(tmp_path):
         load_policy(tmp_path, device="cpu")
     letter_tokenizer().save_pretrained(tmp_path)
     assert len(load_policy(tmp_path, device="cpu")[1]) == 12
-
-
-def test_weights_that_are_missing_or_a_pointer_are_named(saved):
-    """A clone without Git LFS has a text of three lines where the weights should be."""
-    (saved / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n")
-    with pytest.raises(NoModel, match="git lfs pull"):
-        find(str(saved))
-    (saved / "model.safetensors").unlink()
-    with pytest.raises(NoModel, match="holds no weights"):
-        find(str(saved))
 
 
 def test_the_weights_of_several_files_are_added_up(tmp_path):

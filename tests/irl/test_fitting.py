@@ -136,30 +136,6 @@ def test_the_causal_gradient_is_that_of_its_loss():
     np.testing.assert_allclose(numeric, -gap, atol=1e-3)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::shared.irl.NotConverged")
-def test_a_large_world_takes_seconds():
-    """2,500 states as a dense table would be 25 million numbers in every sweep."""
-    world = irl.grid_world(50, slip=0.2)
-    start = one_hot(0, 2500)
-    value = irl.value_iteration(world, one_hot(2499, 2500), discount=0.99)
-    expert = irl.stochastic_policy_from_value(world, value, weighting=lambda v: (v / v.max()) ** 300)
-    demonstrations = irl.generate_trajectories(50, world, expert, start, [2499], np.random.default_rng(0))
-    records = []
-    irl.maxent_causal_irl(
-        world,
-        np.eye(2500),
-        [2499],
-        demonstrations,
-        irl.gradient_ascent(0.3),
-        init=-4.0,
-        discount=0.99,
-        max_iterations=10,
-        on_step=records.append,
-    )
-    assert records[-1]["gap"] < 0.5 * records[0]["gap"]
-
-
 def test_a_learning_rate_far_too_large():
     """Without the check the reward comes back as nan, without a word."""
     with pytest.raises(ValueError, match="smaller learning rate"):

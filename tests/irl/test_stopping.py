@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shared import irl
-from tests.irl.problems import chain_table, steps
+from tests.irl.problems import steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::shared.irl.NotConverged")
 WORLD = irl.grid_world(2)
@@ -57,14 +57,3 @@ def test_the_largest_change_decides(fit):
 
     fit(one_moves, eps=0.5, max_iterations=4, on_step=records.append)
     assert len(records) == 4
-
-
-def test_values_are_iterated_until_none_changes():
-    """Catches one sweep in place of many: the reward at the end reaches the start only in the third."""
-    value = irl.value_iteration(chain_table(), np.array([0.0, 0.0, 1.0]), discount=0.5)
-    np.testing.assert_allclose(value, [0.5, 1.0, 2.0], atol=1e-8)
-
-
-def test_values_that_are_nan_end_the_iteration():
-    """Catches a loop that waits for ever for a difference of nan to become small."""
-    assert np.isnan(irl.value_iteration(chain_table(), np.array([0.0, 0.0, np.nan]), discount=0.5)).any()
