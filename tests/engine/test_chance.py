@@ -18,25 +18,6 @@ PROMPTS = ["abc", "d", "efghij", "ab", "d", "hi"]
 SAMPLINGS = [Sampling(9), Sampling(9, 0.7), Sampling(9, 1.2, top_k=5), Sampling(9, 1.0, top_p=0.8)]
 
 
-def test_numbers_depend_on_neither_the_other_rows_nor_how_many_there_are():
-    """Catches one stream read from front to back: with it N, G and the length decide who gets which number."""
-    whole = uniforms(3, 7, range(5), 4, 10).view(5, 4, 10)
-    part = uniforms(3, 7, [4, 1], 2, 6).view(2, 2, 6)
-    assert torch.equal(part[0], whole[4, :2, :6]) and torch.equal(part[1], whole[1, :2, :6])
-
-
-def test_seed_step_place_and_generation_each_give_other_numbers():
-    """Catches the same noise at every step, or for every completion of a group."""
-    streams = [
-        uniforms(seed, step, [place], 2, 6)[generation]
-        for seed in (0, 1)
-        for step in (0, 1, EVALUATION)
-        for place in (0, 1)
-        for generation in (0, 1)
-    ]
-    assert len({tuple(stream.tolist()) for stream in streams}) == len(streams) == 24
-
-
 def test_the_numbers_are_uniform_and_the_same_everywhere():
     """The first numbers are frozen: another generator, or another version of it, would change every recorded run."""
     u = uniforms(0, 0, range(64), 8, 64)
