@@ -6,7 +6,11 @@ backward, optimiser, and whatever else its training loop does. Imports and loadi
 """
 
 import gc
+import json
 import math
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -126,6 +130,19 @@ def readings_of(contestant: Contestant, problem: Problem, steps: int) -> list[Re
 
     contestant(replace(problem, config=replace(problem.config, steps=steps)), on_step)
     return readings
+
+
+def in_fresh_process(module: str, job: dict, threads: int) -> dict:
+    """The JSON that `python -m module --job JOB` prints at its end, in a process of its own with so many threads.
+
+    Raises RuntimeError with the end of its errors when it fails.
+    """
+    command = [sys.executable, "-m", module, "--job", json.dumps(job)]
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    child = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if child.returncode:
+        raise RuntimeError(f"The job {job} failed:\n{child.stderr[-2000:]}")
+    return json.loads(child.stdout.splitlines()[-1])
 
 
 def write_model(shape: str, ends: bool, folder: Path) -> None:

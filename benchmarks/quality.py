@@ -12,9 +12,6 @@ what was asked for, and is a process of its own; runs of the contestants alterna
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from itertools import product
@@ -29,6 +26,7 @@ from benchmarks.contestants import (
     OnStep,
     Problem,
     clock,
+    in_fresh_process,
     ours,
     plain_loop,
     plain_loop_in_one_call,
@@ -125,19 +123,6 @@ def run(contestant: Contestant, goal: Goal, seed: int) -> dict:
     return {"reached": False, "curve": watch.curve}
 
 
-def run_in_child(job: dict) -> dict:
-    """`run` in a fresh process with so many threads.
-
-    Raises RuntimeError with the end of the child's errors when it fails.
-    """
-    command = [sys.executable, "-m", "benchmarks.quality", "--job", json.dumps(job)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(job["threads"]), "OMP_WAIT_POLICY": "passive"}
-    child = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if child.returncode:
-        raise RuntimeError(f"The run {job} failed:\n{child.stderr[-2000:]}")
-    return json.loads(child.stdout.splitlines()[-1])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__.split("\n\n")[0])
     parser.add_argument("--tasks", nargs="+", choices=GOALS, default=list(GOALS))
@@ -161,7 +146,11 @@ def main() -> None:
         )
     ]
     for job in tqdm([] if options.report else jobs, desc="runs", unit="run"):
-        record = job | {"goal": GOALS[job["task"]].reward, "at": time.strftime("%Y-%m-%d")} | run_in_child(job)
+        record = (
+            job
+            | {"goal": GOALS[job["task"]].reward, "at": time.strftime("%Y-%m-%d")}
+            | in_fresh_process("benchmarks.quality", job, job["threads"])
+        )
         with RESULTS.open("a") as file:
             file.write(json.dumps(record) + "\n")
         wall, cpu, reward = record["curve"][-1]

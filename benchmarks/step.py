@@ -12,8 +12,6 @@ import argparse
 import json
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 from itertools import pairwise, product
 from pathlib import Path
@@ -23,7 +21,7 @@ import torch
 from tqdm import tqdm
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, make_problem, readings_of
+from benchmarks.contestants import CONTESTANTS, SHAPES, WORKLOADS, in_fresh_process, make_problem, readings_of
 
 WARM_UP = {"embedded": 2, "135M": 1}  # steps of a block that are not counted
 COUNTED = {"embedded": 5, "135M": 1}  # steps that are
@@ -45,19 +43,6 @@ def run_block(job: dict) -> dict:
         "cpu": [b.cpu - a.cpu for a, b in pairwise(readings)],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-
-
-def run_in_child(job: dict) -> dict:
-    """`run_block` in a fresh process.
-
-    Raises RuntimeError with the end of the child's errors when it fails.
-    """
-    command = [sys.executable, "-m", "benchmarks.step", "--job", json.dumps(job)]
-    threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # of every contestant alike
-    child = subprocess.run(command, capture_output=True, text=True, env=os.environ | threads)
-    if child.returncode:
-        raise RuntimeError(f"The block {job} failed:\n{child.stderr[-2000:]}")
-    return json.loads(child.stdout.splitlines()[-1])
 
 
 def ratios(blocks: list[dict], contestant: str, clock: str = "wall") -> list[float]:
@@ -113,7 +98,11 @@ def main() -> None:
         for shape, name, number, who in product(options.shapes, options.workloads, range(options.rounds), CONTESTANTS)
     ]
     for job in tqdm(jobs, desc="blocks", unit="block"):
-        record = job | {"threads": torch.get_num_threads(), "cores": os.cpu_count()} | run_in_child(job)
+        record = (
+            job
+            | {"threads": torch.get_num_threads(), "cores": os.cpu_count()}
+            | in_fresh_process("benchmarks.step", job, torch.get_num_threads())
+        )
         with RESULTS.open("a") as file:
             file.write(json.dumps(record) + "\n")
     write_report([json.loads(line) for line in RESULTS.read_text().splitlines()])

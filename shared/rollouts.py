@@ -85,13 +85,19 @@ def few_of_step(records: Sequence[dict], most: int) -> list[dict]:
     Where not even one group fits it is the beginning of one.
     """
     groups = groups_of(records)
+    order = sorted(range(len(groups)), key=lambda number: _hash(groups[number][0]["prompt"]))
+    return [record for group in that_fit(groups, order, most) for record in group[:most]]
+
+
+def that_fit(groups: Sequence[list[dict]], order: Iterable[int], most: int) -> list[list[dict]]:
+    """Whole groups with at most so many completions together, chosen along an order of their numbers; at least one."""
     chosen: list[int] = []
     room = most
-    for number in sorted(range(len(groups)), key=lambda number: _hash(groups[number][0]["prompt"])):
+    for number in order:
         if len(groups[number]) <= room or not chosen:
             chosen.append(number)
             room -= len(groups[number])
-    return [record for number in sorted(chosen) for record in groups[number][:most]]
+    return [groups[number] for number in sorted(chosen)]
 
 
 def groups_of(records: Iterable[dict]) -> list[list[dict]]:

@@ -46,15 +46,6 @@ def test_where_the_end_is_out_of_reach_the_world_stays_as_it_is():
     np.testing.assert_array_equal(irl.tilted_transitions(table, [2], np.zeros(3)).table(), table)
 
 
-@pytest.mark.parametrize("n_actions", [1, 2])
-def test_visitation_of_the_three_state_chain(n_actions):
-    """The end counts once although its mass could stay there for ever."""
-    chain = np.zeros((3, 3, n_actions))
-    chain[0, 1] = chain[1, 2] = chain[2, 2] = 1.0
-    found = irl.compute_expected_svf(chain, one_hot(0, 3), [2], np.zeros(3))
-    np.testing.assert_allclose(found, [1.0, 1.0, 1.0])
-
-
 def row_of_three() -> irl.Transitions:
     """States 0, 1 and 2 in a row; actions left and right, and a move against the border stays."""
     table = np.zeros((3, 3, 2))

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from shared.rollouts import groups_of, plain
+from shared.rollouts import groups_of, plain, that_fit
 
 MOST = 10_000  # completions, with which a page opens in less than two seconds
 
@@ -46,13 +46,7 @@ def sample_of(groups: Sequence[list[dict]], most: int, seed: int = 0) -> list[li
     order = list(range(len(groups)))
     if sum(map(len, groups)) > most:
         random.Random(seed).shuffle(order)
-    chosen: list[int] = []
-    room = most
-    for number in order:
-        if len(groups[number]) <= room or not chosen:
-            chosen.append(number)
-            room -= len(groups[number])
-    return [groups[number] for number in sorted(chosen)]
+    return that_fit(groups, order, most)
 
 
 def _completion(record: dict, rewards: Sequence[str]) -> list:
