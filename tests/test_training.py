@@ -1,6 +1,5 @@
 """The loop: which rows it learns from, in which order, at which rate, in which precision."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -125,13 +124,6 @@ def test_sampling_and_loss_run_in_the_precision_that_is_asked_for(bf16):
     assert seen == [bf16, bf16]
 
 
-def test_weight_decay_acts():
-    free, decayed = Line(), Line()
-    train(free, ROWS, CONFIG, progress=False)
-    train(decayed, ROWS, replace(CONFIG, weight_decay=5.0), progress=False)
-    assert decayed.model.weight.abs() < free.model.weight.abs()
-
-
 def test_an_algorithm_needs_to_say_no_more_than_two_things():
     """The others have a default: nothing is ever enough, no advice, all parameters at the one learning rate."""
     algorithm = Algorithm()
@@ -159,31 +151,6 @@ def test_nothing_to_train_is_a_sentence():
         train(Line(), [], CONFIG)
 
 
-@pytest.mark.parametrize(
-    "options, words",
-    [
-        ({"steps": 0}, "steps is 0"),
-        ({"learning_rate": math.inf}, "learning_rate"),
-        ({"warmup_steps": -1}, "warmup_steps"),
-        ({"weight_decay": -0.1}, "weight_decay"),
-        ({"max_grad_norm": 0.0}, "max_grad_norm"),
-        ({"minibatches": 99}, "99 minibatches"),
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_bad_settings_are_refused_with_a_sentence(options, words):
-    with pytest.raises(ValueError, match=words):
-        TrainingConfig(**options)
-
-
-def test_every_row_is_seen_once_before_any_comes_again():
-    """Catches an order that is drawn anew each step, or the same in every epoch."""
-    rows = [{"prompt": str(i)} for i in range(6)]
-    seen = [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=0)]
-    assert sorted(seen[:6]) == sorted(seen[6:]) == list("012345") and seen[:6] != seen[6:]
-    assert seen != [row["prompt"] for step in range(3) for row in rows_of_step(rows, 4, step, seed=1)]
-
-
 def test_the_order_is_that_of_the_generator_and_is_kept_for_its_epoch(monkeypatch):
     """Catches an order kept beyond its epoch, seed or number of rows, and one that is drawn anew at every step."""
     drawn = []
@@ -195,14 +162,6 @@ def test_the_order_is_that_of_the_generator_and_is_kept_for_its_epoch(monkeypatc
         seen = [row for step in range(4) for row in rows_of_step(range(count), 3, step, seed)]
         assert seen == expected[:12]
     assert drawn == [(7, 0, 0, 1), (7, 0, 1, 1), (7, 1, 0, 1), (7, 1, 1, 1), (5, 1, 0, 1), (5, 1, 1, 1), (5, 1, 2, 1)]
-
-
-def test_the_order_of_rows_and_that_of_minibatches_are_drawn_apart():
-    """Catches one stream for both: a row would stand at the same place of every epoch's minibatches."""
-    numbered = [{"x": number} for number in range(30)]
-    rows = [row["x"] for row in rows_of_step(numbered, 30, 2, seed=5)]
-    minibatches = permutation(30, 5, 2, MINIBATCHES).tolist()
-    assert sorted(rows) == sorted(minibatches) and rows != minibatches
 
 
 def test_each_group_of_parameters_rises_to_a_rate_of_its_own():
