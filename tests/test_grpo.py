@@ -115,19 +115,6 @@ def test_several_epochs_move_the_ratio_and_clip(tokenizer):
     assert any(record["clip_ratio"] > 0 for record in run(model, tokenizer, config=config))
 
 
-def test_the_log_tells_average_reward_and_loss(tokenizer, capsys):
-    run(
-        tiny_llama().eval(),
-        tokenizer,
-        config=GRPOConfig(steps=4, prompts_per_step=2, num_generations=2, max_new_tokens=2, log_every=2, eval_every=2),
-        evaluate=lambda model: 0.25,
-    )
-    told = capsys.readouterr().out.split("step ")[1:]
-    assert len(told) == 2
-    for words in told:
-        assert "average reward" in words and "loss" in words and "held-out 0.250" in words
-
-
 def test_a_frozen_copy_never_changes(tokenizer):
     """Catches a reference that shares its weights with the policy: reference equal to policy, KL 0."""
     model = tiny_llama().eval()
