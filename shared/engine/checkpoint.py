@@ -118,7 +118,7 @@ def _sign(descriptor: int) -> None:
 
 
 def _signature(file: Path) -> str:
-    """Who has a lock, as its file says."""
+    """The holder of a lock, as its file says."""
     with suppress(OSError), open(file, "rb") as signed:
         signed.seek(1)
         return signed.read(200).decode(errors="replace").strip() or "another process"
