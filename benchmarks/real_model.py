@@ -12,9 +12,8 @@ from statistics import mean
 
 import matplotlib.pyplot as plt
 
-from benchmarks.real_model_tasks import recorded_runs
+from benchmarks.real_model_tasks import TASKS, recorded_runs
 from shared.plots import COLOURS, STYLE
-from shared.recipes import RECIPES
 from shared.recorded import Recorded, recorded
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -73,7 +72,7 @@ def row_of(attempt: list[dict]) -> list[str]:
 
 def told(run: dict) -> str:
     """The settings of a run in words."""
-    settings = {**RECIPES[run["task"]].settings, **run["settings"]}
+    settings = {**TASKS[run["task"]].settings, **run["settings"]}
     parts = [f"{settings['examples']} examples"] if settings["examples"] else []
     if warm := settings["warm-up"]:
         parts.append(f"{warm['steps']} warm-up steps of {warm['prompts_per_step']} at {warm['learning_rate']:g}")

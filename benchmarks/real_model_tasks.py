@@ -19,6 +19,7 @@ from pathlib import Path
 
 import torch
 
+from benchmarks import assignment
 from benchmarks.sweeps.__main__ import code_version
 from benchmarks.sweeps.measuring import Clock, rounded
 from shared import grpo, supervised
@@ -32,6 +33,7 @@ from shared.recipes import RECIPES, TRAINED, Materials, Recipe, documents_for, m
 from shared.run.session import warm_up
 
 MODEL = "smollm2"
+TASKS = {"assignment": assignment.RECIPE, **RECIPES}
 RUNS = Path(__file__).with_name("real_model.json")
 HELD_OUT, DRAWN = 48, 2  # rows, and completions of each where they are drawn
 RIGHT_ANSWERS = 4096  # more than the control gets through
@@ -42,7 +44,7 @@ def run(name: str, seed: int, rows: int = HELD_OUT) -> dict:
     """One task with one seed: what it was trained with, and what was measured at each stage."""
     torch.manual_seed(seed)
     model, tokenizer = load_policy(MODEL)
-    recipe = replace(RECIPES[name], eval_rows=rows)
+    recipe = replace(TASKS[name], eval_rows=rows)
     kind = class_of(tokenizer, recipe.trained)
     materials = prepare(recipe, tokenizer, seed=seed, positions=positions_of(model))
     settings = recipe.settings_of("grpo", grpo.GRPOConfig, kind) | {"max_new_tokens": materials.max_new_tokens}
@@ -128,7 +130,7 @@ def recorded_runs() -> list[dict]:
 
 def record(made: dict) -> None:
     """Put a run beside the others, in the order of tasks and seeds."""
-    runs = sorted([*recorded_runs(), made], key=lambda one: (list(RECIPES).index(one["task"]), one["seed"]))
+    runs = sorted([*recorded_runs(), made], key=lambda one: (list(TASKS).index(one["task"]), one["seed"]))
     RUNS.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -145,7 +147,7 @@ def is_there(name: str, seed: int) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real_model_tasks", description=__doc__.split("\n\n")[0])
-    parser.add_argument("task", choices=list(RECIPES))
+    parser.add_argument("task", choices=list(TASKS))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     if is_there(options.task, options.seed):

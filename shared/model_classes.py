@@ -45,6 +45,7 @@ SHORT = {"prompts_per_step": 8, "learning_rate": 5e-5}
 IN_GROUPS_OF_8 = {"prompts_per_step": 8, "num_generations": 8}
 REAL_MODEL: Mapping[str, Changes] = {
     "addition": Changes(examples=1, settings={"steps": 5, "prompts_per_step": 4}),
+    "assignment": Changes(examples=3, settings={"steps": 12, "prompts_per_step": 4}),
     "analogies": Changes(examples=4, settings=IN_GROUPS_OF_8 | {"steps": 16}),
     "countdown": Changes(
         examples=2, warm_up=SHORT | {"steps": 12, "prompts_per_step": 4}, settings={"steps": 4, "prompts_per_step": 4}

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.real_model_tasks import TASKS
 from checker.outputs.claims import header_of
 from checker.reading.notebook import Notebook, read
 from shared.algorithm import TrainingConfig
@@ -106,7 +107,9 @@ def test_a_class_of_model_changes_what_it_was_tried_with(tokenizer):
     for kind, task in product((REAL, REAL_LORA), RECIPES):
         GRPOConfig(**settings_for(task, kind))
         TrainingConfig(**warm_up_for(task, kind))
-    assert REAL_MODEL.keys() == RECIPES.keys() >= WITH_LORA.keys() and OF_A_CLASS.keys() == OF_A_TASK.keys()
+    assert (
+        REAL_MODEL.keys() == TASKS.keys() > RECIPES.keys() >= WITH_LORA.keys() and OF_A_CLASS.keys() == OF_A_TASK.keys()
+    )
 
 
 @pytest.mark.parametrize("kind", [REAL, REAL_LORA])
