@@ -110,6 +110,11 @@ def warn(sentence: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]warning[/yellow]  {escape(sentence)}")
 
 
+def remark(sentence: str) -> None:
+    """Say on stderr what is worth knowing and no error."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[yellow]note[/yellow]   {escape(sentence)}")
+
+
 class LiveLine:
     """One line of the terminal that a progress bar rewrites; nothing at all when the output is not a terminal."""
 

@@ -1,6 +1,7 @@
 """The parts that several commands share: options, and the steps around them."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -22,6 +23,17 @@ def silenced(codes: Sequence[str]) -> list[str]:
             complain(f"There is no finding {code} to ignore. There are {', '.join(sorted(known))}.")
             raise typer.Exit(UNREADABLE)
     return [code.upper() for code in codes]
+
+
+class Engine(StrEnum):
+    auto = "auto"
+    quarto = "quarto"
+    builtin = "builtin"
+
+
+Engines = Annotated[
+    Engine, typer.Option(help="auto: Quarto, where it is installed, for the notebooks of this course; else built in.")
+]
 
 
 def nothing_found(paths: Sequence[Path]) -> NoReturn:

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from checker.checking.summary import account
-from checker.checking.terminal import UNREADABLE, complain
-from checker.commands.options import Ignored, nothing_found, silenced
+from checker.checking.terminal import UNREADABLE, complain, remark
+from checker.commands.options import Engine, Engines, Ignored, nothing_found, silenced
 from checker.reading import inventory
 from checker.reading.notebook import Unreadable
 from checker.reading.text import one_line
@@ -19,6 +19,7 @@ from checker.reading.text import one_line
 def render_command(
     paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders, or a zip of notebooks.", readable=False)],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder for the pages.")] = Path("build"),
+    engine: Engines = Engine.auto,
     rubric: Annotated[Path | None, typer.Option(help="Another rubric than the handout's.")] = None,
     ignore: Ignored = (),
 ) -> None:
@@ -32,7 +33,7 @@ def render_command(
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = inventory.take(paths, Path(scratch))
-            pages = render_all(found.entries, output, rubric or RUBRIC, ignore=left_out)
+            pages = render_all(found.entries, output, engine.value, rubric or RUBRIC, say=remark, ignore=left_out)
             for report, page in pages:
                 link = "" if page is None else quote(page.relative_to(output).as_posix())
                 rows.append((report, link))

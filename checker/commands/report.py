@@ -12,7 +12,7 @@ from rich.console import Console
 
 from checker.checking.summary import account
 from checker.checking.terminal import UNREADABLE, complain
-from checker.commands.options import nothing_found
+from checker.commands.options import Engine, Engines, nothing_found
 from checker.reading import inventory
 
 TO_RUN = ("nbclient", "ipykernel")  # what `report` needs beside what the checker itself does
@@ -50,6 +50,7 @@ def report_command(
             "other code: a key number of the fresh run is not where they allow it.",
         ),
     ] = False,
+    engine: Engines = Engine.auto,
 ) -> None:
     missing = [name for name in TO_RUN if find_spec(name) is None]
     if missing:
@@ -61,13 +62,14 @@ def report_command(
     from checker.running.report import run_all
 
     console = Console(highlight=False, soft_wrap=True)
+    asked = {"in_place": in_place, "require_claim": require_claim, "engine": engine.value}
     with tempfile.TemporaryDirectory() as scratch:
         found = inventory.take(paths, Path(scratch))
         if in_place and not all(entry.beside for entry in found.entries):
             complain("A zip is not written to. Unpack it, or leave out --in-place.")
             raise typer.Exit(UNREADABLE)
         entries = [_under_its_name(entry, Path(scratch, "named", str(n))) for n, entry in enumerate(found.entries)]
-        status = run_all(entries, output, console, in_place=in_place, require_claim=require_claim)
+        status = run_all(entries, output, console, **asked)
     account(found, console)
     if not entries:
         nothing_found(paths)

@@ -19,8 +19,9 @@ def site_command(
     ),
 ) -> None:
     """Make the course's web pages in _site: by Quarto where it is installed, else with what is here."""
+    from checker.pages import quarto
     from checker.reading.website import website
-    from checker.site import builtin, cell_words, pieces, quarto
+    from checker.site import builtin, cell_words, pieces
     from checker.site.finish import finish
 
     program = quarto.program()

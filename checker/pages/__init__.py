@@ -2,10 +2,10 @@
 
 What is on a page, and where that is decided:
 
-- `rendering`: pages as files, and the index of many;
-- `builtin`: a notebook as HTML; `body`: its texts and places, and the limits of a page;
-- `cells`: what a code cell says of itself, its fold, its captions;
+- `rendering`: pages as files, the index of many, and which engine shows a notebook;
+- `body`: the cells of a notebook, whichever engine shows them: places, headings, limits;
+- `builtin`, `quarto`: the two engines; `cells`: what a code cell says of itself, its fold, its captions;
 - `card`: what the notebook's header and outputs say of it, above its cells and in the gallery;
-- `markdown`, `formulas`, `sanitise`: a stranger's text, made fit to look at;
+- `markdown`, `formulas`, `parts`, `sanitise`: a stranger's text, made fit to look at;
 - `templates`: the `.j2` templates, all on `layout.html.j2`, with the style and the scripts that lie beside it.
 """

@@ -1,4 +1,4 @@
-"""The body of a page, between its head and its form: a notebook's cells, their names and how much of them is shown.
+"""The body of a page, between its head and its form: a notebook's cells, whichever engine showed them.
 
 A page is bounded: it takes at most SECONDS to make and LARGEST characters, and says so where a notebook would need
 more.
@@ -28,11 +28,12 @@ EXPECTED = ("What it should print", "What the worked example printed")
 class Body:
     """The cells of a notebook as HTML, and what a list of contents says of them.
 
-    contents: (anchor, heading) in order.
+    contents: (anchor, heading) in order.    note: what the reader should know of how it was made, "" for nothing.
     """
 
     html: str
     contents: list[tuple[str, str]] = field(default_factory=list)
+    note: str = ""
 
 
 class Limits:

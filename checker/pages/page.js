@@ -28,7 +28,7 @@ theme.addEventListener("click", () => themed(kept(theme.textContent.toLowerCase(
 system.addEventListener("change", () => themed());
 themed(kept());
 document.querySelector("main").prepend(theme);
-for (const code of navigator.clipboard ? document.querySelectorAll("main .highlight") : []) {
+for (const code of navigator.clipboard ? document.querySelectorAll("main .highlight, main div.sourceCode") : []) {
   const copy = made("button", "copy", "Copy");
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(code.querySelector("pre").textContent);
@@ -37,7 +37,7 @@ for (const code of navigator.clipboard ? document.querySelectorAll("main .highli
   });
   code.append(copy);
 }
-const folds = (within) => [...within.querySelectorAll("section.code details")];
+const folds = (within) => [...within.querySelectorAll("section.code details, .cell details")];
 const toggled = (some) => {
   const open = some.some((fold) => !fold.open);
   for (const fold of some) fold.open = open;
@@ -64,7 +64,7 @@ addEventListener("beforeprint", () => {
   for (const fold of folds(document)) fold.open = true;
 });
 const reachable = () => {
-  for (const element of document.querySelectorAll("main pre, main table, main p")) {
+  for (const element of document.querySelectorAll("main pre, main table, main p, main .sourceCode")) {
     if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
   }
 };

@@ -50,6 +50,23 @@ def sanitised(fragment: str, pictures: Pictures = no_picture) -> str:
     return _cleaned(fragment, lambda tag, name, value: _let_through(tag, name, value, pictures))
 
 
+def arranged(content: str, pictures: Pictures) -> str:
+    """Quarto's HTML of a notebook, sanitised for a page: its own classes and the places of figures are kept.
+
+    Args:
+        pictures: gives the pictures that Quarto wrote beside its page.
+    """
+
+    def let_through(tag: str, name: str, value: str) -> str | None:
+        if name == "class":
+            return value
+        if name == "id":
+            return value if OURS.fullmatch(f"#{value}") else None
+        return _let_through(tag, name, value, pictures)
+
+    return _cleaned(content, let_through)
+
+
 def _cleaned(fragment: str, let_through: Callable[[str, str, str], str | None]) -> str:
     import nh3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MATH_FONT = "math.woff2"  # made by site/math_font.py
 CODE = re.compile(r"`([^`\n]+)`")
-# The colours that both sites have: Quarto's names for them, in light.scss and dark.scss, and those of the style sheets.
+# The colours that both engines have: Quarto's names for them, in light.scss and dark.scss, and those of the style sheets.
 COLOURS = {
     "body-bg": "page",
     "body-color": "text",

@@ -58,6 +58,7 @@ class Run:
     report: what the checker says of the executed notebook.
     seconds: on the clock, for all of it.
     error: a sentence on why it did not run to its end; "" if it did.
+    note: a sentence on why Quarto did not make the page; "" for nothing to say.
     drift: a sentence for each key number that the saved outputs do not allow; none if the run stopped.
     lacks: what it needs and this machine does not have, as words that follow the notebook's path; "" for nothing.
     """
@@ -68,6 +69,7 @@ class Run:
     report: Report
     seconds: float
     error: str = ""
+    note: str = ""
     drift: tuple[str, ...] = ()
     lacks: str = ""
 
@@ -89,7 +91,9 @@ class Failure:
     in_summary: bool
 
 
-def run(path: Path, folder: Path, console: Console, *, name: str = "", in_place: bool = False) -> Run:
+def run(
+    path: Path, folder: Path, console: Console, *, name: str = "", in_place: bool = False, engine: str = "auto"
+) -> Run:
     """Execute a notebook, save the executed one, check it and render it.
 
     Args:
@@ -98,6 +102,7 @@ def run(path: Path, folder: Path, console: Console, *, name: str = "", in_place:
         console: on which the cells are counted off.
         name: how the notebook is called in what is printed; default: its path.
         in_place: save the fresh outputs in the notebook itself, if it runs to its end.
+        engine: "quarto", "builtin" or "auto", as for `checker.pages.rendering.render`.
 
     Raises:
         Unreadable: the file is not a notebook.
@@ -131,7 +136,8 @@ def run(path: Path, folder: Path, console: Console, *, name: str = "", in_place:
     report = check(target)
     fresh_notebook = read(target)
     write_beside(folder / f"{path.stem}.md", to_markdown(fresh_notebook))
-    page = render(target, folder, report=report)
+    notes: list[str] = []
+    page = render(target, folder, engine, report=report, origin=path, say=notes.append)
     return Run(
         source=path,
         executed=target,
@@ -139,6 +145,7 @@ def run(path: Path, folder: Path, console: Console, *, name: str = "", in_place:
         report=replace(report, name=name),
         seconds=time.perf_counter() - start,
         error=error,
+        note="".join(notes),
         drift=() if error else tuple(drifted(saved_notebook, fresh_notebook)),
         lacks=lacking(saved_notebook) if error else "",
     )
@@ -161,6 +168,7 @@ def run_all(
     *,
     in_place: bool,
     require_claim: bool,
+    engine: str = "auto",
 ) -> int:
     """Run one notebook after the other, print the result of each, and return the exit status of them all.
 
@@ -183,7 +191,7 @@ def run_all(
             if entry.error is not None:
                 raise entry.error
             place = _free(folder / entry.inside.parent, entry.file.stem, taken)
-            result = run(entry.file, place, console, name=entry.name, in_place=in_place)
+            result = run(entry.file, place, console, name=entry.name, in_place=in_place, engine=engine)
         except Unreadable as error:
             complain(f"{one_line(entry.name)}: {error}")
             status = UNREADABLE
@@ -255,6 +263,8 @@ def summary(result: Run, console: Console) -> None:
     if result.lacks:
         console.print(f"  [yellow]left out[/yellow]  it {escape(result.lacks)}")
     console.print(_table(result))
+    if result.note:
+        console.print(f"  [yellow]note[/yellow]  {escape(result.note)}")
     for sentence in result.drift:
         console.print(f"  [yellow]drift[/yellow]  {escape(sentence)}")
     if result.report.findings:

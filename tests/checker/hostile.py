@@ -27,7 +27,7 @@ def everything(path: Path) -> Report:
     show(report, Console(file=io.StringIO()))
     if report.status != "unreadable":
         with tempfile.TemporaryDirectory() as folder:
-            made += [to_markdown(read(path)), render(path, Path(folder), report=report).read_text("utf-8")]
+            made += [to_markdown(read(path)), render(path, Path(folder), "builtin", report=report).read_text("utf-8")]
     for text in made:
         text.encode()
     assert path.read_bytes() == before

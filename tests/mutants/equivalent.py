@@ -310,6 +310,17 @@ EQUIVALENT = {
     "checker/reading/options.py": {
         r"-> +LONGEST = 501 ": ROUND,
     },
+    "checker/pages/quarto.py": {
+        r'^_render: .*"(XXsaidXX|SAID)"': "The name of a file in a folder that is gone again when the function returns.",
+    },
+    "checker/pages/rendering.py": {
+        r"-> +PATIENCE = 11 ": ROUND,
+        r'^_engine: .*return "QUARTO"': "Every engine but `builtin` is Quarto.",
+        r"^render_all: .*strict=(False|None)\)": "There is one report for each entry.",
+    },
+    "checker/pages/templates.py": {
+        r"encoding=None\)": SYSTEM,
+    },
     "checker/reading/syntax/settings.py": {
         r'getattr\(node, "attr", "XXXX"\) != name\]$': "No setting has this name.",
     },

@@ -284,5 +284,5 @@ def _page(
     target = folder / notebook
     target.write_text(content, encoding="utf-8")
     report = replace(check(target, ignore=not_asked, beside=False), name=f"{student}/{notebook}")
-    page = render(target, folder / "page", report=report, by_hand=by_hand)
+    page = render(target, folder / "page", "builtin", report=report, by_hand=by_hand)
     return [finding.as_dict() for finding in report.findings], page.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from checker.checking.check import Report
-from checker.checking.terminal import MOST_LINES, NAMED, LiveLine, complain, headline, note, row, show, warn
+from checker.checking.terminal import MOST_LINES, NAMED, LiveLine, complain, headline, remark, row, show, warn
 from checker.rules.findings import Finding
 
 
@@ -82,7 +82,7 @@ def plain(marked: str) -> str:
     return out.getvalue().rstrip()
 
 
-@pytest.mark.parametrize(("say", "mark"), [(complain, "error"), (warn, "warning"), (note, "note")])
+@pytest.mark.parametrize(("say", "mark"), [(complain, "error"), (warn, "warning"), (remark, "note")])
 def test_sentences_go_to_stderr_with_a_coloured_mark_and_without_coloured_numbers(say, mark, capsys, monkeypatch):
     """Catches a path or a number in a colour that means nothing, and a sentence that is broken in two."""
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -85,7 +85,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
     path = str(save(good))
     calls = [["check", path], ["convert", path], ["report", path, "-o", str(tmp_path / "build")]]
     if "nbclient" not in missing:  # which nbconvert imports too
-        calls.append(["render", path, "-o", str(tmp_path / "out")])
+        calls.append(["render", path, "-o", str(tmp_path / "out"), "--engine", "builtin"])
     done = process("-c", WITHOUT, json.dumps(missing), json.dumps(calls))
     statuses = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("status ")]
     assert statuses == [[call[0], "2" if call[0] == "report" else "0"] for call in calls]
@@ -97,7 +97,7 @@ def test_without_what_runs_notebooks_only_report_is_refused(good, save, tmp_path
 def test_a_page_is_made_without_the_grammar_of_addresses(good, save, tmp_path):
     """Catches a second lost at each start, where jsonschema finds a package that no notebook needs."""
     code = "import sys; from checker.__main__ import main\ntry: main()\nfinally: print('lark' in sys.modules)"
-    done = process("-c", code, "render", save(good), "-o", tmp_path / "out")
+    done = process("-c", code, "render", save(good), "-o", tmp_path / "out", "--engine", "builtin")
     assert done.stdout.splitlines()[-1] == "False", done.stderr
 
 

@@ -19,10 +19,12 @@ BROKEN = Report("b.ipynb", "unreadable", (Finding("U001", "error", None, "the fi
 @pytest.fixture
 def made(monkeypatch, tmp_path):
     """In the place of what makes pages: gives these reports and pages, and keeps what it was asked for."""
-    given = SimpleNamespace(pages=[(GOOD, Path("build", "in x", "a.html"))], rows=[], error=None)
+    given = SimpleNamespace(pages=[(GOOD, Path("build", "in x", "a.html"))], rows=[], note="", error=None)
 
-    def render_all(entries, output, rubric, *, ignore):
-        given.asked = (len(entries), output, rubric, ignore)
+    def render_all(entries, output, engine, rubric, *, say, ignore):
+        given.asked = (len(entries), output, engine, rubric, ignore)
+        if given.note:
+            say(given.note)
         if given.error:
             raise given.error
         return iter(given.pages)
@@ -39,13 +41,14 @@ def made(monkeypatch, tmp_path):
     return given
 
 
-def test_pages_are_asked_for_as_the_command_line_says(made):
+@pytest.mark.parametrize("engine", ["auto", "quarto", "builtin"])
+def test_pages_are_asked_for_as_the_command_line_says(engine, made):
     done = made.run("a.ipynb")
     assert (done.returncode, done.stderr) == (0, "") and done.stdout == f"{Path('build/in x/a.html')}\n"
-    assert made.asked == (1, Path("build"), RUBRIC, [])
+    assert made.asked == (1, Path("build"), "auto", RUBRIC, [])
     made.pages = []
-    made.run("a.ipynb", "-o", "out", "--rubric", "r.md", "--ignore", "p009")
-    assert made.asked == (1, Path("out"), Path("r.md"), ["P009"])
+    made.run("a.ipynb", "-o", "out", "--engine", engine, "--rubric", "r.md", "--ignore", "p009")
+    assert made.asked == (1, Path("out"), engine, Path("r.md"), ["P009"])
 
 
 def test_one_notebook_has_no_index(made):
@@ -78,13 +81,15 @@ def test_a_notebook_without_a_page_is_told_and_stands_in_the_index(made):
     assert done.stderr == "error  b.ipynb: No [JSON].\n"
 
 
-def test_files_that_were_not_looked_at_are_told_beside_the_results(made, tmp_path, monkeypatch):
-    """Catches a sentence among the paths that a script reads, in colours, or broken in two."""
+def test_remarks_and_files_that_were_not_looked_at_are_told_beside_the_results(made, tmp_path, monkeypatch):
+    """Catches a remark among the paths that a script reads, in colours, or broken in two."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
+    made.note = "Quarto is too old."
     name = "12 of 'x' " * 15 + ".pdf"
     (tmp_path / name).write_text("")
     done = made.run(".")
+    assert "note" in done.stderr and "Quarto is too old." in done.stderr and "Quarto" not in done.stdout
     assert f"not checked, not a notebook: 1 ({name})" in done.stderr and "not checked" not in done.stdout
 
 

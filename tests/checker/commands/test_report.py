@@ -42,10 +42,10 @@ def test_the_status_of_the_runs_is_the_commands(status, ran):
 def test_notebooks_are_run_as_the_command_line_says(ran):
     """Catches a notebook that is written to, because nobody asked."""
     ran("a.ipynb")
-    usual = {"in_place": False, "require_claim": False, "output": Path("build")}
+    usual = {"in_place": False, "require_claim": False, "engine": "auto", "output": Path("build")}
     assert ran.options == usual
-    ran("a.ipynb", "--in-place", "--require-claim", "--out", "there")
-    assert ran.options == {"in_place": True, "require_claim": True, "output": Path("there")}
+    ran("a.ipynb", "--in-place", "--require-claim", "--engine", "builtin", "--out", "there")
+    assert ran.options == {"in_place": True, "require_claim": True, "engine": "builtin", "output": Path("there")}
 
 
 def test_what_is_printed_is_neither_broken_nor_coloured_by_its_numbers(ran, monkeypatch):

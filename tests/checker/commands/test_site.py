@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from checker.commands import site
+from checker.pages import quarto
 from checker.reading import website
 from checker.reading.notebook import Unreadable
-from checker.site import builtin, cell_words, finish, pieces, quarto
+from checker.site import builtin, cell_words, finish, pieces
 from tests.checker.command_line import checker
 
 SITE = SimpleNamespace(pages=["a page"])

@@ -140,7 +140,7 @@ JUDGED = "The hypothesis was wrong: the reward rose by a third."
 def test_the_form_folds_texts_away(good, save, tmp_path):
     """Catches a form in which the score to be given is lost between pages of quoted text."""
     good["cells"][8]["source"] += f"\n\n{JUDGED}"
-    page = render(save(good), tmp_path / "pages").read_text(encoding="utf-8")
+    page = render(save(good), tmp_path / "pages", "builtin").read_text(encoding="utf-8")
     form = page.split('id="grades"')[1]
     before, _, _ = form.partition(JUDGED)
     assert before.rpartition("<")[0].rstrip().endswith("</summary>")

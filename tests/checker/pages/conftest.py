@@ -9,6 +9,6 @@ def page(good, save, tmp_path):
 
     def make(*extra_cells) -> str:
         good["cells"] += extra_cells
-        return render(save(good), tmp_path / "out").read_text(encoding="utf-8")
+        return render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
 
     return make

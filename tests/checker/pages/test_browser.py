@@ -7,6 +7,7 @@ when nothing is asked for. A page without any protection shows that both kinds o
 import json
 import socket
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -126,11 +127,39 @@ def test_a_connection_alone_would_be_noticed(tmp_path, listener):
 
 
 def test_a_page_does_no_harm(hostile, tmp_path, listener):
-    page = render(hostile, tmp_path / "out")
+    page = render(hostile, tmp_path / "out", "builtin")
     assert harm(page, listener, tmp_path) == set(), listener[1]
 
 
 def test_the_index_does_no_harm(hostile, tmp_path, listener):
     page = tmp_path / "index.html"
     page.write_text(index([(check(hostile), f"{listener[0]}/x.html")]), encoding="utf-8")
+    assert harm(page, listener, tmp_path) == set(), listener[1]
+
+
+# A line of a script that names an interpreter cannot hold a space, as the path of this one may: hence the shell.
+CARELESS = f"""#!/bin/sh
+exec '{sys.executable}' - <<'END'
+# Stands in for a Quarto that lets through what it is given, and adds what a notebook might have made it write.
+import json
+held = HELD
+for cell in json.load(open("notebook.ipynb"))["cells"]:
+    held.append("".join(cell["source"]))
+    for output in cell.get("outputs", []):
+        held += map("".join, output.get("data", {{}}).values())
+page = "<!DOCTYPE html><html><head><title>x</title></head><body><main>" + "\\n".join(held) + "</main></body></html>"
+open("notebook.html", "w").write(page)
+END
+"""
+
+
+def test_a_page_that_quarto_made_carelessly_does_no_harm(hostile, tmp_path, listener, monkeypatch):
+    """Catches trust in what Quarto returns: whatever it lets through, sanitising and the page's policy hold."""
+    quarto = tmp_path / "bin" / "quarto"
+    quarto.parent.mkdir()
+    quarto.write_text(CARELESS.replace("HELD", repr([text.replace("URL", listener[0]) for text in HOSTILE])))
+    quarto.chmod(0o755)
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: str(quarto))
+    page = render(hostile, tmp_path / "out", "quarto")
+    assert "Quarto could not show" not in page.read_text(encoding="utf-8")
     assert harm(page, listener, tmp_path) == set(), listener[1]

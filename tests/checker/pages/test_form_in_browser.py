@@ -60,7 +60,7 @@ def address(good, tmp_path):
     path = tmp_path / "dots.ipynb"
     path.write_text(json.dumps(good))
     report = replace(check(path), name=f"{tmp_path.name}/dots.ipynb")  # the student's name; a new one for each test
-    return render(path, tmp_path / "pages", report=report).as_uri()
+    return render(path, tmp_path / "pages", "builtin", report=report).as_uri()
 
 
 def test_a_draft_survives_a_reload(shown, address):
@@ -114,7 +114,7 @@ def asking(good, tmp_path):
     good["cells"][-1]["source"] += "\n\n**Success.** Did it help?\n\n*Worth 2.5 points.*\n\nIt did."
     path = tmp_path / "dots.ipynb"
     path.write_text(json.dumps(good))
-    return render(path, tmp_path / "pages").as_uri()
+    return render(path, tmp_path / "pages", "builtin").as_uri()
 
 
 def test_points_by_hand_are_saved_and_opened_like_the_rest(shown, asking, tmp_path):

@@ -85,7 +85,7 @@ def test_a_page_is_bounded(save, tmp_path, name):
     path = save(notebook_of(*[HEAVY[name]] * 3))
     report = check(path)
     start = time.process_time()
-    text = render(path, tmp_path / "out", report=report).read_text(encoding="utf-8")
+    text = render(path, tmp_path / "out", "builtin", report=report).read_text(encoding="utf-8")
     assert len(text) < LARGEST_PROMISED
     assert time.process_time() - start < SECONDS_PROMISED  # 1.3 on the slowest of them; the next test takes no time
 
@@ -107,7 +107,7 @@ def test_no_cell_is_begun_when_the_time_is_up(save, tmp_path, monkeypatch):
     monkeypatch.setattr("checker.pages.body.time", clock)
     monkeypatch.setattr(builtin, "code", slow)
     path = save(notebook_of(*[code(f"print({number})") for number in range(9)]))
-    text = render(path, tmp_path / "out").read_text(encoding="utf-8")
+    text = render(path, tmp_path / "out", "builtin").read_text(encoding="utf-8")
     assert clock.now - 100 < SECONDS_PROMISED
     assert "5 further cells are not shown: showing them takes longer than 4 s." in text
 
@@ -117,12 +117,12 @@ def test_a_page_takes_no_longer_than_it_may(save, tmp_path, monkeypatch):
     monkeypatch.setattr("checker.pages.body.SECONDS", 0)
     cell = code("print(1)", "1\n")
     monkeypatch.setattr("checker.pages.body.Limits.allow", lambda self, cell: True)
-    text = render(save(notebook_of(cell)), tmp_path / "out").read_text(encoding="utf-8")
+    text = render(save(notebook_of(cell)), tmp_path / "out", "builtin").read_text(encoding="utf-8")
     assert "1 further outputs are not shown" in text
 
 
 def test_what_a_page_leaves_out_is_said(save, tmp_path):
     """Catches a picture that is dropped in silence, and a page that stops without a word."""
     path = save(notebook_of(HEAVY["a picture that fits no page"], code("# Cell 3: Data")))
-    text = render(path, tmp_path / "out").read_text(encoding="utf-8")
+    text = render(path, tmp_path / "out", "builtin").read_text(encoding="utf-8")
     assert "2 further cells are not shown: a page has at most 18 MB." in text

@@ -1,14 +1,16 @@
 """The page: everything in it, nothing from elsewhere, nothing that runs."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from checker.checking.check import check
 from checker.editions.assign import EXAMPLE_PRINTED, SHOULD_PRINT
+from checker.pages import quarto, rendering
+from checker.pages.body import Body
 from checker.pages.rendering import index, render, render_all
-from checker.pages.templates import HERE
 from checker.points.rubric import RUBRIC
 from checker.reading.inventory import Entry
 from tests.checker.conftest import code, markdown
@@ -96,7 +98,7 @@ HEADER = """---
 def test_a_report_says_what_the_header_says(good, save, tmp_path):
     """Catches keys that only the course's own site shows, tags of a header that reach the page, and links to nowhere."""
     good["cells"][0]["source"] = HEADER
-    text = render(save(good), tmp_path / "out").read_text(encoding="utf-8")
+    text = render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
     about = re.search('<div class="about">(.*?)</div>', text, re.DOTALL)[1]
     assert re.findall("<span>(.*?)</span>", about) == [
         "3 minutes to run",
@@ -110,7 +112,7 @@ def test_a_report_says_what_the_header_says(good, save, tmp_path):
 @pytest.mark.parametrize("header", ["---\njupyter: python3\n---", "---\ncourse: dots\n---", "no header"])
 def test_a_header_that_says_nothing_adds_nothing_to_a_report(good, save, tmp_path, header):
     good["cells"][0]["source"] = header
-    assert 'class="about"' not in render(save(good), tmp_path / "out").read_text(encoding="utf-8")
+    assert 'class="about"' not in render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("words", [SHOULD_PRINT, EXAMPLE_PRINTED])
@@ -178,7 +180,7 @@ def test_what_a_notebook_holds_cannot_act(page, text):
 def test_the_notebook_is_only_read(good, save, tmp_path):
     path = save(good)
     before = path.read_bytes()
-    render(path, tmp_path)
+    render(path, tmp_path, "builtin")
     assert path.read_bytes() == before
 
 
@@ -193,12 +195,58 @@ def test_findings_that_are_alike_stand_together(good, save, tmp_path):
     """Catches a page that begins with twenty lines that say the same, and places of the others that are lost."""
     for cell in good["cells"][2:5]:
         cell["source"] += "\nraise NotImplementedError"
-    text = render(save(good), tmp_path / "out").read_text(encoding="utf-8")
+    text = render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
     found = text.partition('<details class="findings"')[2].partition("</header>")[0]
     assert found.count("F001") == 1 and "and 2 others like it" in found
     assert re.findall(r'<li><a href="#(cell-\d)">', found) == ["cell-3", "cell-4"]
     count = re.match(r" open><summary>(\d+) findings", found)[1]
     assert int(count) == len([one for one in check(save(good)).findings if one.level != "question"])
+
+
+@pytest.fixture
+def by_quarto(monkeypatch):
+    """Quarto is there, and shows every notebook with one word."""
+    monkeypatch.setattr(quarto, "program", lambda: "quarto")
+    monkeypatch.setattr(quarto, "body", lambda program, notebook: Body("by quarto"))
+
+
+@pytest.fixture
+def git(monkeypatch, tmp_path):
+    """Put a git on the PATH that knows no notebook but one called ours.ipynb, in the folder that holds the checker."""
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = -C ] && cd "$2" && [ -e checker/pages/rendering.py ] || exit 128\n'
+        f'[ "$3 $4 $5" = "ls-files --error-unmatch --" ] && [ "$6" = {tmp_path}/ours.ipynb ]\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+
+@pytest.mark.parametrize(("name", "is_ours"), [("ours.ipynb", True), ("theirs.ipynb", False)])
+def test_quarto_shows_what_git_tracks_in_the_course_and_nothing_else(
+    good, save, tmp_path, by_quarto, git, name, is_ours
+):
+    """Catches a stranger's notebook that goes to Quarto unasked, and the course's own that never does."""
+    text = render(save(good, name), tmp_path / "out").read_text(encoding="utf-8")
+    assert ("by quarto" in text) == is_ours
+
+
+def test_without_quarto_all_pages_are_built_in(good, save, tmp_path, git, monkeypatch):
+    """Catches a page that is refused although nobody asked for Quarto."""
+    monkeypatch.setattr(quarto, "program", lambda: None)
+    assert "Cell 8" in render(save(good, "ours.ipynb"), tmp_path / "out").read_text(encoding="utf-8")
+
+
+def test_a_git_that_does_not_answer_is_not_waited_for(good, save, tmp_path, by_quarto, monkeypatch):
+    """Catches a report that hangs where the course lies on a drive that does not answer."""
+
+    def run(command, timeout=None, **options):
+        assert timeout, "this waits for ever"
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(rendering.subprocess, "run", run)
+    assert "by quarto" not in render(save(good), tmp_path / "out").read_text(encoding="utf-8")
 
 
 def entries(save, good, *inside: str) -> list[Entry]:
@@ -211,7 +259,7 @@ def test_pages_lie_in_the_tree_of_their_notebooks_and_none_is_lost(good, save, t
     """Catches a page written over another's, or over the index, and a name that no file system takes."""
     long = "ä" * 300
     names = ["a/x.ipynb", "A/X.ipynb", "a/x.html.ipynb", "index.ipynb", "a/x.ipynb", f"{long}/{long}.ipynb"]
-    made = list(render_all(entries(save, good, *names), tmp_path / "out", RUBRIC))
+    made = list(render_all(entries(save, good, *names), tmp_path / "out", "builtin", RUBRIC))
     short = "ä" * 100
     assert [page.relative_to(tmp_path / "out").as_posix() for _, page in made] == [
         "a/x.html", "A/X-2.html", "a/x.html.html", "index-2.html", "a/x-3.html", f"{short}/{short}.html"
@@ -220,14 +268,31 @@ def test_pages_lie_in_the_tree_of_their_notebooks_and_none_is_lost(good, save, t
     assert all(page.is_file() for _, page in made)
 
 
-def test_a_notebook_without_a_page_is_told_under_its_name(good, save, tmp_path):
+def test_a_notebook_without_a_page_is_told_under_its_name(good, save, tmp_path, monkeypatch):
     """Catches a run that ends at the first page that cannot be made, and a sentence that does not say which it was."""
     (tmp_path / "out" / "taken.html").mkdir(parents=True)
     found = entries(save, good, "taken.ipynb", "free.ipynb")
-    (first, no_page), (second, page) = render_all(found, tmp_path / "out", RUBRIC)
+    (first, no_page), (second, page) = render_all(found, tmp_path / "out", "builtin", RUBRIC)
     assert (first.name, first.status, no_page) == ("taken.ipynb", "unreadable", None)
     assert str(tmp_path / "out" / "taken.html") in str(first.findings[0].found) + first.findings[0].advice
     assert (second.name, second.status) == ("free.ipynb", "pass") and page == tmp_path / "out" / "free.html"
+    monkeypatch.setattr(quarto, "program", lambda: None)
+    for entry, (report, page) in zip(found, render_all(found, tmp_path / "out", "quarto", RUBRIC), strict=True):
+        assert (report.name, report.status, page) == (entry.name, "unreadable", None)
+        assert "Quarto is not installed" in str(report.findings[0])
+
+
+def test_what_is_said_of_a_page_names_its_notebook(good, save, tmp_path, monkeypatch):
+    """Catches a list of sentences on Quarto of which nobody knows what they are about."""
+    monkeypatch.setattr(quarto, "program", lambda: "quarto")
+
+    def body(program, notebook):
+        raise quarto.Failed("it made no page")
+
+    monkeypatch.setattr(quarto, "body", body)
+    said = []
+    list(render_all(entries(save, good, "a/x.ipynb"), tmp_path / "out", "quarto", RUBRIC, say=said.append))
+    assert len(said) == 1 and said[0].startswith("a/x.ipynb: ") and "it made no page" in said[0]
 
 
 def test_the_index_lists_every_notebook_and_links_to_those_that_have_a_page(good, save):
@@ -246,7 +311,7 @@ def test_the_index_lists_every_notebook_and_links_to_those_that_have_a_page(good
 def test_a_report_has_all_its_scripts(page):
     """Catches a picture that cannot be enlarged, a draft that is not kept, and points that cannot be saved."""
     script = page().partition("<script>")[2]
-    places = [script.find((HERE / f"{name}.js").read_text(encoding="utf-8"))
+    places = [script.find((rendering.PROJECT / "checker/pages" / f"{name}.js").read_text(encoding="utf-8"))
               for name in ("page", "enlarge", "drafts", "form")]  # fmt: skip
     assert -1 not in places
 
@@ -256,7 +321,7 @@ def test_questions_stand_apart_from_findings(good, save, tmp_path):
     good["cells"][5]["source"] += (
         "\nstd = rewards.view(-1, G).std(dim=1)\nadv = (rewards - rewards.mean()) / rewards.std()"
     )
-    text = render(save(good), tmp_path / "out").read_text(encoding="utf-8")
+    text = render(save(good), tmp_path / "out", "builtin").read_text(encoding="utf-8")
     listed = [re.findall(r"<b class=\"(\w+)\">", part) for part in text.split('<details class="findings"')[1:]]
     assert listed == [["warning"], ["question"]]
     assert "<summary>1 finding</summary>" in text
@@ -270,8 +335,8 @@ def test_the_form_asks_points_for_what_no_check_is_about(good, save, tmp_path):
     )
     path = save(good)
     asked = r'max="([^"]*)" step="any" data-criterion="([^"]*)"'
-    text = render(path, tmp_path / "out").read_text(encoding="utf-8")
+    text = render(path, tmp_path / "out", "builtin").read_text(encoding="utf-8")
     assert re.findall(asked, text) == [("2", "Exercise: f")]
     assert "9 of 9 cells" in text
-    without = render(path, tmp_path / "out", by_hand=[]).read_text(encoding="utf-8")
+    without = render(path, tmp_path / "out", "builtin", by_hand=[]).read_text(encoding="utf-8")
     assert re.findall(asked, without) == []

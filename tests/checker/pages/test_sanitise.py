@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from checker.pages import builtin
-from checker.pages.sanitise import DEEPEST, MOST, bearable, sanitised
+from checker.pages.sanitise import DEEPEST, MOST, arranged, bearable, no_picture, sanitised
 from checker.reading.notebook import Cell, Notebook, Output
 
 PIXEL = "data:image/png;base64,AAAA"
@@ -77,6 +77,21 @@ def test_pictures_are_those_that_came_with_the_text():
     made = sanitised('<img src="attachment:a.png"><img src="https://a.org/b.png">', having)
     assert made == f'<img src="{PIXEL}"><img>'
     assert sanitised('<img src="attachment:a.png">') == "<img>"
+
+
+def test_what_quarto_made_keeps_its_classes_its_places_and_its_pictures():
+    """Catches a fold of Quarto's without its class, a figure to which no `@fig-` leads, and a picture that is lost."""
+    given = (
+        '<details class="code-fold"><summary>a</summary></details><figure id="fig-a"><img src="b.png" alt="c"></figure>'
+    )
+    assert arranged(given, {"b.png": PIXEL}.get) == given.replace("b.png", PIXEL)
+
+
+def test_what_quarto_made_of_a_strangers_words_cannot_act():
+    """Catches a script, and an id of the page's own, let through because they come from Quarto."""
+    given = '<script>x</script><p id="cell-x" onclick="y()">a</p><a href="javascript:z">b</a><p id="section-1">c</p>'
+    made = '<p>a</p><a rel="noopener noreferrer">b</a><p id="section-1">c</p>'
+    assert arranged(given, no_picture) == made
 
 
 HOSTILE = '"><script>x()</script><img src=x onerror="y()">'

@@ -115,7 +115,7 @@ def test_a_field_says_what_was_asked_and_what_was_answered(handed_in):
 
 def test_the_form_has_the_fields_with_their_worth(handed_in, save, tmp_path):
     """Catches half a point that cannot be given, and an answer that the grader has to look for."""
-    page = render(save(handed_in), tmp_path / "pages").read_text(encoding="utf-8")
+    page = render(save(handed_in), tmp_path / "pages", "builtin").read_text(encoding="utf-8")
     form = page.split('id="grades"')[1]
     for name, worth in (("Exercise: proposal", "2"), ("Question: Success", "3"), ("Question: What next?", "2.5")):
         assert f'max="{worth}" step="any" data-criterion="{name}"' in form
@@ -127,5 +127,5 @@ def test_in_grading_the_key_decides_what_is_by_hand(handed_in, save, tmp_path):
     asked = without_a_check(notebook_of(handed_in), handed_in)
     cheat = json.loads(json.dumps(handed_in))
     cheat["cells"].append(code("check.proposal(proposal)") | {"id": "own"})
-    page = render(save(cheat), tmp_path / "pages", by_hand=asked).read_text(encoding="utf-8")
+    page = render(save(cheat), tmp_path / "pages", "builtin", by_hand=asked).read_text(encoding="utf-8")
     assert 'data-criterion="Exercise: proposal"' in page

@@ -7,6 +7,7 @@ import pytest
 
 from checker.checking.check import check
 from checker.checking.formats import as_json
+from checker.pages.rendering import render
 from checker.reading.convert import to_markdown
 from checker.reading.notebook import Unreadable, read
 from tests.checker.conftest import GOOD, HEADER, code, markdown
@@ -30,6 +31,14 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_values_are_borne(save, name):
     assert everything(save(ODD[name])).status in ("pass", "fail")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_values_get_as_far_as_quarto(save, tmp_path, monkeypatch, name):
+    """A stand-in for Quarto that makes no page."""
+    monkeypatch.setattr("checker.pages.quarto.program", lambda: "true")
+    page = render(save(ODD[name]), tmp_path / "out", "quarto")
+    assert "Quarto could not show this notebook: it made no page." in page.read_text(encoding="utf-8")
 
 
 def test_json_stays_json_when_a_reward_is_not_finite(save):

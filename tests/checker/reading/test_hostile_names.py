@@ -38,7 +38,7 @@ def test_names_in_a_zip_are_only_names(tmp_path):
     place = tmp_path / "deep" / "er"
     place.mkdir(parents=True)
     path, out = zip_of(place / "export.zip", NAMES), place / "out"
-    done = CliRunner().invoke(app, ["render", str(path), "-o", str(out)])
+    done = CliRunner().invoke(app, ["render", str(path), "-o", str(out), "--engine", "builtin"])
     assert done.exit_code == 2 and isinstance(done.exception, SystemExit)
     assert {file.name for file in place.iterdir()} == {"export.zip", "out"}
     assert [file.name for file in tmp_path.iterdir()] == ["deep"]
@@ -61,7 +61,7 @@ def test_a_name_that_is_not_utf8(tmp_path):
         path.write_text(json.dumps(GOOD))
     except OSError:
         pytest.skip("this file system takes only UTF-8")
-    done = CliRunner().invoke(app, ["render", str(tmp_path), "-o", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["render", str(tmp_path), "-o", str(tmp_path / "out"), "--engine", "builtin"])
     assert done.exit_code == 0 and (tmp_path / "out" / "caf\N{REPLACEMENT CHARACTER}.html").is_file()
 
 
@@ -107,7 +107,7 @@ def test_a_folder_without_permission_does_not_stop_the_rest():
     assert all("Permission denied" in advice for advice in said.values())
 
 
-@pytest.mark.parametrize("command", [["convert"], ["render"], ["assign", "--without-exercises"]])
+@pytest.mark.parametrize("command", [["convert"], ["render", "--engine", "builtin"], ["assign", "--without-exercises"]])
 def test_a_place_that_cannot_be_written_is_named(save, command):
     """The folder to write to is a file."""
     path = save(GOOD)

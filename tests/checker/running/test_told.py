@@ -26,9 +26,9 @@ def finding(level: str) -> Finding:
     return Finding("S001", level, None, "it is wrong", "Mend it.")
 
 
-def a_run(status="pass", findings=(), executed="build/x.ipynb", error="", drift=(), **facts) -> Run:
+def a_run(status="pass", findings=(), executed="build/x.ipynb", error="", note="", drift=(), **facts) -> Run:
     report = Report("x.ipynb", status, tuple(findings), 1234, sections_present=9, **facts)
-    return Run(Path("x.ipynb"), Path(executed), Path("build/[x].html"), report, 83.6, error, drift)
+    return Run(Path("x.ipynb"), Path(executed), Path("build/[x].html"), report, 83.6, error, note, drift)
 
 
 def told(result: Run, width=200) -> list[str]:
@@ -80,12 +80,12 @@ def test_a_long_path_is_there_to_its_end():
     assert path in "".join(line.removeprefix("  executed copy").strip() for line in lines)
 
 
-def test_a_stop_and_a_drift_are_lines_of_their_own_and_findings_follow():
-    result = a_run("fail", [finding("error")], error="It [stopped].", drift=("It [drifts].",))
+def test_a_stop_a_note_and_a_drift_are_lines_of_their_own_and_findings_follow():
+    result = a_run("fail", [finding("error")], error="It [stopped].", note="No [Quarto].", drift=("It [drifts].",))
     lines = [line.strip() for line in told(result) if line.strip()]
     assert lines[0] == "stopped  It [stopped]."
     drift = lines.index("drift  It [drifts].")
-    assert lines[drift + 1].startswith("fail  x.ipynb")
+    assert lines[drift - 1] == "note  No [Quarto]." and lines[drift + 1].startswith("fail  x.ipynb")
 
 
 def test_a_failure_is_told_once():
@@ -174,7 +174,7 @@ def test_a_run_leaves_the_copy_its_text_and_its_page(executed, tmp_path, monkeyp
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps(content))
     out = io.StringIO()
-    result = run(path, tmp_path / "build", Console(file=out), name="[the] name")
+    result = run(path, tmp_path / "build", Console(file=out), name="[the] name", engine="builtin")
     assert result.seconds == 7.5 and result.source == path and result.report.name == "[the] name"
     assert result.executed == tmp_path / "build" / "x.ipynb" and not result.saved_again
     assert json.loads(path.read_text()) == content
@@ -190,6 +190,6 @@ def test_a_run_that_stopped_does_not_replace_the_saved_outputs(executed, tmp_pat
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps(GOOD))
     executed.error = "It stopped."
-    result = run(path, tmp_path, Console(file=io.StringIO()), in_place=True)
+    result = run(path, tmp_path, Console(file=io.StringIO()), in_place=True, engine="builtin")
     assert result.executed == tmp_path / "x-executed.ipynb" and json.loads(path.read_text()) == GOOD
     assert result.error == "It stopped." and result.drift == ()

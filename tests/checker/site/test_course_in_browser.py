@@ -45,8 +45,8 @@ def pages(course_pages, tmp_path_factory) -> list[Path]:
     """The course site without Quarto, a report, and the report on a blank edition."""
     folder = tmp_path_factory.mktemp("pages")
     made = list(course_pages)
-    made.append(render(PROJECT / "notebooks" / "dots.ipynb", folder))
-    made.append(render(PROJECT / "notebooks" / "student" / "dots.ipynb", folder / "blank"))
+    made.append(render(PROJECT / "notebooks" / "dots.ipynb", folder, "builtin"))
+    made.append(render(PROJECT / "notebooks" / "student" / "dots.ipynb", folder / "blank", "builtin"))
     return made
 
 
@@ -308,7 +308,7 @@ def test_the_search_names_the_right_place_first(shown, pages):
 def test_the_form_saves_what_was_chosen_whatever_the_notebook_holds(shown, good, save, tmp_path):
     """Catches an element of the notebook with the id of the form's button, which then is never listened to."""
     good["cells"].append(markdown('<b id="save-grades">x</b><b id="grades">y</b>'))
-    page = render(save(good), tmp_path / "out")
+    page = render(save(good), tmp_path / "out", "builtin")
     shown.show(page.as_uri())
     saved = """
     let kept = "";

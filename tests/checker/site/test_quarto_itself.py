@@ -1,4 +1,4 @@
-"""The real Quarto on the project itself, where it is installed: what no stand-in can show."""
+"""The real Quarto on the project itself, where it is installed: what the stand-in of `test_quarto.py` cannot show."""
 
 import gzip
 import html
@@ -15,13 +15,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from checker.pages import builtin
+from checker.pages import builtin, quarto
+from checker.pages.rendering import render
 from checker.reading.notebook import read
 from checker.reading.website import website
 from checker.site import builtin as builtin_site
-from checker.site import quarto
 from checker.site.equations import by_notebook
 from tests.checker.browser import CHROMIUM, DRIVER, browser
+from tests.checker.conftest import code, markdown
 from tests.checker.looking import (
     AXE,
     HEAVIEST,
@@ -35,6 +36,8 @@ from tests.checker.looking import (
     assert_paper_can_be_read,
     served,
 )
+from tests.checker.pages.test_quarto import DANGEROUS
+from tests.checker.pages.test_rendering import listed
 from tests.checker.site.test_site import LONGEST_IN_SIDEBAR, Elements, assert_no_link_is_dead
 
 pytestmark = [
@@ -364,3 +367,30 @@ def test_a_public_address_brings_what_depends_on_it(pages):
                 r'href="https://colab.research.google.com/github/owner/name/blob/gh-pages/(.*?)"', text
             )
             assert REPOSITORY in (site / opened).read_text(encoding="utf-8")
+
+
+def test_a_report_by_quarto_is_the_built_in_one_in_all_but_the_cells(tmp_path):
+    """Catches a report without verdict, contents or form, one that carries a theme, and pictures that are lost."""
+    notebook = PROJECT / "notebooks" / "dots.ipynb"
+    notes = []
+    page = render(notebook, tmp_path / "quarto", "quarto", say=notes.append)
+    plain = render(notebook, tmp_path / "builtin", "builtin")
+    text = page.read_text(encoding="utf-8")
+    beside = plain.read_text(encoding="utf-8")
+    assert notes == []
+    assert listed(text) == listed(beside) and text.split("<main")[0] == beside.split("<main")[0]
+    assert text.count("<img") == beside.count("<img") and text.count("<details") == beside.count("<details")
+    assert page.stat().st_size < 1.2 * plain.stat().st_size < HEAVIEST
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_nothing_of_a_notebook_makes_quarto_read_anything(good, save, tmp_path, monkeypatch, text):
+    """Catches a secret, a file or an address that gets into the page, wherever the notebook asks for it."""
+    monkeypatch.setenv("COURSE_SECRET", "not for a student")
+    loud = code(f"#| fig-cap: '{text.splitlines()[0]}'\n# Cell 3: {text.splitlines()[0]}\n{text!r}")
+    loud["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"text/markdown": text}}]
+    good["cells"] += [markdown(text), loud]
+    notes = []
+    page = render(save(good), tmp_path / "out", "quarto", say=notes.append).read_text(encoding="utf-8")
+    assert notes == [] and "not for a student" not in page and "root:x:0" not in page
+    assert not re.search(r"<(?:img|iframe|script|link)\b[^>]*\b(?:src|href)=[\"'](?!data:)", page.split("<main")[1])
