@@ -45,9 +45,17 @@ class Draw(random.Random):
     """Chance that is the same on every machine."""
 
     is_wide = False  # true while the one case is drawn that is larger than what a function may have written down
+    asked = 0  # sizes that were drawn since the case began
+    longer = (0, 0)  # while a long case is drawn: which of its sizes is longer, counted from 1, and by how much
 
     def size(self, most: int = 4, least: int = 1) -> int:
-        return self.randint(least, most) + WIDE * self.is_wide
+        return self.randint(least, most) + self.more()
+
+    def more(self) -> int:
+        """How much the next size of this case is beyond what a usual one is."""
+        self.asked += 1
+        place, longer = self.longer
+        return WIDE * self.is_wide + longer * (place == self.asked)
 
     def sample(self, population: Sequence, k: int) -> list:
         """Different items, so many or as many as there are."""

@@ -5,15 +5,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import isfinite
 
 import torch
 
-from shared.exercises.arguments import Kind
+from shared.exercises.arguments import Kind, Numbers, Texts
 from shared.exercises.drawing import Draw
 from shared.exercises.results import Result
 from shared.exercises.steps import Slip, Steps
 
 Case = dict
+LONG = 300  # how much longer one size of a long case is: more rows than a notebook hands over, or than a byte counts
+MOST_LONG = 3  # long cases: one for each of the first sizes that are drawn
+LOUD, LOUDER, QUIET = (
+    4,
+    30,
+    0.0003,
+)  # times the numbers of a case; ratios and counts, which have no sign, get much larger
 
 
 def plain_call(function: Callable, case: Case):
@@ -43,6 +51,7 @@ class Exercise:
     draws: the number of cases besides the boundary ones; fewer where a model runs.
     ranks: other numbers of axes in which the notebook hands over its tensors, for a function that goes by place alone.
     doubles: whether it hands them over in float64 as well.
+    long: how much longer one size of a long case is; less where a world or a model of that size takes too long.
     supplies: names of the notebook that `call` puts others in the place of. Grading does not look for them there.
     shows: modules that grading shows beside the function, because a case, the call or the result needs them. None holds a
         reference. Of the catalogue's own functions those that are needed travel as their code.
@@ -66,30 +75,72 @@ class Exercise:
     draws: int = 120
     ranks: tuple[int, ...] = ()
     doubles: bool = False
+    long: int = LONG
     supplies: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:
         """The boundary cases and the drawn ones, the same at every call.
 
-        The first of those that are drawn is wide, and some of the others have the axes of other calls of the notebook.
+        The first of those that are drawn is wide, and some of the others are changed: into the axes of other calls of the
+        notebook, its other type, numbers that are much larger or smaller, or equal to each other, and one size much longer.
         """
         chance = Draw(f"{self.function} {seed}")
         drawn = [self._drawn(chance) for _ in range(self.draws)]
         drawn[1 : 1 + len(self.ranks)] = [self._of_rank(case, rank) for case, rank in zip(drawn[1:], self.ranks)]
-        if self.doubles:
-            drawn[-1] = {
-                name: one.double() if isinstance(one, torch.Tensor) else one for name, one in drawn[-1].items()
-            }
+        changes = (self._in_doubles, self._loud, self._quiet, self._tied, self._alike)
+        for place in range(1, len(changes) * (1 + self.draws // 30) + 1):
+            if place < len(drawn) - len(self.ranks):
+                drawn[-place] = self._changed(drawn[-place], changes[place % len(changes)])
         if drawn:
+            sizes = chance.asked
             chance.is_wide = True
             drawn[0] = self._drawn(chance)
+            chance.is_wide = False
+            drawn += [self._long(chance, place, self.long) for place in range(1, min(sizes, MOST_LONG) + 1)]
         return [*self.boundary(), *drawn]
+
+    def _long(self, chance: Draw, place: int, more: int) -> Case:
+        """A drawn case of which one size, the first or another, is longer by so much."""
+        chance.longer = (place, more)
+        case = self._drawn(chance)
+        chance.longer = (0, 0)
+        return case
+
+    def _changed(self, case: Case, change: Callable[[str, Kind, Case], object]) -> Case:
+        """The case with its arguments changed, if it is still a valid one."""
+        changed = {name: change(name, kind, case) for name, kind in self.arguments.items()}
+        return changed if self.valid(changed) else case
+
+    def _in_doubles(self, name: str, kind: Kind, case: Case):
+        return case[name].double() if self.doubles and isinstance(case[name], torch.Tensor) else case[name]
+
+    def _loud(self, name: str, kind: Kind, case: Case):
+        factor = LOUDER if getattr(kind, "least", -1) >= 0 else LOUD
+        return case[name] * factor if _is_boundless(kind) else case[name]
+
+    def _quiet(self, name: str, kind: Kind, case: Case):
+        return case[name] * QUIET if _is_boundless(kind) else case[name]
+
+    def _tied(self, name: str, kind: Kind, case: Case):
+        """At every second place what the first argument of this kind has there."""
+        first = next(case[other] for other, others in self.arguments.items() if others == kind)
+        if not isinstance(kind, Numbers) or getattr(first, "shape", ()) != getattr(case[name], "shape", ()):
+            return case[name]
+        changed = case[name].reshape(-1) * 1
+        changed[::2] = first.reshape(-1)[::2]
+        return changed.reshape(case[name].shape)
+
+    def _alike(self, name: str, kind: Kind, case: Case):
+        """One text in all rows."""
+        return case[name][:1] * len(case[name]) if isinstance(kind, Texts) else case[name]
 
     def _drawn(self, chance: Draw) -> Case:
         """A drawn case that is valid. `draw` may draw what is not: some cases are easier refused than avoided."""
+        chance.asked = 0
         case = self.draw(chance)
         while not self.valid(case):
+            chance.asked = 0
             case = self.draw(chance)
         return case
 
@@ -110,6 +161,11 @@ class Exercise:
 
         function.is_reference = True
         return function
+
+
+def _is_boundless(kind: Kind) -> bool:
+    """True for numbers that may be of any size: a probability lies between two bounds."""
+    return isinstance(kind, Numbers) and not (isfinite(kind.least) and isfinite(kind.most))
 
 
 def is_reference(function: Callable) -> bool:

@@ -36,6 +36,7 @@ RIGHT, WRONG, OPEN = "✓✗○"
 # three end before the 8 seconds after which `process.py` kills a judge.
 TIME_FOR_SLIPS = 1.9
 TIME_FOR_EXPLANATION = 2.4  # the slips and the smallest case together
+LARGE = 100  # numbers and characters of a case
 FEWEST_THE_SAME = 3  # cases in which a function gives the same, before it is told so
 MOST_OFFERED = 2  # explanations that no case tells apart: "either ... or ..."
 CALLS = 6  # with the same arguments, to see chance at work
@@ -286,8 +287,11 @@ def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tupl
         return []
     if any((one.actual.raised or "").startswith(TYPOS) for one in trial.comparisons):
         return []
-    # Cases with wrong numbers come first: a wrong guess is refuted there soonest.
-    wrong_first = sorted(trial.comparisons, key=lambda comparison: comparison.difference in (None, Difference.TYPE))
+    # Cases with wrong numbers come first, the small ones of these before the large: a wrong guess is refuted there soonest.
+    wrong_first = sorted(
+        trial.comparisons,
+        key=lambda one: (one.difference in (None, Difference.TYPE), exercise.size(one.case) > LARGE),
+    )
     cases = [comparison.case for comparison in wrong_first]
     outcomes = [comparison.actual for comparison in wrong_first]
     found = find_explanations(exercise, cases, outcomes, _start_timer(TIME_FOR_SLIPS, within=time_left))

@@ -114,7 +114,7 @@ class Floats(Result):
 
 @dataclass(frozen=True)
 class Number(Result):
-    """One float: also a tensor or an array that holds nothing else."""
+    """One float: a number of Python's or numpy's. A tensor of one number is not rounded in a table, and shows its name."""
 
     def read(self, result) -> tuple[Tensor, str]:
         if isinstance(result, (list, tuple)):
@@ -122,6 +122,8 @@ class Number(Result):
         value = as_numbers(result)
         if isinstance(result, (bool, np.bool_)):
             return value, "it returns True or False; return a number."
+        if isinstance(result, (Tensor, np.ndarray)):
+            return value, f"it returns {named(result)}; return a float, which `.item()` makes of it."
         return value, ""
 
 
@@ -178,6 +180,15 @@ def named(value) -> str:
 def dtype_of(value: Tensor | np.ndarray) -> str:
     name = str(value.dtype).removeprefix("torch.")
     return "booleans" if name == "bool" else "integers" if "int" in name else name
+
+
+def no_tensors(result) -> None:
+    """Raise NotAResult for a list, tuple or dict of numbers in which a tensor stands for one."""
+    for one in result.values() if isinstance(result, dict) else result:
+        if isinstance(one, Tensor):
+            raise NotAResult(f"it returns {named(one)} for a number: tables show `tensor(...)`; take its `.item()`.")
+        if isinstance(one, (list, tuple, dict)):
+            no_tensors(one)
 
 
 def clipped(text: str, width: int) -> str:

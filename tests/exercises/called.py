@@ -24,7 +24,7 @@ from shared.exercises.catalogue import EXERCISES, PLACES
 from shared.exercises.exercise import Case, Exercise
 from tests.exercises.left_out import classes
 from tests.exercises.test_notebooks import NOTEBOOKS, sources_of, statements_of
-from tests.exercises.traits import constant_traits, traits_of
+from tests.exercises.traits import answers_by_trait, constant_traits, traits_of
 
 HERE = Path(__file__).parent
 CHAPTERS = {path.stem: path for path in NOTEBOOKS}
@@ -79,6 +79,19 @@ def never_drawn(exercise: Exercise) -> dict[str, tuple]:
         others = [other for other in in_notebook.get(trait, []) if other != answer]
         if others:
             found[trait] = (answer, *others)
+    return found
+
+
+def too_short(exercise: Exercise) -> dict[str, tuple[int, int]]:
+    """By axis, or list, the longest of all cases and of the notebook's calls, where these have a longer one.
+
+    Nobody writes down a number beyond what is `long`.
+    """
+    found = {}
+    for trait, answers in answers_by_trait(exercise).items():
+        in_notebook = called().get(exercise.function, {}).get(trait, ())
+        if trait.endswith(": length") and in_notebook and max(answers) < min(max(in_notebook), exercise.long):
+            found[trait] = (max(answers), max(in_notebook))
     return found
 
 

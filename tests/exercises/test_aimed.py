@@ -9,6 +9,7 @@ import yaml
 
 from shared.exercises import drawing
 from shared.exercises.catalogue import EXERCISES
+from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Exercise
 from shared.exercises.stand_ins import speaking
 from tests.conftest import few_of
@@ -35,11 +36,12 @@ def test_what_is_aimed_at_blind_spots_is_refused(name):
 
 
 def test_rows_that_nobody_misses_are_found(monkeypatch):
-    """The test above sees what it is about: without the wide case whoever evaluates the first eight rows passes."""
+    """The test above sees what it is about: without large cases whoever evaluates the first eight rows passes."""
     exercise = EXERCISES["greedy_evaluation"]
     assert holes(exercise, "greedy_evaluation", "rows: the first eight") == []
     monkeypatch.setattr(drawing, "WIDE", 0)
-    assert holes(exercise, "greedy_evaluation", "rows: the first eight") == ["rows: the first eight"]
+    short = replace(exercise, long=0)
+    assert holes(short, "greedy_evaluation", "rows: the first eight") == ["rows: the first eight"]
 
 
 def test_a_setting_that_a_stand_in_overlooks_is_found(monkeypatch):
@@ -61,9 +63,18 @@ def test_what_a_notebook_hands_over_is_among_the_cases(name):
     """Catches a function that is judged with two axes and called with three in the next cell."""
     found = called.never_drawn(EXERCISES[name])
     assert {trait: found[trait] for trait in found if FORM in trait or not is_excused(f"{name} {trait}")} == {}
+    assert called.too_short(EXERCISES[name]) == {}
 
 
 def test_axes_that_no_case_has_are_found():
     """The test above sees what it is about: without the case of three axes a notebook's call has none like it."""
     exercise = replace(EXERCISES["own_weight"], ranks=())
     assert called.never_drawn(exercise)["ratio: form: axes"] == (2, 3)
+
+
+def test_a_batch_that_no_case_is_as_long_as_is_found():
+    """The same of sizes: a sum in one byte is right for a hundred walks, and the notebook has two hundred."""
+    exercise = replace(EXERCISES["initial_probabilities_from_trajectories"], draws=3)
+    assert called.too_short(exercise) == {}
+    with_few = replace(exercise, draw=lambda draw: EXERCISES[exercise.function].draw(Draw("few")))
+    assert "trajectories: length" in called.too_short(with_few)

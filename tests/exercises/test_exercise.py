@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from shared.exercises.arguments import Numbers
-from shared.exercises.exercise import Exercise, is_reference
+import torch
+
+from shared.exercises.arguments import Numbers, Texts
+from shared.exercises.exercise import LONG, Exercise, is_reference
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
@@ -66,6 +68,25 @@ def test_the_least_that_an_exercise_declares_is_enough():
     assert not least.needs and not least.gradient and least.relevant is None
     assert list(least.smaller(cases[0])) == [] and {*least.supplies, *least.shows} == set()
     assert least.call(lambda *given: given, cases[0]) == (cases[0]["x"],)
+
+
+def test_some_cases_are_longer_louder_quieter_and_more_alike_than_chance_draws_them():
+    """Catches sizes of which nobody has seen a long one, numbers of one magnitude, and rows that always differ."""
+    bounded = {"share": Numbers("B", least=0, most=1), "said": Texts("B")}
+
+    def draw(chance):
+        B = chance.size(4, least=3)
+        numbers = {name: chance.numbers(B, least=0.5, most=1) for name in ("x", "y", "share")}
+        return numbers | {"said": [str(place) for place in range(B)]}
+
+    kinds = {"x": Numbers("B"), "y": Numbers("B"), **bounded}
+    cases = replace(TWICE, arguments=kinds, draw=draw, boundary=list, draws=12).cases()
+    largest = [case["x"].max().item() for case in cases]
+    assert max(largest) > 1.5 and min(largest) < 0.001 and max(case["share"].max() for case in cases) <= 1
+    assert [len(case["x"]) > LONG for case in cases].count(True) == 1
+    tied = [(case["x"] == case["y"]).sum().item() for case in cases if len(set(case["x"].tolist())) > 2]
+    assert max(tied) > 1 and not any(torch.equal(case["x"], case["y"]) for case in cases)
+    assert any(len(set(case["said"])) == 1 for case in cases)
 
 
 def test_a_reference_is_known_as_one():

@@ -22,11 +22,17 @@ FORM = "form: "  # begins traits that are no fault by themselves: an argument ma
 
 def constant_traits(exercise: Exercise) -> dict[str, object]:
     """By "exercise argument: trait" what is the same in all cases: True for always, False for never, or the number."""
+    found = answers_by_trait(exercise)
+    return {f"{exercise.function} {trait}": answers.pop() for trait, answers in found.items() if len(answers) == 1}
+
+
+def answers_by_trait(exercise: Exercise) -> dict[str, set]:
+    """The answers of all cases."""
     found = defaultdict(set)
     for case in exercise.cases():
         for trait, answer in traits_of(exercise, case):
             found[trait].add(answer)
-    return {f"{exercise.function} {trait}": answers.pop() for trait, answers in found.items() if len(answers) == 1}
+    return found
 
 
 def traits_of(exercise: Exercise, case: Case) -> Iterator[Trait]:

@@ -85,7 +85,6 @@ def rollout_of(
     )
 
 
-NAMES = "aBcDeFgHiJkLmNoP"  # of prompts, as many as a wide case has
 SAMPLERS = ("shared.rollout", "shared.evaluate")  # the library's modules in which a function may find `sample`
 MOST = 11  # new tokens: no number that anybody writes down
 SETTINGS = {"sample": speak, "tokenizer": TOKENIZER, "MAX_NEW_TOKENS": MOST, "SAMPLING": Sampling(MOST)}
@@ -115,6 +114,12 @@ def standing_in(function: Callable, **others) -> Iterator[None]:
             for name in names:
                 del variables[name]
             variables.update(known)
+
+
+def names(count: int) -> list[str]:
+    """So many names of prompts: a, B, c, ..., a1, B1."""
+    letters = "aBcDeFgHiJkLmNoP"
+    return [f"{letters[place % 16]}{place // 16 or ''}" for place in range(count)]
 
 
 def drawn_speaker(draw: Draw, prompts: list[str], texts: list[str]) -> Speaker:

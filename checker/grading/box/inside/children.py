@@ -22,7 +22,7 @@ from checker.grading.box.inside.users import become
 
 DONE = {"done": True}
 CHUNK = 1 << 16
-LONGEST_LINE = 4_000_000  # bytes; the longest right answer of an exercise has 170,000
+LONGEST_LINE = 4_000_000  # bytes; the longest right answer of an exercise has a third of it
 BETWEEN_LOOKS = 0.002  # seconds, for killed processes to be gone
 MEGABYTE = 1_000_000
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_AXES = 8  # of a tensor: a shape is written into a verdict
-LONGEST_TEXT = 10_000  # characters of a text that a function returned, which is compared and may be long
+LONGEST_TEXT = 400_000  # characters of a text that a function returned, which is compared and may be long
 
 
 def encoded_tensor(tensor: "Tensor | None") -> dict | None:

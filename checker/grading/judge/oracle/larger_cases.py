@@ -1,11 +1,16 @@
 """Hidden cases that are larger than those of a check, for functions that are right only up to the sizes they have seen."""
 
+from contextlib import suppress
+
+from torch import Tensor
+
 from shared.exercises.calling import call
-from shared.exercises.drawing import WIDE, Draw
-from shared.exercises.exercise import Case, Exercise
+from shared.exercises.drawing import Draw
+from shared.exercises.exercise import MOST_LONG, Case, Exercise
 
 COUNT = 10  # cases
 FACTOR = 4  # how much longer an axis may be than a check draws it
+MOST_NUMBERS = 100_000  # of a result, and its gradient: a box sends them in one line
 TRIES = 20  # for each case: some of an exercise's draws are not valid
 
 
@@ -13,7 +18,7 @@ class LargeDraw(Draw):
     """Chance by which axes are as long as a check draws them at the most, or several times that; wide ones too."""
 
     def size(self, most: int = 4, least: int = 1) -> int:
-        return self.randint(max(least, most), FACTOR * max(least, most)) + WIDE * self.is_wide
+        return self.randint(max(least, most), FACTOR * max(least, most)) + self.more()
 
     def sample(self, population, k, **options) -> list:
         return super().sample(population, min(k, len(population)), **options)
@@ -22,15 +27,18 @@ class LargeDraw(Draw):
 def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
     """Large cases that are valid and that the reference can compute; fewer, or none, where it can compute few.
 
-    The first two are larger than the check's wide case as well.
+    The first two are larger than the check's wide case as well, and one of the first than its longest.
     """
     chance = LargeDraw(f"{exercise.function} {seed} larger")
     found = []
-    for _ in range(COUNT * TRIES):
+    for attempt in range(COUNT * TRIES):
+        chance.asked = 0
         chance.is_wide = len(found) < 2
-        case = exercise.draw(chance)
-        if exercise.valid(case) and _bears(exercise, case):
-            found.append(case)
+        chance.longer = (attempt % MOST_LONG + 1, 5 * exercise.long) if len(found) < MOST_LONG else (0, 0)
+        with suppress(IndexError):  # in a draw that asks a model: it has so many positions
+            case = exercise.draw(chance)
+            if exercise.valid(case) and _bears(exercise, case):
+                found.append(case)
         if len(found) == COUNT:
             break
     return found
@@ -38,4 +46,5 @@ def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
 
 def _bears(exercise: Exercise, case: Case) -> bool:
     outcome = call(exercise, exercise.reference(), case)
-    return not (outcome.raised or outcome.complaint or outcome.harm)
+    numbers = sum(part.numel() for part in (outcome.value, outcome.gradient) if isinstance(part, Tensor))
+    return numbers <= MOST_NUMBERS and not (outcome.raised or outcome.complaint or outcome.harm)

@@ -9,7 +9,7 @@ from shared.exercises.arguments import Kind, Text, Texts
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
-from shared.exercises.stand_ins.letters import letters
+from shared.exercises.stand_ins.letters import letters, turned
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -161,14 +161,17 @@ def mean_of_the_answers(said, wanted, embed):
 
 
 def draw(draw: Draw) -> Case:
-    said = draw.choice([" {w}", "{w}", " {w}, of course", " not {w}", " {w}\n", ""]).format(w=draw.choice(WORDS))
-    return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": letters}
+    said = draw.choice(
+        [" {w}", "{w}", " {w}, of course", " not {w}", " not  {w}", " {w}\nor not", " {w}\n", ""]
+    ).format(w=draw.choice(WORDS))
+    return {"completion": said, "accepted": draw.sample(WORDS, draw.size(3)), "embed": draw.choice([letters, turned])}
 
 
 def boundary() -> list[Case]:
     said = (" puppy", "puppy", " wall", " unhappy", "", " a wall or a puppy", " puppy ", "well, let me think.")
     return [
-        {"completion": text, "accepted": list(words), "embed": letters}
+        {"completion": text, "accepted": list(words), "embed": embed}
+        for embed in (letters, turned)
         for text in said
         for words in (["puppy"], WORDS[3:5])
     ]

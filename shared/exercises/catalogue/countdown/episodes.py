@@ -11,11 +11,21 @@ from shared.exercises.catalogue.dots import group_advantages as advantages_exerc
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, TensorOf, named
-from shared.exercises.stand_ins.speaking import NAMES, SETTINGS, Speaker, drawn_speaker, standing_in
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, names, speak, standing_in
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
+SEED_AND_STEP = (3, 2)
 NORMALISED = advantages_exercise.EXERCISE.reference()
+
+
+def speak_at_a_step(*arguments, seed=None, step=0, **settings):
+    """In the place of `shared.rollout.sample`: speaks where it gets the seed and the step that the function was given."""
+    if (seed, step) != SEED_AND_STEP:
+        raise NotAResult(
+            "its `sample` gets another seed or step than the function: each step draws numbers of its own."
+        )
+    return speak(*arguments, **settings)
 
 
 def written(prompts, completions, **columns) -> list[float]:
@@ -128,8 +138,8 @@ def each_normalised(formats, solved, G):
 def call(function, case: Case):
     """(B, 3), with the rewards and the model of the case in the place of the notebook's."""
     model, rows, G = case.values()
-    with standing_in(function, REWARDS=[written, on_target], G=G):
-        result = function(model, rows, G) if is_reference(function) else function(model, rows, seed=0)
+    with standing_in(function, sample=speak_at_a_step, REWARDS=[written, on_target], G=G):
+        result = function(model, rows, G) if is_reference(function) else function(model, rows, *SEED_AND_STEP)
     if not isinstance(result, tuple) or len(result) != 3:
         raise NotAResult(f"it returns {named(result)}; return the rollout, the rewards (B, 2) and the advantages (B,).")
     _, rewards, advantages = result
@@ -161,7 +171,7 @@ def added_in_place_to_the_second(formats, solved):
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in NAMES[: draw.size(3)]]
+    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in names(draw.size(3))]
     model = drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))
     rows += rows[:1] * draw.randrange(2)
     return {"model": model, "rows": rows, "G": draw.choice([2, 3, 4])}

@@ -7,7 +7,7 @@ from shared.exercises.catalogue.common.token_mean import SLIPS, add_mean
 from shared.exercises.catalogue.distillation import reverse_kl as of_a_token
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import Number
+from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
     "student's logits alone.",
     steps=STEPS,
     arguments={"logits": Numbers("B C V"), "teacher_logits": Numbers("B C V"), "completion_mask": Mask("B C")},
-    result=Number(),
+    result=TensorOf(""),
     gradient="logits teacher_logits",
     relevant="completion_mask",
     needs=(of_a_token.EXERCISE,),

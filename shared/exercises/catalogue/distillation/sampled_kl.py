@@ -6,7 +6,7 @@ from shared.exercises.arguments import Mask, Numbers
 from shared.exercises.catalogue.common.token_mean import SLIPS, add_mean
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import Number
+from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -146,7 +146,8 @@ EXERCISE = Exercise(
         "other_logps": Numbers("B C", most=0.0),
         "completion_mask": Mask("B C"),
     },
-    result=Number(),
+    result=TensorOf(""),
+    gradient="sampler_logps other_logps",
     relevant="completion_mask",
     draw=draw,
     boundary=boundary,

@@ -29,7 +29,7 @@ def others(rows):
 
 @STEPS.step
 def result(asked, told, others):
-    return [{"prompt": p, "teacher_prompt": t} | other for p, t, other in zip(asked, told, others)]
+    return [other | {"prompt": p, "teacher_prompt": t} for p, t, other in zip(asked, told, others)]
 
 
 @STEPS.slip(
@@ -159,6 +159,8 @@ def named_teacher(result):
 
 def draw(draw: Draw) -> Case:
     rows = [row_of(draw.choice(NUMBERS), draw.choice(["Use", "Take"])) for _ in range(draw.size())]
+    if draw.random() < 0.2:
+        rows = [row | {"teacher_prompt": f"key\n{row['prompt']}"} for row in rows]  # told before, under another header
     return {"rows": rows, "header": draw.choice(["answer key\n", "solutions:\n", "key\n\n"])}
 
 

@@ -337,5 +337,6 @@ EXERCISE = Exercise(
     valid=valid,
     tolerance=1e-3,
     draws=24,
+    long=40,
     shows=("shared.exercises.stand_ins.tiny_model",),
 )

@@ -256,7 +256,12 @@ def luck_for_choice_kept_finite(P):
 def draw(draw: Draw) -> Case:
     world = drawn_world(draw)
     reward = drawn_numbers(draw, len(world["P"]))
-    return world | {"reward": reward, "discount": draw.choice([0.9, 0.5, 0.7, 0.0]), "sweeps": SWEEPS}
+    sweeps = draw.choice([SWEEPS, SWEEPS, 3, 6])
+    if sweeps < SWEEPS:
+        reward[world["terminal"]] = (
+            0.0  # it then does not matter whether their value is set before a sweep or behind it
+        )
+    return world | {"reward": reward, "discount": draw.choice([0.9, 0.5, 0.7, 0.0]), "sweeps": sweeps}
 
 
 def two_forks() -> dict:
@@ -304,4 +309,5 @@ EXERCISE = Exercise(
     call=call,
     smaller=lambda case: list(smaller_worlds(case)),
     draws=60,
+    long=30,
 )

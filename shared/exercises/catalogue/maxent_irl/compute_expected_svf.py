@@ -202,6 +202,7 @@ def boundary() -> list[Case]:
         _case(line, np.array([0.0, 0.5, 0.5]), np.zeros(3)),
         _case(fork(3), first, np.zeros(3)),
         _case(fork(3), first, np.array([0.5, -1.0, 1.0])),
+        _case(fork(3), first, np.array([1.0, -2.0, 4.0])),
     ]
 
 
@@ -217,6 +218,7 @@ EXERCISE = Exercise(
     arguments={"P": Table(), "p_initial": Start(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S"),
     draw=draw,
+    long=30,
     boundary=boundary,
     valid=ends_somewhere,
     smaller=lambda case: list(smaller_worlds(case)),

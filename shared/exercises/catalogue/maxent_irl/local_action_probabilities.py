@@ -231,6 +231,7 @@ def boundary() -> list[Case]:
         corridor(2, A=2) | {"reward": np.array([-1.0, 1.0])},
         fork(3) | {"reward": np.zeros(3)},
         fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])},
+        corridor(25, A=4) | {"reward": np.ones(25)},  # e^r adds up to 1e52
     ]
 
 
@@ -242,6 +243,7 @@ EXERCISE = Exercise(
     arguments={"P": Table(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S A"),
     draw=draw,
+    long=30,
     boundary=boundary,
     valid=ends_somewhere,
     smaller=lambda case: list(smaller_worlds(case)),

@@ -185,6 +185,7 @@ FRAMES = (
     "{b}\n{a}",
     " the {a}",
     " {once}",
+    " {apart}",
 )
 
 
@@ -236,7 +237,14 @@ def _row(draw: Draw) -> tuple[str, str, str, float]:
 
 
 def _filled(frame: str, label: str, other: str) -> str:
-    return frame.format(a=label, b=other, A=label.capitalize(), part=label.split()[-1], once=label.replace("ll", "l"))
+    return frame.format(
+        a=label,
+        b=other,
+        A=label.capitalize(),
+        part=label.split()[-1],
+        once=label.replace("ll", "l"),
+        apart=label.replace(" ", "  "),
+    )
 
 
 def boundary() -> list[Case]:

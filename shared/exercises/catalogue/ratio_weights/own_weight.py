@@ -13,7 +13,7 @@ from shared.exercises.results import NotAResult, Text, as_numbers, named
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-FAR = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)  # ratios at which a weight must stay finite
+FAR = (1e-12, 1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6, 1e12)  # ratios at which a weight must stay finite
 LARGEST = 100.0
 GOOD = "1 at a ratio of 1; finite, at least 0 and at most 100 at any other; each token's by its own ratio and advantage"
 

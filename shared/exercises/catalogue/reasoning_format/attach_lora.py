@@ -152,6 +152,7 @@ def tiny_llama() -> LlamaForCausalLM:
             num_attention_heads=2,
             num_key_value_heads=2,
             max_position_embeddings=16,
+            attention_bias=True,
         )
         return LlamaForCausalLM(config).eval()
 

@@ -11,7 +11,7 @@ from shared.exercises.catalogue.reasoning_format import format_reward
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.stand_ins.scored import Scored
-from shared.exercises.stand_ins.speaking import NAMES, SETTINGS, Speaker, drawn_speaker, standing_in
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, names, standing_in
 from shared.exercises.steps import Steps
 from shared.tasks.addition import correctness_reward
 from shared.tasks.tags import tagged
@@ -155,7 +155,7 @@ def first_of_the_list(completions):
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43", "0"])} for name in NAMES[: draw.size()]]
+    rows = [{"prompt": f"{name}:", "answer": draw.choice(["42", "43", "0"])} for name in names(draw.size())]
     if draw.random() < 0.2:
         rows.append(rows[0])
     return {"rows": rows, "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS))}

@@ -7,7 +7,7 @@ from shared.exercises.catalogue.dots.grpo_loss import clipping
 from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import Number
+from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -216,7 +216,7 @@ EXERCISE = Exercise(
         "beta": Scalar(usual=0.6),
         "epsilon": Scalar(usual=0.2),
     },
-    result=Number(),
+    result=TensorOf(""),
     gradient="logps",
     draw=draw,
     boundary=boundary,

@@ -8,7 +8,7 @@ import torch
 from shared.exercises.arguments import Numbers, Scalar, Things
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import NotAResult, TensorOf, named
+from shared.exercises.results import NotAResult, TensorOf, named, no_tensors
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -124,6 +124,7 @@ def call(function, case: Case):
     found = function(*case.values())
     if not isinstance(found, dict):
         raise NotAResult(f"it returns {named(found)}; return a dict from each length to (share, low, high).")
+    no_tensors(found)
     rows = []
     for length in sorted(found):
         triple = found[length]
@@ -224,7 +225,11 @@ EXERCISE = Exercise(
     function="accuracy_by_length",
     contract="`f(lengths, rewards (B,), z) -> {length: (share, low, high)}`, Wilson's interval of each length's rows.",
     steps=STEPS,
-    arguments={"lengths": Things("B"), "rewards": Numbers("B"), "z": Scalar(usual=1.96, simple=(1.0,))},
+    arguments={
+        "lengths": Things("B"),
+        "rewards": Numbers("B", least=0.0, most=1.0),
+        "z": Scalar(usual=1.96, simple=(1.0,)),
+    },
     result=TensorOf("E L", names=("length", "share", "low", "high")),
     draw=draw,
     boundary=boundary,

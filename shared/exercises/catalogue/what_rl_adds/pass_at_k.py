@@ -149,7 +149,7 @@ def first_draw_forgotten(count, right, k):
 
 
 def draw(draw: Draw) -> Case:
-    count = draw.randint(1, 40)
+    count = draw.size(40)
     return {
         "count": count,
         "right": draw.choice([0, 1, count, draw.randint(0, count)]),

@@ -9,8 +9,8 @@ from shared.exercises.arguments import Kind, Scalar, Things
 from shared.exercises.catalogue.what_rl_adds import keep_right as kept_samples
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
-from shared.exercises.results import NotAResult, Text, named
-from shared.exercises.stand_ins.speaking import NAMES, SETTINGS, Speaker, drawn_speaker, speak, standing_in
+from shared.exercises.results import NotAResult, Text, named, no_tensors
+from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, names, speak, standing_in
 from shared.exercises.steps import Steps
 from shared.training import rows_of_step
 
@@ -176,11 +176,12 @@ def call(function, case: Case) -> str:
         learnt.append(told(len(learnt) + 1, of_round))
         return float(len(learnt))
 
-    names = dict(zip(STAND_INS, (G, per_round, most, on_target, learn), strict=True))
-    with standing_in(function, sample=speak_by_round, **names):
+    others = dict(zip(STAND_INS, (G, per_round, most, on_target, learn), strict=True))
+    with standing_in(function, sample=speak_by_round, **others):
         history = function(model, rows, rounds)
     if not isinstance(history, list) or not all(isinstance(one, tuple) and len(one) == 3 for one in history):
         raise NotAResult(f"it returns {named(history)}; return a list with a triple for each round.")
+    no_tensors(history)
     lines = [f"({float(average):.5f}, {float(count):g}, {float(loss):.1f})" for average, count, loss in history]
     return "\n".join([*learnt, "history", *lines])
 
@@ -222,7 +223,7 @@ def one_each(model, batches, steps):
 
 
 def draw(draw: Draw) -> Case:
-    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in NAMES[: draw.size(3)]]
+    rows = [{"prompt": f"{name}:", "target": draw.choice([22, 10, 3])} for name in names(draw.size(3))]
     return {
         "model": drawn_speaker(draw, [row["prompt"] for row in rows], list(TEXTS)),
         "rows": rows,
@@ -266,6 +267,7 @@ EXERCISE = Exercise(
     valid=lambda case: min(case["rounds"], case["G"], case["per_round"], case["most"]) >= 1,
     needs=(kept_samples.EXERCISE,),
     draws=60,
+    long=30,
     supplies=(*SETTINGS, *STAND_INS),
     shows=("shared.exercises.stand_ins.speaking",),
 )

@@ -13,7 +13,7 @@ from checker.grading.judge.oracle.constant_answers import Tried, constant_answer
 from shared.exercises.arguments import Numbers
 from shared.exercises.calling import Outcome
 from shared.exercises.drawing import WIDE
-from shared.exercises.exercise import Exercise
+from shared.exercises.exercise import LONG, Exercise
 from shared.exercises.results import TensorOf
 from shared.exercises.steps import Steps
 
@@ -26,7 +26,7 @@ def doubled(x):
 
 
 def draw(chance) -> dict:
-    return {"x": torch.tensor([float(n) for n in chance.sample(range(50), chance.size())])}
+    return {"x": torch.tensor([float(n) for n in chance.sample(range(9000), chance.size())])}
 
 
 TWICE = Exercise("twice", "twice", "", STEPS, {"x": Numbers("B")}, TensorOf("B"), draw=draw, gradient="x")
@@ -79,11 +79,11 @@ def test_an_earlier_answer_given_again_is_told():
 
 
 def test_larger_cases_are_larger_and_the_same_for_a_seed():
-    """Catches cases no larger than a check's, its wide one included, others at each grading, and those of another seed."""
+    """Catches cases no larger than a check's, its wide and its long one included, others at each grading, and those of another seed."""
     cases = larger.larger_cases(TWICE, 7)
     lengths = [len(case["x"]) for case in cases]
     assert len(cases) == larger.COUNT and all(4 <= length <= 16 for length in lengths[2:]) and max(lengths[2:]) > 8
-    assert max(lengths[:2]) > 4 + WIDE and min(lengths[:2]) >= 4 + WIDE
+    assert max(lengths[:2]) > LONG + 4 and min(lengths[:2]) >= 4 + WIDE
     for other, same in ((7, True), (8, False)):
         again = larger.larger_cases(TWICE, other)
         assert all(torch.equal(one["x"], two["x"]) for one, two in zip(cases, again, strict=True)) is same
@@ -123,5 +123,5 @@ def test_a_case_that_is_not_valid_or_that_the_reference_cannot_bear_is_left_out(
     def complains(x):
         return x.tolist()
 
-    assert larger._bears(TWICE, case)
+    assert larger._bears(TWICE, case) and not larger._bears(TWICE, {"x": torch.ones(larger.MOST_NUMBERS)})
     assert not any(larger._bears(fails(step), case) for step in (raises, harms, complains))

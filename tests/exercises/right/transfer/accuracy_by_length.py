@@ -3,8 +3,6 @@
 from collections import defaultdict
 from statistics import NormalDist
 
-import torch
-
 from shared.statistics import wilson_interval
 
 
@@ -14,19 +12,6 @@ def ORACLE(lengths, rewards, z):
         values = [r.item() for other, r in zip(lengths, rewards) if other == length]
         confidence = 2 * NormalDist().cdf(z) - 1
         found[length] = (sum(values) / len(values), *wilson_interval(int(sum(values)), len(values), confidence))
-    return found
-
-
-def with_tensors(lengths, rewards, z):
-    places = torch.tensor(lengths)
-    found = {}
-    for length in places.unique().tolist():
-        part = rewards[places == length]
-        n = len(part)
-        p = part.mean()
-        middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z / (1 + z**2 / n) * torch.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        found[length] = (p, middle - half, middle + half)
     return found
 
 
@@ -47,7 +32,7 @@ def counted(lengths, rewards, z):
     return found
 
 
-RIGHT = [with_tensors, counted]
+RIGHT = [counted]
 EQUIVALENT = {
     "groups: return {length: [r for other, r in zip(lengths, rewards) if other == length] for length in lengths}": (
         "numbers of a tensor add up as floats do"

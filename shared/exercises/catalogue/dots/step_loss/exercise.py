@@ -34,5 +34,6 @@ EXERCISE = Exercise(
     needs=(per_token_kl.EXERCISE, completion_logps.EXERCISE, group_advantages.EXERCISE, grpo_loss.EXERCISE),
     tolerance=2e-3,
     draws=12,
+    long=40,
     shows=("shared.exercises.stand_ins.tiny_model", "shared.rollout_record"),
 )
